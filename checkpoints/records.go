@@ -73,7 +73,13 @@ type Agent struct {
 	HoldUntil    *time.Time `json:"hold_until,omitempty"`
 	Failures     int        `json:"failures,omitempty"` // passing failures in a row
 	Report       *Report    `json:"report,omitempty"`
-	Sayings      []Saying   `json:"sayings,omitempty"`      // what waits to be said to it, in the order it happened
+	Sayings      []Saying   `json:"sayings,omitempty"`     // what waits to be said to it, in the order it happened
+	GoOn         bool       `json:"go_on,omitempty"`       // a turn was lost: unless there is something else to say, it is told to go on
+	Fresh        bool       `json:"fresh,omitempty"`       // its session is gone: the next launch begins a new one with the checkpoint
+	Checkpoint   string     `json:"checkpoint,omitempty"`  // what a fresh session is told of the work so far
+	StopWanted   string     `json:"stop_wanted,omitempty"` // a person asked for its end: who
+	Fault        string     `json:"fault,omitempty"`       // what sort of failure ended it: start, budget, login, limit, api, crash, question, gave_up
+	FaultReason  string     `json:"fault_reason,omitempty"`
 	SentOn       bool       `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
 	ToldMissing  bool       `json:"told_missing,omitempty"` // it was told once which deliverables are missing
 	Without      []string   `json:"without,omitempty"`      // flags that the found release refused
@@ -130,9 +136,12 @@ type Launch struct {
 	Heard      bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
 	Background []string    `json:"background,omitempty"` // what lives on after a turn
 	Gate       *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
+	Receipts   bool        `json:"receipts,omitempty"`   // the release confirms messages
 	Turns      int         `json:"turns"`                // ended turns
 	End        string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
+	EndReason  string      `json:"end_reason,omitempty"` // for people
 	Outcome    string      `json:"outcome,omitempty"`    // how it ended, for people
+	Surveyed   bool        `json:"surveyed,omitempty"`   // its checkpoint was written
 	Transcript string      `json:"transcript,omitempty"` // path, once the CLI has said it
 	CostUSD    float64     `json:"cost_usd,omitempty"`   // of this process, as far as it has said
 }

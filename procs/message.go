@@ -38,11 +38,13 @@ type (
 		IsError                               bool
 		APIStatus                             int
 		NumTurns                              int
-		InputTokens, OutputTokens             int64   // of this result, cache reads and writes included in the input
-		TotalCostUSD                          float64 // of this process so far
+		InputTokens, OutputTokens             int64     // of this result, cache reads and writes included in the input
+		TotalCostUSD                          float64   // of this process so far
+		Resets                                time.Time // when a usage limit ends, if the CLI has said so; else zero
 	}
 
-	// Receipt says how far a message sent with a uuid has got: queued, started, completed.
+	// Receipt says how far a message sent with a uuid has got: queued, started, then completed, or cancelled if its
+	// turn failed. After either it is in the conversation.
 	Receipt struct{ UUID, State string }
 
 	// Ask is a request that waits for Allow or Deny: AskUserQuestion, or any tool that needs permission.
@@ -83,6 +85,7 @@ type (
 		Code   int    // exit code, or -1
 		Signal string // name of the signal that ended it, or ""
 		Stderr string // the tail, bounded
+		Spoke  bool   // it has printed a line of JSON
 	}
 )
 

@@ -1,0 +1,104 @@
+package checkpoints
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkCommit measures what one event costs to save (a question asked: run, agent, question, event), beside the floor of
+// this disk: one write of about as many bytes as SQLite adds to its log, and an fsync.
+func BenchmarkCommit(b *testing.B) {
+	b.Run("floor", func(b *testing.B) {
+		f, err := os.Create(filepath.Join(b.TempDir(), "log"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		frames := make([]byte, 5*4096)
+		for b.Loop() {
+			if _, err := f.Write(frames); err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("question", func(b *testing.B) {
+		s := openAt(b, dirsAt(b))
+		change := firstChange()
+		commit(b, s, change)
+		for b.Loop() {
+			change.Event.Seq++
+			change.Agents[0].Launches++
+			commit(b, s, change)
+		}
+	})
+}
+
+// BenchmarkList measures what `ps` asks of this package, from opening the database on.
+func BenchmarkList(b *testing.B) {
+	for _, past := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("50 runs and %d past ones", past), func(b *testing.B) {
+			d := dirsAt(b)
+			s := openAt(b, d)
+			fill(b, s, 50, past)
+			for b.Loop() {
+				s, err := OpenReadOnly(d)
+				if err != nil {
+					b.Fatal(err)
+				}
+				runs, err := s.Runs(b.Context(), false)
+				if err != nil || len(runs) != 50 {
+					b.Fatal(len(runs), err)
+				}
+				ids := make([]string, len(runs))
+				for i, r := range runs {
+					ids[i] = r.ID
+					if d.Owned(r.ID) {
+						b.Fatal(r.ID, "is owned")
+					}
+				}
+				if agents, err := s.Agents(b.Context(), ids...); err != nil || len(agents) != 50 {
+					b.Fatal(len(agents), err)
+				}
+				if launches, err := s.LiveLaunches(b.Context(), ids...); err != nil || len(launches) != 50 {
+					b.Fatal(len(launches), err)
+				}
+				if questions, err := s.Questions(b.Context(), QuestionFilter{Undelivered: true}); err != nil || len(questions) != 50 {
+					b.Fatal(len(questions), err)
+				}
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// fill saves runs with one agent, launch and question each, without the cost of as many fsyncs.
+func fill(tb testing.TB, s *Store, live, past int) {
+	tb.Helper()
+	if err := s.exec(tb.Context(), `PRAGMA synchronous = OFF`); err != nil {
+		tb.Fatal(err)
+	}
+	for n := range live + past {
+		c := firstChange()
+		id := fmt.Sprintf("%08d", n)
+		c.Run.ID, c.Event.Run = RunPrefix+id, RunPrefix+id
+		c.Agents[0].ID, c.Agents[0].Run = AgentPrefix+id+"0000", c.Run.ID
+		c.Launches[0].Agent = c.Agents[0].ID
+		c.Questions[0].ID, c.Questions[0].Run, c.Questions[0].Agent = QuestionPrefix+id, c.Run.ID, c.Agents[0].ID
+		if n < past {
+			end := c.Run.Since.Add(time.Hour)
+			c.Run.Status, c.Run.EndedAt = Succeeded, &end
+			c.Agents[0].Status, c.Agents[0].EndedAt = Succeeded, &end
+			c.Launches[0].State = LaunchEnded
+			c.Questions[0].State = QuestionDelivered
+		}
+		commit(tb, s, c)
+	}
+}

@@ -1,0 +1,112 @@
+package checkpoints
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Dirs says where things are kept. Both paths are absolute; neither needs to exist.
+type Dirs struct {
+	State   string // the database and the folders of the runs
+	Runtime string // the bells; its contents may vanish at a reboot
+}
+
+// ErrUnsafeDir means that the folder for the bells is a symlink or another user's, as somebody else can arrange in /tmp.
+var ErrUnsafeDir = errors.New("not a folder of ours")
+
+const program = "claude-supervise"
+
+// socketPathMax is the longest path of a Unix socket: sun_path has 104 bytes on macOS (108 on Linux), the last one NUL.
+const socketPathMax = 103
+
+// DefaultDirs finds the folders by the XDG base directory specification (relative values of its variables are ignored):
+// the state in $XDG_STATE_HOME or ~/.local/state, the bells in $XDG_RUNTIME_DIR if that exists and is short enough for a
+// socket's path, else in /tmp. It creates nothing.
+func DefaultDirs() (Dirs, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil || !filepath.IsAbs(home) {
+			return Dirs{}, errors.New("no place to keep state: set HOME or XDG_STATE_HOME to an absolute path")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	d := Dirs{
+		State:   filepath.Join(state, program),
+		Runtime: filepath.Join("/tmp", program+"-"+strconv.Itoa(os.Getuid())),
+	}
+	if base := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(base) {
+		own := Dirs{Runtime: filepath.Join(base, program)}
+		info, err := os.Stat(base)
+		if err == nil && info.IsDir() && len(own.BellPath("r-12345678")) <= socketPathMax {
+			d.Runtime = own.Runtime
+		}
+	}
+	return d, nil
+}
+
+// Database is the path of the database.
+func (d Dirs) Database() string { return filepath.Join(d.State, "state.db") }
+
+// RunDir is the folder of a run. Own creates it.
+func (d Dirs) RunDir(run string) string { return filepath.Join(d.State, "runs", run) }
+
+// AgentLog is the file of everything that an agent printed.
+func (d Dirs) AgentLog(run, agent string) string { return filepath.Join(d.RunDir(run), agent+".jsonl") }
+
+// CheckpointFile is the file of an agent's checkpoint.
+func (d Dirs) CheckpointFile(run, agent string) string {
+	return filepath.Join(d.RunDir(run), agent+".checkpoint.json")
+}
+
+// Lock is the file whose exclusive flock makes a process the owner of a run.
+func (d Dirs) Lock(run string) string { return filepath.Join(d.RunDir(run), "owner.lock") }
+
+// BellPath is where the bell of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
+// may have been started with other variables in its environment.
+func (d Dirs) BellPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
+
+// makeState creates the state folder, and closes it to others if it is ours and open to them. A symlink is welcome: people
+// put their state on another disk.
+func (d Dirs) makeState() error {
+	if err := os.MkdirAll(d.State, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(d.State)
+	if err != nil {
+		return err
+	}
+	return closeToOthers(d.State, info)
+}
+
+// makeRuntime creates the folder of the bells, and refuses one that another user could have planted in /tmp.
+func (d Dirs) makeRuntime() error {
+	if err := os.Mkdir(d.Runtime, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(d.Runtime)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || !ours(info) {
+		return fmt.Errorf("%s is %w: remove it, or set XDG_RUNTIME_DIR to a folder of your own", d.Runtime, ErrUnsafeDir)
+	}
+	return closeToOthers(d.Runtime, info)
+}
+
+func closeToOthers(dir string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o077 == 0 || !ours(info) {
+		return nil
+	}
+	return os.Chmod(dir, 0o700)
+}
+
+func ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

@@ -1,0 +1,150 @@
+package checkpoints
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What can be wrong with the database, for errors.Is. They come inside a *DatabaseError.
+var (
+	ErrNewer      = errors.New("written by a newer release")
+	ErrCorrupt    = errors.New("damaged, or not a database of this program")
+	ErrNetworkFS  = errors.New("on a network file system")
+	ErrUnwritable = errors.New("cannot be opened or written")
+	ErrFull       = errors.New("disk full")                            // nothing was saved; try again once there is room
+	ErrBusy       = errors.New("kept by another process for too long") // nothing was saved; try again
+)
+
+// A DatabaseError says what is wrong with the database, what is safe, and what to do about it.
+type DatabaseError struct {
+	Path    string
+	Doing   string // what was being done, e.g. "open"
+	Problem error  // one of the errors above; nil for anything else
+	Err     error  // what the system or SQLite said; may be nil
+}
+
+func (e *DatabaseError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", e.Doing, e.Path)
+	if e.Problem != nil {
+		fmt.Fprintf(&b, ": %v", e.Problem)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	switch e.Problem {
+	case ErrNewer:
+		b.WriteString("; it was left untouched: upgrade " + program + ", or set XDG_STATE_HOME to another folder")
+	case ErrCorrupt:
+		fmt.Fprintf(&b, "; nothing in it was repaired or removed: `sqlite3 %s .recover` shows what can be saved;"+
+			" move it away together with its -wal and -shm files to start afresh", e.Path)
+	case ErrNetworkFS:
+		b.WriteString("; locks are not reliable there: set XDG_STATE_HOME to a folder on a local disk")
+	case ErrUnwritable:
+		fmt.Fprintf(&b, "; make %s a folder that you can write to, or set XDG_STATE_HOME to one", filepath.Dir(e.Path))
+	case ErrFull:
+		b.WriteString("; what was saved before is safe: make room and it goes on")
+	case ErrBusy:
+		b.WriteString("; nothing was saved: try again")
+	}
+	return b.String()
+}
+
+// Unwrap gives errors.Is the problem and the cause.
+func (e *DatabaseError) Unwrap() []error {
+	var both []error
+	for _, err := range []error{e.Problem, e.Err} {
+		if err != nil {
+			both = append(both, err)
+		}
+	}
+	return both
+}
+
+// problem names what an error of SQLite means for us; nil if it is nothing that a caller decides on.
+func problem(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	if e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the index of the log
+		return ErrFull
+	}
+	switch e.Code() & 0xff { // the primary result code
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrBusy
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return ErrCorrupt
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR:
+		return ErrUnwritable
+	}
+	return nil
+}
+
+// What Answer, ChangeAnswer and Commit refuse. Nothing is saved then.
+var (
+	ErrNoQuestion  = errors.New("no such question")
+	ErrWithdrawn   = errors.New("the question was withdrawn: nobody waits for its answer any more")
+	ErrUnanswered  = errors.New("the question has no answer yet that could be changed")
+	ErrDelivering  = errors.New("the answer is on its way to the agent and can no longer be changed")
+	ErrInboxMoved  = errors.New("the inbox holds a note that has not been taken into account")
+	ErrOutOfOrder  = errors.New("the event does not follow the last one of its run")
+	ErrDuplicateID = errors.New("the id is taken by another record")
+)
+
+// A TakenError says that somebody else's answer came first.
+type TakenError struct {
+	Question string
+	By       string
+	At       time.Time
+	Answer   string
+	Skipped  bool
+}
+
+func (e *TakenError) Error() string {
+	what := fmt.Sprintf("answered %q", shorten(e.Answer))
+	if e.Skipped {
+		what = "skipped"
+	}
+	return fmt.Sprintf("question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is delivered)",
+		e.Question, what, e.By, e.At.UTC().Format(time.RFC3339), program, e.Question)
+}
+
+func shorten(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// An UnknownError says that nothing here has this id, nor begins with it.
+type UnknownError struct{ ID string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("nothing here is called %q (`%s ps -a` lists the runs, `%s questions` what is asked)",
+		shorten(e.ID), program, program)
+}
+
+// An AmbiguousError says that several ids begin alike.
+type AmbiguousError struct {
+	Prefix     string
+	Candidates []string // full ids, sorted; the first ones if More
+	More       bool
+}
+
+func (e *AmbiguousError) Error() string {
+	list := strings.Join(e.Candidates, ", ")
+	if e.More {
+		list += ", …"
+	}
+	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
+}

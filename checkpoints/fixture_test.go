@@ -1,0 +1,70 @@
+package checkpoints
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/v1.db anew (only before a schema is released)")
+
+// Databases of every released schema stay in testdata and must load with what was in them.
+func TestADatabaseOfSchema1Loads(t *testing.T) {
+	const fixture = "testdata/v1.db"
+	change := firstChange()
+	end := noon.Add(time.Hour)
+	code := 0
+	run := *change.Run
+	run.ID, run.Root, run.Status, run.EndedAt, run.ExitCode, run.Left = "r-ended000", "a-ended0000000", Succeeded, &end, &code, "ended"
+	ended := Change{Run: &run, Event: Event{Run: run.ID, Seq: 1, At: end, Type: "ended", Doc: []byte(`{}`)}}
+
+	if *update {
+		d := closed(t, func(s *Store) {
+			commit(t, s, change)
+			commit(t, s, ended)
+			stop, err := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
+			if _, err := s.Answer(t.Context(), testQuestion, "sqlite", false, "terminal pts/3", noon); err != nil {
+				t.Fatal(err)
+			}
+		})
+		copyFile(t, d.Database(), fixture)
+	}
+
+	d := dirsAt(t)
+	if err := os.Mkdir(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, fixture, d.Database())
+	s := openAt(t, d)
+	got, err := s.Load(t.Context(), testRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Loaded{
+		Run: *change.Run, Agents: map[string]*Agent{testAgent: change.Agents[0]}, Launches: change.Launches,
+		Questions: change.Questions, Deliveries: change.Deliveries, LastEvent: 2, Taken: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	notes, err := s.Inbox(t.Context(), testRun, 0)
+	answer := Note{Seq: 2, Run: testRun, Kind: NoteAnswer, Question: testQuestion, Agent: testAgent, Value: "sqlite", By: "terminal pts/3", At: noon}
+	if diff := cmp.Diff([]Note{answer}, notes); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	runs, err := s.Runs(t.Context(), true)
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs (%v)", len(runs), err)
+	}
+	if diff := cmp.Diff([]Run{run, *change.Run}, runs); diff != "" {
+		t.Error(diff)
+	}
+	commit(t, s, Change{Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}})
+}

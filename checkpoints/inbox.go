@@ -1,0 +1,149 @@
+package checkpoints
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The kinds of note that only Answer and ChangeAnswer write. All others are free for Leave.
+const (
+	NoteAnswer = "answer"
+	NoteChange = "change"
+)
+
+// Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the bell. *UnknownError if
+// there is no such run. Answers are not left: they have to win first.
+func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
+	if n.Kind == "" || n.Kind == NoteAnswer || n.Kind == NoteChange {
+		return Note{}, fmt.Errorf("leave a note for run %s: kind %q is not for Leave", n.Run, n.Kind)
+	}
+	err := s.write(ctx, "leave a note for run "+n.Run+" in", func(ctx context.Context) error {
+		var known bool
+		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?)`, []any{n.Run}, &known); err != nil {
+			return err
+		}
+		if !known {
+			return &UnknownError{ID: n.Run}
+		}
+		return s.insert(ctx, &n)
+	})
+	if err != nil {
+		return Note{}, err
+	}
+	return n, nil
+}
+
+// Answer leaves the answer to an open question for its run; skip goes on without one. by says who, for people. The first
+// answer wins, whatever process it comes from: all others get a *TakenError. Else ErrNoQuestion or ErrWithdrawn. The
+// answer is safe when this returns; it is on its way once the run's supervisor has taken it.
+func (s *Store) Answer(ctx context.Context, question, value string, skip bool, by string, at time.Time) (Note, error) {
+	return s.answer(ctx, NoteAnswer, Note{Question: question, Value: value, Skip: skip, By: by, At: at})
+}
+
+// ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering). ErrUnanswered if there is none
+// to change; else ErrNoQuestion or ErrWithdrawn.
+func (s *Store) ChangeAnswer(ctx context.Context, question, value string, skip bool, by string, at time.Time) (Note, error) {
+	return s.answer(ctx, NoteChange, Note{Question: question, Value: value, Skip: skip, By: by, At: at})
+}
+
+func (s *Store) answer(ctx context.Context, kind string, n Note) (Note, error) {
+	err := s.write(ctx, "answer question "+n.Question+" in", func(ctx context.Context) error {
+		q, given, err := s.answerOf(ctx, n.Question)
+		if err != nil {
+			return err
+		}
+		switch {
+		case q.State == QuestionWithdrawn:
+			return fmt.Errorf("question %s: %w", q.ID, ErrWithdrawn)
+		case kind == NoteAnswer && given != nil:
+			return given
+		case kind == NoteChange && given == nil:
+			return fmt.Errorf("question %s: %w", q.ID, ErrUnanswered)
+		case kind == NoteChange && (q.Delivering || q.State == QuestionDelivered):
+			return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
+		}
+		n.Kind, n.Run, n.Agent = kind, q.Run, q.Agent
+		return s.insert(ctx, &n)
+	})
+	if err != nil {
+		return Note{}, err
+	}
+	return n, nil
+}
+
+// answerOf finds a question and the answer that it has by now: the newest in the inbox, else the one in its record.
+func (s *Store) answerOf(ctx context.Context, question string) (Question, *TakenError, error) {
+	var q Question
+	var doc, note []byte
+	const query = `SELECT doc, (SELECT n.doc FROM inbox n
+			WHERE n.question = q.id AND n.question <> '' ORDER BY n.seq DESC LIMIT 1)
+		FROM questions q WHERE q.id = ?`
+	err := s.row(ctx, query, []any{question}, &doc, &note)
+	if errors.Is(err, sql.ErrNoRows) {
+		return q, nil, fmt.Errorf("question %s: %w", shorten(question), ErrNoQuestion)
+	}
+	if err != nil {
+		return q, nil, err
+	}
+	if err := s.decode(doc, &q); err != nil {
+		return q, nil, err
+	}
+	if note != nil {
+		var n Note
+		if err := s.decode(note, &n); err != nil {
+			return q, nil, err
+		}
+		return q, &TakenError{Question: q.ID, By: n.By, At: n.At, Answer: n.Value, Skipped: n.Skip}, nil
+	}
+	if q.State != QuestionAnswered && q.State != QuestionDelivered {
+		return q, nil, nil
+	}
+	given := &TakenError{Question: q.ID, By: q.AnsweredBy, Answer: q.Answer, Skipped: q.Skipped}
+	if q.AnsweredAt != nil {
+		given.At = *q.AnsweredAt
+	}
+	return q, given, nil
+}
+
+func (s *Store) insert(ctx context.Context, n *Note) error {
+	n.Seq = 0 // the row's own; documents do not repeat it
+	doc, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("encode a note: %w", err)
+	}
+	result, err := s.execResult(ctx, `INSERT INTO inbox (run, kind, question, doc) VALUES (?, ?, ?, ?)`,
+		n.Run, n.Kind, n.Question, string(doc))
+	if err != nil {
+		return err
+	}
+	n.Seq, err = result.LastInsertId()
+	return err
+}
+
+// Inbox reads the notes of a run that have not been taken and have a Seq over after, oldest first.
+func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]Note, error) {
+	var notes []Note
+	const query = `SELECT seq, doc FROM inbox
+		WHERE run = ? AND seq > max(?, coalesce((SELECT taken FROM runs WHERE id = ?), 0)) ORDER BY seq`
+	err := s.read(ctx, "read the inbox of run "+run+" in", func(ctx context.Context) error {
+		return s.rows(ctx, query, []any{run, after, run}, func(found *sql.Rows) error {
+			var seq int64
+			var doc sql.RawBytes
+			if err := found.Scan(&seq, &doc); err != nil {
+				return err
+			}
+			var n Note
+			if err := s.decode(doc, &n); err != nil {
+				return err
+			}
+			n.Seq = seq
+			notes = append(notes, n)
+			return nil
+		})
+	})
+	return notes, err
+}

@@ -1,0 +1,152 @@
+package checkpoints
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Runs reads the runs that have not ended, or all of them, oldest first. What has ended costs nothing where it is not asked
+// for.
+func (s *Store) Runs(ctx context.Context, all bool) ([]Run, error) {
+	query := `SELECT doc FROM runs WHERE ended = 0 ORDER BY started, id`
+	if all {
+		query = `SELECT doc FROM runs ORDER BY started, id`
+	}
+	var runs []Run
+	err := s.read(ctx, "list the runs in", func(ctx context.Context) (err error) {
+		runs, err = documents[Run](ctx, s, query)
+		return err
+	})
+	return runs, err
+}
+
+// Run reads one run; *UnknownError if there is none of this id.
+func (s *Store) Run(ctx context.Context, id string) (Run, error) {
+	var run Run
+	found := false
+	err := s.read(ctx, "read run "+id+" from", func(ctx context.Context) error {
+		var doc []byte
+		err := s.row(ctx, `SELECT doc FROM runs WHERE id = ?`, []any{id}, &doc)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		found = true
+		return s.decode(doc, &run)
+	})
+	if err == nil && !found {
+		err = &UnknownError{ID: id}
+	}
+	return run, err
+}
+
+// RunOf gives the id of the run that an agent belongs to; *UnknownError if there is none of this id.
+func (s *Store) RunOf(ctx context.Context, agent string) (run string, err error) {
+	err = s.read(ctx, "look up agent "+agent+" in", func(ctx context.Context) error {
+		err := s.row(ctx, `SELECT run FROM agents WHERE id = ?`, []any{agent}, &run)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err == nil && run == "" {
+		err = &UnknownError{ID: agent}
+	}
+	return run, err
+}
+
+// Agents reads the agents of these runs, in no particular order.
+func (s *Store) Agents(ctx context.Context, runs ...string) ([]Agent, error) {
+	return ofRuns[Agent](ctx, s, `SELECT doc FROM agents WHERE run IN (SELECT value FROM json_each(?))`, runs)
+}
+
+// LiveLaunches reads the launches of these runs that have not ended, in no particular order.
+func (s *Store) LiveLaunches(ctx context.Context, runs ...string) ([]Launch, error) {
+	return ofRuns[Launch](ctx, s, `SELECT doc FROM launches WHERE live = 1 AND run IN (SELECT value FROM json_each(?))`, runs)
+}
+
+func ofRuns[Record any](ctx context.Context, s *Store, query string, runs []string) ([]Record, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(runs)
+	if err != nil {
+		return nil, fmt.Errorf("encode ids of runs: %w", err)
+	}
+	var records []Record
+	err = s.read(ctx, "read runs from", func(ctx context.Context) (err error) {
+		records, err = documents[Record](ctx, s, query, string(list))
+		return err
+	})
+	return records, err
+}
+
+// A QuestionFilter says which questions are meant; the zero value means all.
+type QuestionFilter struct {
+	ID, Run, Agent string // empty: any
+	Undelivered    bool   // only those that are open, or answered and not delivered yet
+}
+
+// Questions reads questions in the order they were asked, as a person should see them: one whose answer lies in the inbox,
+// not taken yet, is shown as answered, with who and when.
+func (s *Store) Questions(ctx context.Context, f QuestionFilter) ([]Question, error) {
+	where := []string{"true"}
+	var args []any
+	if f.Undelivered {
+		where = append(where, `state IN ('open', 'answered')`) // as the index says it
+	}
+	for _, key := range []struct{ is, value string }{{"id = ?", f.ID}, {"run = ?", f.Run}, {"doc ->> 'agent' = ?", f.Agent}} {
+		if key.value != "" {
+			where, args = append(where, key.is), append(args, key.value)
+		}
+	}
+	query := `SELECT doc, CASE WHEN state IN ('open', 'answered') THEN (
+			SELECT n.doc FROM inbox n WHERE n.question = q.id AND n.question <> ''
+			AND n.seq > coalesce((SELECT taken FROM runs WHERE id = q.run), 0) ORDER BY n.seq DESC LIMIT 1) END
+		FROM questions q WHERE ` + strings.Join(where, " AND ")
+	var questions []*Question
+	err := s.read(ctx, "list the questions in", func(ctx context.Context) error {
+		return s.rows(ctx, query, args, func(found *sql.Rows) error {
+			var doc, note sql.RawBytes
+			if err := found.Scan(&doc, &note); err != nil {
+				return err
+			}
+			q, err := s.asSeen(doc, note)
+			questions = append(questions, q)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(questions, asAsked)
+	seen := make([]Question, len(questions))
+	for i, q := range questions {
+		seen[i] = *q
+	}
+	return seen, nil
+}
+
+// asSeen lays an answer that waits in the inbox over the record of its question.
+func (s *Store) asSeen(doc, note []byte) (*Question, error) {
+	q := new(Question)
+	if err := s.decode(doc, q); err != nil {
+		return nil, err
+	}
+	if note == nil {
+		return q, nil
+	}
+	var n Note
+	if err := s.decode(note, &n); err != nil {
+		return nil, err
+	}
+	q.State, q.Answer, q.Skipped, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value, n.Skip, n.By, &n.At
+	return q, nil
+}

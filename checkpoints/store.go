@@ -1,0 +1,168 @@
+package checkpoints
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"modernc.org/sqlite"
+)
+
+// A Store is one open database. Its methods may be called from several goroutines; they take turns. Writing methods wait
+// for other processes' transactions for at most ten seconds (ErrBusy) and are not cut short by their context once they
+// have begun, so that their result is always true. The zero value, and a store opened read-only where no database is, is
+// empty and cannot be written.
+type Store struct {
+	path string
+	db   *sql.DB
+
+	mu       sync.Mutex // one transaction at a time: there is one connection
+	conn     *sql.Conn
+	prepared map[string]*sql.Stmt // by their text; kept, for compiling costs more than running
+}
+
+// Close gives the database back. It must not be called while another method runs.
+func (s *Store) Close() error {
+	if s.db == nil {
+		return nil
+	}
+	var errs []error
+	for _, stmt := range s.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	errs = append(errs, s.conn.Close(), s.db.Close())
+	return errors.Join(errs...)
+}
+
+// failed says what was being done to which database, and what the failure means for the caller.
+func (s *Store) failed(doing string, err error) error {
+	return &DatabaseError{Path: s.path, Doing: doing, Problem: problem(err), Err: err}
+}
+
+// write runs work in one transaction that excludes other writers from its first statement on. The error of work is
+// returned as it is, and nothing is saved then.
+func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context) error) error {
+	if s.db == nil {
+		return &DatabaseError{Path: s.path, Doing: doing, Problem: ErrUnwritable, Err: errors.New("opened for reading, and not there")}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	}
+	ctx = context.WithoutCancel(ctx) // a commit that is interrupted would leave unknown whether it happened
+	if err := s.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return s.failed(doing, err)
+	}
+	if err := work(ctx); err != nil {
+		return s.rollback(ctx, doing, err)
+	}
+	if err := s.exec(ctx, `COMMIT`); err != nil {
+		return s.rollback(ctx, doing, err)
+	}
+	return nil
+}
+
+// read runs work on one state of the database; not at all on an empty store.
+func (s *Store) read(ctx context.Context, doing string, work func(ctx context.Context) error) error {
+	if s.db == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.exec(ctx, `BEGIN`); err != nil {
+		return s.failed(doing, err)
+	}
+	return s.rollback(context.WithoutCancel(ctx), doing, work(ctx))
+}
+
+// rollback ends the transaction and gives back the error that ended it, explained if it is SQLite's. Some failures (a full
+// disk) have rolled back already: what ROLLBACK says of that is of no use.
+func (s *Store) rollback(ctx context.Context, doing string, err error) error {
+	_ = s.exec(ctx, `ROLLBACK`)
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return s.failed(doing, err)
+	}
+	return err
+}
+
+func (s *Store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := s.prepared[query]; ok {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *Store) exec(ctx context.Context, query string, args ...any) error {
+	_, err := s.execResult(ctx, query, args...)
+	return err
+}
+
+func (s *Store) execResult(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// row reads the one row of a query into dest; sql.ErrNoRows if there is none.
+func (s *Store) row(ctx context.Context, query string, args []any, dest ...any) error {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return err
+	}
+	return stmt.QueryRowContext(ctx, args...).Scan(dest...)
+}
+
+// rows calls scan for each row of a query.
+func (s *Store) rows(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return err
+	}
+	found, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	for found.Next() {
+		if err := scan(found); err != nil {
+			return errors.Join(err, found.Close())
+		}
+	}
+	return errors.Join(found.Err(), found.Close())
+}
+
+// documents reads the records of a query that selects documents only.
+func documents[Record any](ctx context.Context, s *Store, query string, args ...any) ([]Record, error) {
+	var records []Record
+	err := s.rows(ctx, query, args, func(found *sql.Rows) error {
+		var doc sql.RawBytes
+		if err := found.Scan(&doc); err != nil {
+			return err
+		}
+		var record Record
+		if err := s.decode(doc, &record); err != nil {
+			return err
+		}
+		records = append(records, record)
+		return nil
+	})
+	return records, err
+}
+
+// decode reads one document. One that is no JSON was not written by us.
+func (s *Store) decode(doc []byte, record any) error {
+	if err := json.Unmarshal(doc, record); err != nil {
+		return &DatabaseError{Path: s.path, Doing: "read", Problem: ErrCorrupt, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newDoctor() *cobra.Command {
+	var claude string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "look whether everything is there that runs need",
+		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude",
+		Args:    exactly(0, 0, "no arguments"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), claude, asJSON) },
+	}
+	cmd.Flags().StringVar(&claude, "claude", "", "the claude to look at (default: $CLAUDE_SUPERVISE_CLAUDE, then PATH)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func runDoctor(ctx context.Context, claude string, asJSON bool) error {
+	found := supervisor.Doctor(ctx, claude, os.Environ())
+	err := print(func(p *terminal.Printer) error {
+		if asJSON {
+			return p.JSON(found)
+		}
+		rows := make([][]string, len(found))
+		for i, f := range found {
+			verdict := "ok"
+			if !f.OK {
+				verdict = "BAD"
+			}
+			rows[i] = []string{verdict, f.Name, f.Text}
+		}
+		return p.Result(terminal.Table(p.Columns(), []string{"", "WHAT", "FOUND"}, rows))
+	})
+	if err == nil && slices.ContainsFunc(found, func(f supervisor.Finding) bool { return !f.OK }) {
+		return exitError(supervisor.ExitFailed)
+	}
+	return err
+}

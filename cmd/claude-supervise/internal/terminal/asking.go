@@ -1,0 +1,302 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Submit hands over the answer to a question; an empty answer skips it, and change replaces an answer that was given before.
+// It may block for as long as saving takes. Its error is read by the person: why the answer was refused or came too late.
+type Submit func(ctx context.Context, id, answer string, change bool) error
+
+// asking is the conversation with the person: which question is asked, what was typed so far, what was answered. It belongs
+// to the goroutine of Run; it writes to the Printer and reads nothing.
+type asking struct {
+	out    *Printer
+	submit Submit
+	dir    string
+
+	open     []Question          // as last told
+	current  *Question           // its prompt is open
+	earlier  int                 // when current is one that was answered before: its place in given plus 1; else 0
+	entry    entry               // what was typed of the answer
+	given    map[string][]answer // by group, in the order of answering
+	answered map[string]bool     // open as last told, but answered here
+	told     map[string]bool     // was shown to the person
+	paused   bool                // the person ended asking with Ctrl-D; Enter begins again
+	deaf     bool                // nothing can be read any more
+}
+
+type answer struct {
+	question Question
+	text     string
+}
+
+func newAsking(out *Printer, submit Submit, dir string) *asking {
+	return &asking{out: out, submit: submit, dir: dir,
+		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}}
+}
+
+// update takes the list of open questions and says which of those that the person knows are gone, and why. It tells whether
+// the open prompt was withdrawn; what was typed for it is then to be thrown away.
+func (a *asking) update(open []Question, gone map[string]string) (withdrawn bool) {
+	still := make(map[string]bool, len(open))
+	groups := map[string]bool{}
+	for _, q := range open {
+		still[q.ID] = true
+		if !a.answered[q.ID] {
+			groups[q.Group] = true
+		}
+	}
+	if q := a.current; q != nil {
+		withdrawn = !still[q.ID] && a.earlier == 0 || a.earlier > 0 && !groups[q.Group]
+		if withdrawn {
+			a.withdraw(*q, gone[q.ID])
+		}
+	}
+	for _, q := range a.open {
+		if why := gone[q.ID]; !still[q.ID] && a.told[q.ID] && !a.answered[q.ID] && why != "" {
+			a.out.Notice(fmt.Sprintf("[%s] %s", name(q), CleanLine(why, 0)))
+		}
+	}
+	forget := func(known map[string]bool) {
+		for id := range known {
+			if !still[id] {
+				delete(known, id)
+			}
+		}
+	}
+	forget(a.answered)
+	forget(a.told)
+	for group := range a.given {
+		if !groups[group] {
+			delete(a.given, group)
+		}
+	}
+	a.open = open
+	return withdrawn
+}
+
+func (a *asking) withdraw(q Question, why string) {
+	if a.earlier > 0 {
+		why = "its answer can no longer be changed"
+	} else if why == "" {
+		why = "it is no longer asked"
+	}
+	a.close(a.wrap(fmt.Sprintf("\n[%s] %s", name(q), CleanLine(why, 0))))
+	delete(a.told, q.ID) // said already
+}
+
+// show asks the first question that has no answer, if none is being asked; when nobody can be asked, it shows every question
+// once with the command that answers it. It tells whether a prompt was opened.
+func (a *asking) show(listening bool) bool {
+	if a.current != nil {
+		return false
+	}
+	for _, q := range a.open {
+		switch {
+		case a.answered[q.ID]:
+		case listening && !a.paused:
+			a.ask(q, 0)
+			return true
+		case !a.told[q.ID]:
+			a.told[q.ID] = true
+			a.out.Notice("\n" + Render(q, a.out.Columns(), time.Now()))
+		}
+	}
+	return false
+}
+
+func (a *asking) ask(q Question, earlier int) {
+	a.current, a.earlier, a.entry = &q, earlier, entry{}
+	a.told[q.ID] = true
+	width := a.out.Columns()
+	text := "\n" + render(q, width, time.Now(), a.out.bold)
+	text += a.out.faint(strings.TrimSuffix(hint(q, a.canGoBack(), width)+wrap(elsewhere(q), "", width), "\n")) + "\n"
+	if earlier > 0 {
+		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
+	}
+	a.out.ask(text, name(q)+"> ")
+}
+
+// again opens the prompt of the current question once more, below a text.
+func (a *asking) again(text string) {
+	a.entry = entry{}
+	a.out.ask(text, name(*a.current)+"> ")
+}
+
+// pause closes an open prompt because nobody can be asked now. The question stays open.
+func (a *asking) pause() {
+	if a.current != nil {
+		a.close("\n" + a.stays(*a.current))
+	}
+}
+
+// close ends the open prompt with a last text.
+func (a *asking) close(text string) {
+	a.current, a.earlier, a.entry = nil, 0, entry{}
+	a.out.answered(text)
+}
+
+// typed takes what arrived from the terminal.
+func (a *asking) typed(ctx context.Context, got arrival) {
+	switch {
+	case got.tooLong && a.current != nil:
+		a.tooLong()
+	case len(got.lines) == 0:
+	case a.current == nil:
+		a.paused = false
+	default:
+		a.line(ctx, got.lines)
+	}
+	if got.ended {
+		a.end()
+	}
+}
+
+func (a *asking) line(ctx context.Context, batch []string) {
+	begun := a.entry.begun()
+	text, done := a.entry.add(batch)
+	switch {
+	case a.entry.size > MaxText:
+		a.tooLong()
+	case !done && begun:
+		a.out.ask("", "... ")
+	case !done:
+		a.out.ask(a.gathering(), "... ")
+	case begun || strings.Contains(text, "\n"):
+		a.choose(ctx, text)
+	default:
+		a.command(ctx, text)
+	}
+}
+
+func (a *asking) tooLong() {
+	a.again(a.wrap("That was longer than this terminal can take, and nothing was sent. Break it into shorter lines, or put it into a file and name the file."))
+}
+
+func (a *asking) gathering() string {
+	switch a.entry.mode {
+	case pasted:
+		return a.wrap(fmt.Sprintf("(%d lines came together: they are one answer. An empty line sends it, Ctrl-D drops it.)", len(a.entry.lines)))
+	case quoted:
+		return a.wrap(`(""" at the end of a line sends it, Ctrl-D drops it.)`)
+	}
+	return ""
+}
+
+// command does what a single line asks for; most are answers.
+func (a *asking) command(ctx context.Context, text string) {
+	q := *a.current
+	switch strings.TrimSpace(text) {
+	case "":
+		if a.earlier > 0 {
+			a.close("") // the earlier answer is kept; show asks the open question again
+			return
+		}
+		a.ask(q, 0)
+	case "?":
+		a.again(help(q, a.canGoBack(), a.out.Columns()))
+	case "<":
+		a.back()
+	case "-":
+		if q.Optional && a.earlier == 0 {
+			a.send(ctx, "", "skipped")
+			return
+		}
+		a.choose(ctx, text)
+	default:
+		// b is the second option where there is one, or the start of a label; else it goes back.
+		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.readings("b")) == 0 && a.canGoBack() {
+			a.back()
+			return
+		}
+		a.choose(ctx, text)
+	}
+}
+
+func (a *asking) choose(ctx context.Context, text string) {
+	chosen, err := Choose(*a.current, text, a.dir)
+	if err != nil {
+		a.again(a.wrap("Not taken: " + err.Error() + "."))
+		return
+	}
+	a.send(ctx, chosen, CleanLine(chosen, 200))
+}
+
+// send hands the answer over. Only when that has succeeded it counts as given.
+func (a *asking) send(ctx context.Context, text, shown string) {
+	q, earlier := *a.current, a.earlier
+	if err := a.submit(ctx, q.ID, text, earlier > 0); err != nil {
+		a.again(a.wrap("Not taken: " + CleanLine(err.Error(), 0)))
+		return
+	}
+	switch {
+	case earlier > 0:
+		a.given[q.Group][earlier-1].text = text
+	case q.Group != "":
+		a.given[q.Group] = append(a.given[q.Group], answer{q, text})
+	}
+	if earlier == 0 {
+		a.answered[q.ID] = true
+	}
+	a.close(a.wrap(fmt.Sprintf("[%s] answered: %s", name(q), shown)))
+}
+
+func (a *asking) canGoBack() bool {
+	if a.current == nil {
+		return false
+	}
+	return a.earlier > 1 || a.earlier == 0 && len(a.given[a.current.Group]) > 0
+}
+
+func (a *asking) back() {
+	if !a.canGoBack() {
+		a.again("There is no earlier question to go back to.\n")
+		return
+	}
+	at := a.earlier - 1
+	if a.earlier == 0 {
+		at = len(a.given[a.current.Group])
+	}
+	a.ask(a.given[a.current.Group][at-1].question, at)
+}
+
+// end is Ctrl-D: it drops a half typed answer, else it ends asking, else nobody is there.
+func (a *asking) end() {
+	switch {
+	case a.current == nil:
+		a.deaf = true
+		a.out.Notice("Nothing is read here any more.")
+	case a.entry.begun():
+		a.again("\nDropped; nothing was sent.\n")
+	default:
+		text := "\n"
+		for _, q := range a.open {
+			if !a.answered[q.ID] {
+				a.told[q.ID] = true
+				text += a.stays(q)
+			}
+		}
+		a.paused = true
+		a.close(text + "Nothing more is asked here until you press Enter.\n")
+	}
+}
+
+func (a *asking) stays(q Question) string {
+	if q.Command == "" {
+		return a.wrap(fmt.Sprintf("[%s] stays open.", name(q)))
+	}
+	return a.wrap(fmt.Sprintf("[%s] stays open. Answer it with: %s", name(q), CleanLine(q.Command, 0)))
+}
+
+// listens tells whether something typed now would be for us.
+func (a *asking) listens() bool {
+	waits := slices.ContainsFunc(a.open, func(q Question) bool { return !a.answered[q.ID] })
+	return !a.deaf && (a.current != nil || a.paused && waits)
+}
+
+func (a *asking) wrap(text string) string { return wrap(text, "", a.out.Columns()) + "\n" }

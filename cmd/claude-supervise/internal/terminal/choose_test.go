@@ -1,0 +1,229 @@
+package terminal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func options(labels ...string) []Option {
+	list := make([]Option, len(labels))
+	for i, label := range labels {
+		list[i] = Option{Label: label}
+	}
+	return list
+}
+
+func TestChooseTakesWhatAPersonTypes(t *testing.T) {
+	databases := Question{Options: options("PostgreSQL", "SQLite", "Postfix spool")}
+	several := Question{Options: options("Red", "Green", "Blue, dark", "Blue"), MultiSelect: true}
+	ports := Question{Options: options("8080", "3000", "1080")}
+	counts := Question{Options: options("3", "5", "1")}
+	permission := Question{Kind: "permission", Options: options("allow", "allow-run", "deny", "deny-stop")}
+	for name, test := range map[string]struct {
+		q           Question
+		typed, want string
+	}{
+		"a number":                              {databases, "2", "SQLite"},
+		"a number as in a list":                 {databases, " 2) ", "SQLite"},
+		"a letter":                              {databases, "b", "SQLite"},
+		"a letter in capitals with its bracket": {databases, "(B)", "SQLite"},
+		"a label":                               {databases, "SQLite", "SQLite"},
+		"a label in another case":               {databases, "sqlITE", "SQLite"},
+		"a start of a label":                    {databases, "postg", "PostgreSQL"},
+		"a label over two lines":                {databases, "Postfix\n  spool", "Postfix spool"},
+		"own words":                             {databases, "neither, use a file", "neither, use a file"},
+		"own words that look like a start":      {databases, `"""postg"""`, "postg"},
+		"own words that look like a number":     {databases, `"""2"""`, "2"},
+		"own words over lines":                  {databases, "\"\"\"\nfirst\n  second\n\"\"\"", "first\n  second"},
+		"own words without options":             {Question{}, " as you like \n", "as you like"},
+		"one letter without options":            {Question{}, "x", "x"},
+		"a multi-line paste":                    {Question{}, "one\r\ntwo\rthree", "one\ntwo\nthree"},
+		"escapes in what was typed":             {Question{}, "\x1b[200~text\x1b[201~\x1b[A", "text"},
+		"invalid UTF-8":                         {Question{}, "caf\xe9", "caf\uFFFD"},
+
+		"a label that is a number":              {counts, "3", "3"},
+		"a label that is another one's number":  {counts, "1", "1"},
+		"a letter beside labels of numbers":     {counts, "b", "5"},
+		"a number that no label begins with":    {ports, "2", "3000"},
+		"a start of a number":                   {ports, "80", "8080"},
+		"another number beside numbers":         {ports, "9999", "9999"},
+		"the label before the start":            {Question{Options: options("Allow always", "Allow")}, "allow", "Allow"},
+		"the label in its own case":             {Question{Options: options("yes", "YES")}, "YES", "YES"},
+		"letter and start agree":                {Question{Options: options("Abort", "Go on")}, "a", "Abort"},
+		"a letter that no option has":           {Question{Options: options("Go on", "Abort")}, "g", "Go on"},
+		"the same label twice":                  {Question{Options: options("Go", "Go")}, "go", "Go"},
+		"a label with escapes, as it was given": {Question{Options: options("\x1b[31mRed\x1b[0m", "Green")}, "red", "\x1b[31mRed\x1b[0m"},
+
+		"several numbers":           {several, "1,2", "Red, Green"},
+		"several in any form":       {several, "d, red ,2", "Blue, Red, Green"},
+		"one twice":                 {several, "1,red", "Red"},
+		"empty places":              {several, "1,,2,", "Red, Green"},
+		"a label that has a comma":  {several, "Red, Blue, dark", "Red, Blue, dark"},
+		"one of several":            {several, "green", "Green"},
+		"own words with a comma":    {several, "yellow, mostly", "yellow, mostly"},
+		"commas where one is asked": {Question{Options: options("Red", "Green")}, "1,2", "1,2"},
+
+		"choice":                        {Question{Validate: "choice", Options: options("Red", "Green")}, "g", "Green"},
+		"choice without options":        {Question{Validate: "choice"}, "anything", "anything"},
+		"choice in triple quotes":       {Question{Validate: "choice", Options: options("Red")}, `"""Red"""`, "Red"},
+		"regex":                         {Question{Validate: `regex:^v\d+\.\d+$`}, "v1.20", "v1.20"},
+		"regex, unanchored as in bash":  {Question{Validate: `regex:\d`}, "v1", "v1"},
+		"regex, an offered label":       {Question{Validate: `regex:^\d+$`, Options: options("latest")}, "1", "latest"},
+		"regex that is none":            {Question{Validate: `regex:([`}, "anything", "anything"},
+		"integer":                       {Question{Validate: "integer"}, "-12", "-12"},
+		"integer, no number of options": {Question{Validate: "integer", Options: options("4", "8")}, "2", "2"},
+		"integer, a label":              {Question{Validate: "integer", Options: options("4", "8")}, "8", "8"},
+		"yes":                           {Question{Validate: "yes_no"}, "Y", "yes"},
+		"no":                            {Question{Validate: "yes_no"}, "No", "no"},
+		"yes as an option":              {Question{Validate: "yes_no", Options: options("Yes, go on", "No")}, "y", "Yes, go on"},
+		"a rule nobody knows":           {Question{Validate: "email"}, "a@b", "a@b"},
+
+		"a decision":                    {permission, "allow", "allow"},
+		"a decision with its reason":    {permission, "deny too risky", "deny too risky"},
+		"a decision by number, and why": {permission, "3 too  risky", "deny too  risky"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Choose(test.q, test.typed, ".")
+			if err != nil || got != test.want {
+				t.Errorf("Choose(%q) = %q, %v; want %q", test.typed, got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestChooseRefusesAndSaysWhatIsPossible(t *testing.T) {
+	databases := Question{Options: options("PostgreSQL", "SQLite", "Postfix")}
+	chosen := Question{Options: options("Red", "Green"), Validate: "choice", MultiSelect: true}
+	permission := Question{Kind: "permission", Options: options("allow", "deny")}
+	for name, test := range map[string]struct {
+		q     Question
+		typed string
+		why   Reason
+		says  string
+	}{
+		"nothing":                         {databases, " \n\t", Empty, "type 1 for \"PostgreSQL\""},
+		"nothing but escapes":             {Question{}, "\x1b[A\x1b[B", Empty, "your own words"},
+		"nothing between quotes":          {Question{}, `""""""`, Empty, "your own words"},
+		"a start of two":                  {databases, "post", Ambiguous, `"PostgreSQL" (1) or "Postfix" (3)`},
+		"a letter that starts another":    {Question{Options: options("Continue", "Abort")}, "a", Ambiguous, `"Continue" (1) or "Abort" (2)`},
+		"a number that starts another":    {Question{Options: options("8080", "1080")}, "1", Ambiguous, `"8080" (a) or "1080" (b)`},
+		"labels that differ in case only": {Question{Options: options("Go", "GO")}, "go", Ambiguous, "more of the label"},
+		"a number too high":               {databases, "4", NotOffered, "own words between"},
+		"a letter too high":               {databases, "x", NotOffered, "own words between"},
+		"no option, and it has to be":     {chosen, "blue", NotOffered, `1 for "Red" or 2 for "Green"`},
+		"the same between quotes":         {chosen, `"""blue"""`, NotOffered, `1 for "Red"`},
+		"one of several is none":          {chosen, "1,blue", NotOffered, `"blue" is none`},
+		"one of several is ambiguous":     {Question{Options: options("Red", "Rust"), MultiSelect: true}, "1, r", Ambiguous, `"Red" (1) or "Rust" (2)`},
+		"words among numbers":             {Question{Options: options("Red", "Green"), MultiSelect: true}, "1, yellow", NotOffered, `"yellow"`},
+		"a blank option":                  {Question{Options: options("Red", " \x1b[m")}, "2", NotOffered, `"Red"`},
+		"no match":                        {Question{Validate: `regex:^v\d+$`}, "1", Invalid, `matches ^v\d+$`},
+		"no integer":                      {Question{Validate: "integer"}, "1.5", Invalid, "a whole number"},
+		"neither yes nor no":              {Question{Validate: "yes_no"}, "maybe", Invalid, "yes or no"},
+		"no such path":                    {Question{Validate: "path"}, "no/such/file", Invalid, "a path that exists"},
+		"no such path, offered":           {Question{Validate: "path", Options: options("no/such/file")}, "1", Invalid, "a path that exists"},
+		"no decision":                     {permission, "sure, go on", NotOffered, "none of the decisions"},
+		"too long":                        {Question{}, strings.Repeat("a", MaxText+1), TooLong, "256 KiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Choose(test.q, test.typed, ".")
+			var refusal *Refusal
+			if !errors.As(err, &refusal) {
+				t.Fatalf("Choose(%q) = %q, %v; want a refusal", test.typed, got, err)
+			}
+			if refusal.Reason != test.why || !strings.Contains(refusal.Message, test.says) {
+				t.Errorf("%s: %s; want %s and %q", refusal.Reason, refusal.Message, test.why, test.says)
+			}
+		})
+	}
+}
+
+func TestChooseLooksUpPathsInTheFolderOfTheRun(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "notes.md")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, typed := range []string{"notes.md", "./notes.md", file} {
+		if got, err := Choose(Question{Validate: "path"}, typed, dir); err != nil || got != typed {
+			t.Errorf("Choose(%q) = %q, %v", typed, got, err)
+		}
+	}
+	if _, err := Choose(Question{Validate: "path"}, "notes.md/below", dir); err == nil {
+		t.Error("a path below a file was taken")
+	}
+}
+
+func TestARefusalIsSafeToShow(t *testing.T) {
+	q := Question{Options: options("\x1b[2JRed\u202e", "Rust\r\x1b]0;x\x07")}
+	_, err := Choose(q, "r", "")
+	if err == nil {
+		t.Fatal("an ambiguous start was taken")
+	}
+	mustBeSafe(t, err.Error())
+}
+
+func TestKeysAreNeverAmbiguous(t *testing.T) {
+	for name, test := range map[string]struct {
+		q    Question
+		want []string
+	}{
+		"numbers":                    {Question{Options: options("Red", "Green")}, []string{"1", "2"}},
+		"letters beside numbers":     {Question{Options: options("3", "5", "1")}, []string{"a", "b", "c"}},
+		"numbers beside big numbers": {Question{Options: options("8080", "9090")}, []string{"1", "2"}},
+		"letters for integers":       {Question{Options: options("4", "8"), Validate: "integer"}, []string{"a", "b"}},
+		"none for a blank":           {Question{Options: options("Red", "\x1b[m", "Blue")}, []string{"1", "", "3"}},
+		"neither":                    {Question{Options: options("2", "1", "b", "a")}, []string{"", "", "", ""}},
+		"none":                       {Question{}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Keys(test.q)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func FuzzChoose(f *testing.F) {
+	f.Add("Red", "Green", "1", "choice", true)
+	f.Add("1", "2", "b", "", false)
+	f.Add("a, b", "b", "a, b, b", "", true)
+	f.Add("\x1b[31m", "\xff", `"""x"""`, "regex:.", false)
+	f.Fuzz(func(t *testing.T, one, two, typed, validate string, multi bool) {
+		if validate == "path" {
+			return // looks at the disk
+		}
+		q := Question{Options: options(one, two), Validate: validate, MultiSelect: multi}
+		got, err := Choose(q, typed, ".")
+		var refusal *Refusal
+		switch {
+		case errors.As(err, &refusal):
+			mustBeSafe(t, refusal.Message)
+		case err != nil:
+			t.Fatalf("not a refusal: %v", err)
+		case got == "":
+			t.Fatalf("the answer to %q is empty", typed)
+		}
+		for i, key := range Keys(q) {
+			if key == "" {
+				continue
+			}
+			if got, err := Choose(q, key, "."); err != nil || got != q.Options[i].Label {
+				t.Errorf("key %q of %q gives %q, %v", key, q.Options[i].Label, got, err)
+			}
+		}
+	})
+}
+
+func BenchmarkChoose(b *testing.B) {
+	q := Question{Options: options("PostgreSQL", "SQLite", "MySQL", "Both of them"), MultiSelect: true}
+	for b.Loop() {
+		if _, err := Choose(q, "1, sqlite", "."); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const (
+	maxShown = 50 // options shown of one question
+	maxLines = 60 // lines shown of one text; a person can read the rest elsewhere
+)
+
+// Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the options with
+// their keys, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from.
+func Render(q Question, width int, now time.Time) string {
+	return render(q, width, now, func(s string) string { return s }) + elsewhere(q)
+}
+
+func render(q Question, width int, now time.Time, bold func(string) string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(wrap(headline(q, now), "", width), "\n") {
+		if i == 0 {
+			line = bold(line)
+		}
+		b.WriteString(line + "\n")
+	}
+	b.WriteString(block(q, q.Context, "  ", width))
+	b.WriteString(block(q, q.Text, "", width))
+	keys := Keys(q)
+	for i, o := range q.Options[:min(len(q.Options), maxShown)] {
+		mark := "  - "
+		if keys[i] != "" {
+			mark = "  " + keys[i] + ") "
+		}
+		line := CleanLine(o.Label, 400)
+		if about := CleanLine(o.Description, 800); about != "" {
+			line += " - " + about
+		}
+		indent := strings.Repeat(" ", len(mark))
+		b.WriteString(mark + strings.TrimPrefix(wrap(line, indent, width), indent) + "\n")
+	}
+	if more := len(q.Options) - maxShown; more > 0 {
+		fmt.Fprintf(&b, "  (%d more options: claude-supervise show %s)\n", more, name(q))
+	}
+	return b.String()
+}
+
+// headline is one line: id, header, place in the group, when and by whom.
+func headline(q Question, now time.Time) string {
+	line := "[" + name(q) + "]"
+	if header := CleanLine(q.Header, 60); header != "" {
+		line += " " + header
+	} else if q.Kind != "" {
+		line += " " + CleanLine(q.Kind, 20)
+	}
+	if q.Of > 1 {
+		line += fmt.Sprintf(" (%d of %d)", q.Index+1, q.Of)
+	}
+	if !q.AskedAt.IsZero() {
+		line += ", asked " + Ago(q.AskedAt, now)
+	}
+	if q.Agent != "" {
+		line += " by " + CleanLine(q.Agent, 40)
+	}
+	if q.Run != "" {
+		line += " in " + CleanLine(q.Run, 40)
+	}
+	return line
+}
+
+func block(q Question, text, indent string, width int) string {
+	text = strings.Trim(Clean(text), "\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	lines := strings.Split(wrap(text, indent, width), "\n")
+	if more := len(lines) - maxLines; more > 0 {
+		lines = append(lines[:maxLines], fmt.Sprintf("%s(%d more lines: claude-supervise show %s)", indent, more, name(q)))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// hint says in one or two lines how to answer here.
+func hint(q Question, canGoBack bool, width int) string {
+	var say string
+	switch {
+	case len(q.Options) == 0 && q.rule() != "":
+		say = "Type " + q.rule() + "."
+	case len(q.Options) == 0:
+		say = "Type your answer."
+	case q.MultiSelect:
+		say = "Type one or several of them, with commas"
+	default:
+		say = "Type one of them"
+	}
+	if len(q.Options) > 0 {
+		switch {
+		case q.decides():
+			say += ", and why if you like."
+		case q.Validate == "choice":
+			say += "."
+		case q.rule() != "":
+			say += ", or " + q.rule() + "."
+		default:
+			say += ", or your own words."
+		}
+	}
+	if canGoBack {
+		say += " < goes back."
+	}
+	if q.Optional {
+		say += " - skips."
+	}
+	return wrap(say+" ? helps.", "", width) + "\n"
+}
+
+func elsewhere(q Question) string {
+	if q.Command == "" {
+		return ""
+	}
+	return "Elsewhere: " + CleanLine(q.Command, 0) + "\n"
+}
+
+// help is what ? shows.
+func help(q Question, canGoBack bool, width int) string {
+	var b strings.Builder
+	say := func(keys, text string) {
+		keys = fmt.Sprintf("  %-11s", keys)
+		indent := strings.Repeat(" ", len(keys))
+		b.WriteString(keys + strings.TrimPrefix(wrap(text, indent, width), indent) + "\n")
+	}
+	if len(q.Options) > 0 {
+		say("2, b, Red", "the option of that number, letter, label or start of a label, in any case")
+		if q.MultiSelect {
+			say("1,3", "several options")
+		}
+	}
+	say(`… \`, "a line that ends in a backslash goes on in the next")
+	say(`""" … """`, "your own words as written, over as many lines as you like")
+	if canGoBack {
+		say("<", "back to the question before, to change its answer")
+	}
+	if q.Optional {
+		say("-", "go on without an answer")
+	}
+	say("Enter", "shows the question again")
+	say("Ctrl-D", "stops asking here; questions stay open")
+	b.WriteString(elsewhere(q))
+	return b.String()
+}
+
+// name is the question's id as it can be shown.
+func name(q Question) string { return CleanLine(q.ID, 40) }
+
+// wrap breaks text into lines of at most width cells, each after indent. Tabs become spaces: their width is not known here.
+func wrap(text, indent string, width int) string {
+	text = strings.ReplaceAll(text, "\t", "    ")
+	text = ansi.Wrap(text, max(width-len(indent), 10), "")
+	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+}

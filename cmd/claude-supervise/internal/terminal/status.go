@@ -1,0 +1,89 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// frameTime is the time between two pictures of the spinner. Nothing ticks while no status line is shown.
+const frameTime = 125 * time.Millisecond
+
+var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// A Status is what the status line shows while agents work. The zero value shows no line.
+type Status struct {
+	Text    string    // what is being done
+	Since   time.Time // since when; zero: not shown
+	Tokens  int64     // 0: not shown
+	CostUSD float64   // 0: not shown
+}
+
+// Status sets the status line. It is shown on an able terminal only, and not while a question's prompt is open.
+func (p *Printer) Status(s Status) {
+	if p.quiet {
+		return
+	}
+	s.Text = CleanLine(s.Text, 200)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s != p.status {
+		p.status = s
+		p.nudge()
+	}
+}
+
+// A statusLine is the line as it stands on the terminal. The zero value is none.
+type statusLine struct {
+	frame int
+	drawn bool
+}
+
+func (l *statusLine) erase(p *Printer, gone bool) {
+	if l.drawn && gone {
+		_, _ = io.WriteString(p.err, "\r"+ansi.EraseLineRight)
+		l.drawn = false
+	}
+}
+
+func (l *statusLine) draw(p *Printer, s Status) {
+	line := s.line(time.Now())
+	line = ansi.Truncate(frames[l.frame%len(frames)]+" "+line, p.Columns()-1, "…")
+	l.frame++
+	l.drawn = true
+	_, _ = io.WriteString(p.err, "\r"+p.faint(line)+ansi.EraseLineRight)
+}
+
+func (s Status) line(now time.Time) string {
+	var parts []string
+	if s.Text != "" {
+		parts = append(parts, s.Text)
+	}
+	if !s.Since.IsZero() {
+		parts = append(parts, Duration(now.Sub(s.Since)))
+	}
+	if s.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%s tokens", Tokens(s.Tokens)))
+	}
+	if s.CostUSD > 0 {
+		parts = append(parts, Money(s.CostUSD))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (p *Printer) bold(s string) string {
+	if !p.colours {
+		return s
+	}
+	return ansi.NewStyle().Bold().Styled(s)
+}
+
+func (p *Printer) faint(s string) string {
+	if !p.colours {
+		return s
+	}
+	return ansi.NewStyle().Faint().Styled(s)
+}

@@ -1,0 +1,66 @@
+// Claude-supervise runs Claude Code headless, hears the moment an agent needs a person, and keeps the question until it
+// is answered. `claude-supervise --help` is its manual; the README tells the rest.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func main() { os.Exit(execute(os.Args[1:])) }
+
+// execute runs the program and gives its exit code. Errors are told on stderr, once.
+func execute(args []string) (code int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			fmt.Fprintf(os.Stderr, "claude-supervise: internal error: %v\nWhat was saved is safe; `claude-supervise ps` shows it, and resume goes on.\n\n%s", bug, debug.Stack())
+			code = supervisor.ExitInternal
+		}
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	var silent exitError
+	if err != nil && !errors.As(err, &silent) {
+		fmt.Fprintln(os.Stderr, "claude-supervise: "+terminal.Clean(err.Error()))
+	}
+	return exitCode(err)
+}
+
+// An exitError ends the program with a code; all there is to say was said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// A usageError is a command line that cannot be meant.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitCode is the one place where an error becomes an exit code (they are listed in --help).
+func exitCode(err error) int {
+	var exit exitError
+	var misused usageError
+	var refused *terminal.Refusal
+	switch {
+	case err == nil:
+		return supervisor.ExitSuccess
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &misused), errors.As(err, &refused), supervisor.NoSuchID(err):
+		return supervisor.ExitUsage
+	case errors.Is(err, supervisor.ErrNoAgent):
+		return supervisor.ExitNoAgent
+	case errors.Is(err, supervisor.ErrBug):
+		return supervisor.ExitInternal
+	}
+	return supervisor.ExitFailed
+}

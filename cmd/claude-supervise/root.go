@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/supervisor"
+)
+
+const about = `claude-supervise runs Claude Code headless and supervises it: the moment an
+agent needs a person, the question is on your terminal, and it stays there, or
+parked without a process, until it is answered, however long that takes and
+whatever crashes meanwhile. Then the agent goes on where it stopped.
+
+Exit codes of run and resume:
+    0  success                        69  the agent cannot be started
+    1  failed, or refused             70  internal error
+    2  usage                          75  parked: waits for a person
+    3  partial success               124  wait timed out
+    4  over budget                   130  interrupted; resume goes on
+    5  stopped by a person
+    6  ended without a report`
+
+const examplesOfUse = `  # see it work, with no key and no claude installed
+  claude-supervise run --demo ask
+
+  # start a task; answer when it asks, here or on any other terminal
+  claude-supervise run "Add rate limiting to the API, ask me about the limits"
+
+  # what is going on, what is asked, and an answer
+  claude-supervise ps
+  claude-supervise questions
+  claude-supervise answer q-7kq2mx "100 a minute"
+
+  # go on after a crash, a reboot or a Ctrl-C
+  claude-supervise resume r-3f9a2c1b`
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "claude-supervise",
+		Short:         "supervise headless Claude Code, and never lose a question",
+		Long:          about,
+		Example:       examplesOfUse,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("there is no command %q; `claude-supervise --help` lists them%s", args[0], suggestion(cmd, args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newStop(), newResume(), newDoctor(),
+		newVersion(), newStandIn(),
+	)
+	return root
+}
+
+func suggestion(cmd *cobra.Command, typed string) string {
+	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
+		return fmt.Sprintf(" (did you mean %s?)", near[0])
+	}
+	return ""
+}
+
+// exactly wraps cobra's count of arguments, so that a wrong count is a usage error that says what is taken.
+func exactly(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usage("%s takes %s; `%s --help` has an example", cmd.Name(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// notInside refuses what an agent must not do from inside its own process tree: answer, stop or resume.
+func notInside(cmd *cobra.Command) error {
+	if agent, inside := supervisor.InsideAgent(os.Environ()); inside {
+		return fmt.Errorf("%s is refused inside agent %s: an agent does not answer its own question, nor stop or resume a run; "+
+			"print a signal instead, or run this on a terminal of your own", cmd.Name(), agent)
+	}
+	return nil
+}

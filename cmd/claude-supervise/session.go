@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/oklog/run"
+	"github.com/rs/zerolog"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// A session is one supervisor with the person that it serves: the printer, the prompt, the signals of the system.
+type session struct {
+	supervisor.Client
+	printer  *terminal.Printer
+	prompter *terminal.Prompter
+	asks     bool // there is a terminal to ask on
+	asJSON   bool
+	status   terminal.Status
+}
+
+// sessionFlags are those that run and resume share.
+type sessionFlags struct {
+	plain, asJSON, quiet bool
+	log                  string
+}
+
+func newSession(f sessionFlags) (*session, error) {
+	client, err := supervisor.OpenClient()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		Client:  client,
+		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
+		asks:    terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr),
+		asJSON:  f.asJSON,
+	}
+	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
+	return s, nil
+}
+
+// close writes what is still to be shown; a terminal that stands still does not keep the program.
+func (s *session) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return errors.Join(s.printer.Close(ctx), s.Close())
+}
+
+// policy gives what becomes of questions that are not answered in time, where the person did not say.
+func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
+	switch {
+	case asked != "":
+		return asked
+	case s.asks:
+		return supervisor.Ask
+	}
+	return supervisor.Park
+}
+
+// supervise runs do with all that a supervisor needs of its person, and gives how it left the run.
+func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do func(context.Context, supervisor.Supervisor) (supervisor.Outcome, error)) (supervisor.Outcome, error) {
+	logger, closeLog, err := diagnostics(f.log)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	defer closeLog()
+	self, err := os.Executable()
+	if err != nil {
+		return supervisor.Outcome{}, fmt.Errorf("this program does not know its own path: %w", err)
+	}
+	interrupts := make(chan string)
+	sup := supervisor.Supervisor{
+		Dirs: s.Dirs, Store: s.Store, Env: os.Environ(), Self: self, Log: logger, Interrupts: interrupts,
+		Tell: s.tell, Open: s.open, Notify: s.notify,
+		Choose: func(q *supervisor.Question, typed string) (string, error) {
+			return terminal.Choose(shown(q), typed, cwd)
+		},
+	}
+	s.prompter.In(cwd)
+
+	var out supervisor.Outcome
+	var actors run.Group
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	actors.Add(func() error {
+		var err error
+		out, err = do(ctx, sup)
+		return err
+	}, func(error) {})
+	if s.asks {
+		asking, stop := context.WithCancel(ctx)
+		actors.Add(func() error {
+			if err := s.prompter.Run(asking); err != nil {
+				s.printer.Notice("Questions cannot be asked here: " + err.Error() + ". Answer them from another terminal.")
+			}
+			<-asking.Done()
+			return nil
+		}, func(error) { stop() })
+	}
+	listening, stop := context.WithCancel(ctx)
+	actors.Add(func() error { s.listen(listening, interrupts); return nil }, func(error) { stop() })
+	err = actors.Run()
+	return out, err
+}
+
+// listen turns the system's signals into wishes to leave, until ctx ends.
+func (s *session) listen(ctx context.Context, interrupts chan<- string) {
+	arrived := make(chan os.Signal, 4)
+	signal.Notify(arrived, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	defer signal.Stop(arrived)
+	for {
+		select {
+		case sig := <-arrived:
+			if sig == syscall.SIGCONT {
+				s.prompter.Redraw()
+				continue
+			}
+			select {
+			case interrupts <- sig.String():
+				s.printer.Notice("Leaving: the state is saved, questions stay open. Once more ends at once.")
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// submit leaves the terminal's answer where every answer goes: in the inbox. An empty one skips the question.
+func (s *session) submit(ctx context.Context, id, answer string, change bool) error {
+	return s.Answer(ctx, id, answer, answer == "", change, who("terminal"))
+}
+
+func (s *session) open(open []*supervisor.Question) {
+	if s.asks {
+		s.prompter.Set(shownAll(open))
+	}
+}
+
+// notify gives a question's one notice. On a terminal the prompt is the notice.
+func (s *session) notify(q *supervisor.Question) {
+	switch {
+	case s.asJSON:
+		s.print(event(supervisor.Notice{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: supervisor.QuestionOpen, Question: q}))
+	case !s.asks:
+		s.printer.Notice("\n" + terminal.Render(shown(q), s.printer.Columns(), time.Now()))
+	}
+}
+
+// print writes one event of --json. A pipe that is gone does not end the run: it is told of at the end.
+func (s *session) print(v any) { _ = s.printer.JSON(v) }
+
+func shownAll(qs []*supervisor.Question) []terminal.Question {
+	sizes := map[string]int{}
+	for _, q := range qs {
+		sizes[q.Group] = max(sizes[q.Group], q.Index+1)
+	}
+	all := make([]terminal.Question, len(qs))
+	for i, q := range qs {
+		all[i] = shown(q)
+		all[i].Of = sizes[q.Group]
+	}
+	return all
+}
+
+// shown is a question as the terminal shows it.
+func shown(q *supervisor.Question) terminal.Question {
+	t := shownView(supervisor.View(q))
+	t.Group, t.Index, t.Of, t.Optional = q.Group, q.Index, 1, q.Optional
+	return t
+}
+
+// diagnostics opens the log that --log names: JSON lines, never mixed with progress.
+func diagnostics(path string) (zerolog.Logger, func(), error) {
+	if path == "" {
+		return zerolog.Nop(), func() {}, nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return zerolog.Nop(), nil, usage("the log cannot be written: %w", err)
+	}
+	return zerolog.New(f).With().Timestamp().Int("pid", os.Getpid()).Logger(), func() { _ = f.Close() }, nil
+}

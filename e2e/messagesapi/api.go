@@ -1,0 +1,134 @@
+// Package messagesapi is a Messages API on loopback whose model is a scenario of package examples. Point the real CLI
+// at it (ANTHROPIC_BASE_URL) and it plays the scenario, without account or network.
+//
+// Use it in tests. It knows as much of the API as Claude Code 2.1.329 needs: POST /v1/messages, streamed or not, and
+// count_tokens. It checks no key and no version, and bills a fixed number of tokens.
+package messagesapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"claude-supervise/examples"
+)
+
+// InputTokens and OutputTokens are what each reply says it has used.
+const (
+	InputTokens  = 120
+	OutputTokens = 42
+)
+
+// maxRequest bounds the body of a request, in bytes.
+const maxRequest = 64 << 20
+
+// A Request is one that the CLI made, and what it got.
+type Request struct {
+	// Side requests have no tools: titles, summaries. They get any text, and are not part of the conversation.
+	Side         bool
+	Conversation []examples.Message
+	Reply        examples.Reply
+	Headers      http.Header
+}
+
+// API answers the requests of any number of agents that play one scenario. It is an http.Handler.
+type API struct {
+	scenario  examples.Scenario
+	onRequest func(Request)
+	mux       *http.ServeMux
+	closed    chan struct{}
+	close     sync.Once
+
+	mu       sync.Mutex
+	requests []Request
+}
+
+// New makes the API. onRequest, unless nil, is called with each request that is not a side request before it is
+// answered, from the request's own goroutine; the answer waits for it to return.
+func New(s examples.Scenario, onRequest func(Request)) *API {
+	if onRequest == nil {
+		onRequest = func(Request) {}
+	}
+	a := &API{scenario: s, onRequest: onRequest, mux: http.NewServeMux(), closed: make(chan struct{})}
+	a.mux.HandleFunc("POST /v1/messages", a.messages)
+	a.mux.HandleFunc("POST /v1/messages/count_tokens", countTokens)
+	return a
+}
+
+// ServeHTTP implements http.Handler. A reply that is a hang or a crash keeps its request open until the client leaves
+// or Close.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+// Close lets go of the requests that hang. Those that hang later are let go at once.
+func (a *API) Close() { a.close.Do(func() { close(a.closed) }) }
+
+// Requests gives the requests so far, side requests included, in the order in which they came.
+func (a *API) Requests() []Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.requests)
+}
+
+// Heard tells whether a user message with this text has reached the model.
+func (a *API) Heard(text string) bool {
+	return slices.ContainsFunc(a.Requests(), func(r Request) bool {
+		return slices.ContainsFunc(r.Conversation, func(m examples.Message) bool {
+			return m.Role == examples.User && slices.ContainsFunc(m.Texts, func(t string) bool { return strings.Contains(t, text) })
+		})
+	})
+}
+
+func (a *API) messages(w http.ResponseWriter, r *http.Request) {
+	var body requestBody
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&body); err != nil {
+		fail(w, examples.APIError{Status: http.StatusBadRequest, Message: err.Error()})
+		return
+	}
+	req := Request{Side: len(body.Tools) == 0, Conversation: body.conversation(), Headers: r.Header.Clone()}
+	if req.Side {
+		req.Reply = examples.Reply{Text: "Scripted"}
+	} else {
+		req.Reply = a.scenario.Next(req.Conversation)
+	}
+	a.mu.Lock()
+	a.requests = append(a.requests, req)
+	a.mu.Unlock()
+	if !req.Side {
+		a.onRequest(req)
+	}
+	switch {
+	case req.Reply.APIError != nil:
+		fail(w, *req.Reply.APIError)
+	case req.Reply.Hang || req.Reply.Crash != 0:
+		select {
+		case <-r.Context().Done():
+		case <-a.closed:
+			fail(w, examples.APIError{Status: http.StatusServiceUnavailable, Message: "the scripted API is closed"})
+		}
+	case body.Stream:
+		stream(w, newMessage(body.Model, req.Reply))
+	default:
+		reply(w, http.StatusOK, newMessage(body.Model, req.Reply))
+	}
+}
+
+func countTokens(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]int{"input_tokens": InputTokens})
+}
+
+// fail answers as the API does when it fails.
+func fail(w http.ResponseWriter, e examples.APIError) {
+	reply(w, e.Status, map[string]any{
+		"type":  "error",
+		"error": map[string]string{"type": e.Type(), "message": e.Message},
+	})
+}
+
+// reply writes a document. A client that has gone cannot be told so: the error of writing is of no use to anyone.
+func reply(w http.ResponseWriter, status int, doc any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(doc)
+}

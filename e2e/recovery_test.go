@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"claude-supervise/examples"
+)
+
+// agents gives the two agents that a story is told with.
+func agents(t *testing.T, scenario string, story func(*testing.T, *world, examples.Scenario)) {
+	t.Helper()
+	s, err := examples.Load(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("stand-in", func(t *testing.T) {
+		t.Parallel()
+		story(t, newWorld(t).standIn(s), s)
+	})
+	t.Run("real CLI", func(t *testing.T) {
+		t.Parallel()
+		story(t, newWorld(t).real(s, nil), s)
+	})
+}
+
+// The supervisor is killed with its question held; the answer is given while nobody is alive; resume delivers it once.
+func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *testing.T) {
+	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+		q := run.until("question").Question
+		for w.ps().Status != "waiting" { // each look is a process of its own: no need to rest between them
+		}
+		run.kill9()
+		orphan := w.ps()
+		if orphan.Status != "orphaned" || !strings.Contains(orphan.Reason, "claude-supervise resume "+orphan.ID) {
+			t.Fatalf("ps says %s: %s", orphan.Status, orphan.Reason)
+		}
+		said := w.must("answer", q.ID, answerTo(t, s, q.Question))
+		if !strings.Contains(said, "claude-supervise resume "+orphan.ID) {
+			t.Errorf("answer does not say how to go on:\n%s", said)
+		}
+		if open := w.questions(); len(open) != 0 {
+			t.Errorf("the question is still shown as open: %+v", open)
+		}
+		finishes(t, w, s, w.start("resume", orphan.ID))
+		w.deliveredOnce("## CLARIFICATION RESPONSE")
+	})
+}
+
+func TestAKilledSupervisorsParkedQuestionIsStillThere(t *testing.T) {
+	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "ask")...)
+		q := run.until("question").Question
+		run.until("parked")
+		run.kill9()
+		resumed := w.start("resume", q.Run, "--on-question", "ask")
+		if again := resumed.until("question").Question; again.ID != q.ID {
+			t.Fatalf("question %s became %s", q.ID, again.ID)
+		}
+		w.must("answer", q.ID, answerTo(t, s, q.Question))
+		finishes(t, w, s, resumed)
+		w.deliveredOnce("## CLARIFICATION RESPONSE")
+	})
+}
+
+func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *testing.T) {
+	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s)...)
+		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		run.kill9()
+		id := w.ps().ID
+		finishes(t, w, s, w.start("resume", id))
+		if started, err := os.ReadFile(filepath.Join(w.cwd, "started.txt")); err != nil || string(started) != "started\n" {
+			t.Errorf("the work was begun again: %q (%v)", started, err)
+		}
+	})
+}
+
+func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
+	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s)...)
+		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		run.interrupt()
+		if code := run.wait(); code != 130 {
+			t.Fatalf("exit %d\n%s", code, run.stderr)
+		}
+		p := w.ps()
+		if p.Status != "interrupted" || !strings.Contains(run.stderr.String(), "claude-supervise resume "+p.ID) {
+			t.Fatalf("ps says %s: %s\n%s", p.Status, p.Reason, run.stderr)
+		}
+		if left := marked(t, p.ID); len(left) > 0 {
+			t.Fatalf("processes %v are left", left)
+		}
+		finishes(t, w, s, w.start("resume", p.ID))
+	})
+}
+
+func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
+	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s)...)
+		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		id := w.ps().ID
+		w.must("stop", id)
+		if code := run.wait(); code != 5 {
+			t.Fatalf("exit %d\n%s", code, run.stderr)
+		}
+		if left := marked(t, id); len(left) > 0 {
+			t.Fatalf("processes %v are left", left)
+		}
+	})
+}
+
+func TestAConversationThatIsGoneIsBegunAgainFromTheCheckpoint(t *testing.T) {
+	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+		q := run.until("question").Question
+		if code := run.wait(); code != 75 {
+			t.Fatalf("exit %d\n%s", code, run.stderr)
+		}
+		w.forget()
+		w.must("answer", q.ID, answerTo(t, s, q.Question))
+		resumed := w.start("resume", q.Run)
+		finishes(t, w, s, resumed)
+		told := false
+		for _, e := range resumed.seen {
+			told = told || e.Type == "resumed" && strings.Contains(e.Text, "new conversation")
+		}
+		if !told {
+			t.Errorf("the person was not told: %+v", resumed.seen)
+		}
+	})
+}
+
+func TestTwoSupervisorsCannotOwnARun(t *testing.T) {
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).standIn(s)
+	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+	q := run.until("question").Question
+	run.wait()
+	codes := make([]int, 2)
+	says := make([]string, 2)
+	first := w.start("resume", q.Run, "--on-question", "ask")
+	first.until("question")
+	var both sync.WaitGroup
+	for i := range codes {
+		both.Go(func() { codes[i], _, says[i] = w.run("resume", q.Run) })
+	}
+	both.Wait()
+	for i, code := range codes {
+		if code != 1 || !strings.Contains(says[i], "supervises") {
+			t.Errorf("the other resume exits %d: %s", code, says[i])
+		}
+	}
+	w.must("answer", q.ID, answerTo(t, s, q.Question))
+	finishes(t, w, s, first)
+}
+
+func TestWhoAnswersSecondIsToldWhoWon(t *testing.T) {
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).standIn(s)
+	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+	q := run.until("question").Question
+	run.wait()
+	w.must("answer", q.ID, "Sessions")
+	code, _, stderr := w.run("answer", q.ID, "JWT")
+	if code != 1 || !strings.Contains(stderr, "Sessions") || !strings.Contains(stderr, "--change") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	w.must("answer", q.ID, "--change", "JWT")
+	finishes(t, w, s, w.start("resume", q.Run))
+}
+
+// finishes lets a run end as its scenario expects, with one notice for a question at most, and nothing left.
+func finishes(t *testing.T, w *world, s examples.Scenario, run *supervised) {
+	t.Helper()
+	if code := run.wait(); code != s.Expect.ExitCode {
+		t.Fatalf("exit %d, want %d\n%s\nevents: %s", code, s.Expect.ExitCode, run.stderr, run.types())
+	}
+	for name, want := range s.Expect.Files {
+		if got, err := os.ReadFile(filepath.Join(w.cwd, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
+		}
+	}
+	if left := marked(t, w.ps().ID); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// deliveredOnce checks in the agent's own transcript how often a prompt with this heading reached it.
+func (w *world) deliveredOnce(heading string) {
+	w.t.Helper()
+	n := 0
+	for _, path := range w.transcripts() {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, `"type":"user"`) && strings.Contains(line, heading) {
+				n++
+			}
+		}
+	}
+	if n != 1 {
+		w.t.Errorf("%q is %d times in the conversation", heading, n)
+	}
+}
+
+// transcripts finds the conversations that the agent keeps.
+func (w *world) transcripts() []string {
+	w.t.Helper()
+	var all []string
+	for _, root := range []string{w.home, filepath.Join(w.home, ".local", "state")} {
+		for _, pattern := range []string{".claude/projects/*/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*.jsonl"} {
+			found, err := filepath.Glob(filepath.Join(root, pattern))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			all = append(all, found...)
+		}
+	}
+	return all
+}
+
+// forget removes the agent's conversations.
+func (w *world) forget() {
+	w.t.Helper()
+	for _, path := range w.transcripts() {
+		if err := os.Remove(path); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,357 @@
+// Package e2e tests the program from outside, as a person and a shell see it: the built program, in a home of its own,
+// with the built-in stand-in or the real Claude CLI as the agent.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/fsnotify/fsnotify"
+
+	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/examples"
+)
+
+// program is the built program.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "claude-supervise-e2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program = filepath.Join(dir, "claude-supervise")
+	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", program, "claude-supervise/cmd/claude-supervise")...)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "the program does not build:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// A world is a machine for one test: a home, a folder to work in, and an environment with nothing else in it.
+type world struct {
+	t         *testing.T
+	home, cwd string
+	env       []string
+	api       *messagesapi.API // set where the agent is the real CLI
+	agent     []string         // flags of run that choose the agent
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, home: t.TempDir(), cwd: t.TempDir()}
+	w.env = []string{
+		"HOME=" + w.home, "PATH=" + filepath.Dir(program) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + t.TempDir(),
+		"XDG_RUNTIME_DIR=" + t.TempDir(), "TERM=dumb", "LANG=C.UTF-8",
+	}
+	return w
+}
+
+// standIn makes the built-in stand-in play the scenario.
+func (w *world) standIn(s examples.Scenario) *world {
+	w.agent = []string{"--demo", s.Name}
+	return w
+}
+
+// real makes the real CLI play the scenario, against a scripted Messages API.
+func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *world {
+	w.t.Helper()
+	claude := os.Getenv("CLAUDE_SUPERVISE_TEST_CLAUDE")
+	if claude == "" {
+		if os.Getenv("CI") != "" {
+			w.t.Fatal("CLAUDE_SUPERVISE_TEST_CLAUDE is not set: `make test` installs the real CLI and sets it")
+		}
+		w.t.Skip("the real CLI is not installed: `make test` does that")
+	}
+	w.api = messagesapi.New(s, onRequest)
+	server := httptest.NewServer(w.api)
+	w.t.Cleanup(func() { w.api.Close(); server.Close() })
+	w.env = append(w.env,
+		"ANTHROPIC_BASE_URL="+server.URL, "ANTHROPIC_API_KEY=scripted", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_SUPERVISE_CLAUDE="+claude,
+	)
+	w.agent = []string{s.Prompt}
+	return w
+}
+
+// runArgs is the command line that starts a scenario.
+func (w *world) runArgs(s examples.Scenario, flags ...string) []string {
+	args := append([]string{"run"}, flags...)
+	args = append(append(args, s.Flags...), w.agent...)
+	if w.api != nil && len(s.ClaudeFlags) > 0 {
+		args = append(append(args, "--"), s.ClaudeFlags...)
+	}
+	return args
+}
+
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = w.cwd, w.env
+	return cmd
+}
+
+// run runs a command to its end.
+func (w *world) run(args ...string) (code int, stdout, stderr string) {
+	w.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := w.command(args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		w.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// must runs a command that has to succeed, and gives its stdout.
+func (w *world) must(args ...string) string {
+	w.t.Helper()
+	code, stdout, stderr := w.run(args...)
+	if code != 0 {
+		w.t.Fatalf("%q exits %d:\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// ps gives the only run, as `ps -a --json` shows it.
+func (w *world) ps() runView {
+	w.t.Helper()
+	runs := parse[[]runView](w.t, w.must("ps", "-a", "--json"))
+	if len(runs) != 1 {
+		w.t.Fatalf("there are %d runs", len(runs))
+	}
+	return runs[0]
+}
+
+func (w *world) questions() []questionView {
+	w.t.Helper()
+	return parse[[]questionView](w.t, w.must("questions", "--json"))
+}
+
+type runView struct {
+	ID, Status, Reason string
+	ExitCode           *int     `json:"exit_code"`
+	SupervisorPID      int      `json:"supervisor_pid"`
+	OpenQuestions      []string `json:"open_questions"`
+	Agents             []struct {
+		ID, Status, Reason string
+		SessionID          string `json:"session_id"`
+		PID, Launches      int
+		CostUSD            float64 `json:"cost_usd"`
+	}
+}
+
+type questionView struct {
+	ID, Run, State, Question string
+	AnsweredBy               string `json:"answered_by"`
+	Answer                   *string
+	AnswerCommand            string `json:"answer_command"`
+}
+
+func parse[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("not JSON: %v\n%s", err, text)
+	}
+	return v
+}
+
+// An event is a line of `run --json`.
+type event struct {
+	Type, Run, Agent, Text, Status, Reason, Summary string
+	Launch                                          int
+	ExitCode                                        *int `json:"exit_code"`
+	Question                                        *questionView
+}
+
+// A supervised is a `run --json` or `resume --json` under way.
+type supervised struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	events chan event
+	seen   []event
+	stderr *safeBuffer
+	ended  chan struct{}
+}
+
+// start starts a command with --json and reads its events.
+func (w *world) start(args ...string) *supervised {
+	w.t.Helper()
+	dash := len(args)
+	for i, a := range args {
+		if a == "--" {
+			dash = i
+			break
+		}
+	}
+	args = append(append(append([]string{}, args[:dash]...), "--json"), args[dash:]...)
+	s := &supervised{t: w.t, cmd: w.command(args...), events: make(chan event, 4096), stderr: &safeBuffer{}, ended: make(chan struct{})}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.cmd.Stderr = s.stderr
+	if err := s.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go s.read(stdout)
+	w.t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	})
+	return s
+}
+
+func (s *supervised) read(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			s.t.Errorf("a line of --json is not JSON: %v: %s", err, lines.Text())
+			continue
+		}
+		s.events <- e
+	}
+	close(s.events)
+	_ = s.cmd.Wait()
+	close(s.ended)
+}
+
+// until reads events up to the next one of a type.
+func (s *supervised) until(kind string) event {
+	s.t.Helper()
+	for e := range s.events {
+		s.seen = append(s.seen, e)
+		if e.Type == kind {
+			return e
+		}
+	}
+	s.t.Fatalf("it ended without an event %q; it had %s\nstderr:\n%s", kind, s.types(), s.stderr)
+	return event{}
+}
+
+func (s *supervised) types() string {
+	var types []string
+	for _, e := range s.seen {
+		types = append(types, e.Type)
+	}
+	return strings.Join(types, " ")
+}
+
+// wait reads the rest and gives the exit code.
+func (s *supervised) wait() int {
+	s.t.Helper()
+	for e := range s.events {
+		s.seen = append(s.seen, e)
+	}
+	<-s.ended
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// kill9 kills the supervisor as a power cut would.
+func (s *supervised) kill9() {
+	s.t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Fatal(err)
+	}
+	s.wait()
+}
+
+func (s *supervised) interrupt() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// count tells how many events of a type were seen.
+func (s *supervised) count(kind string) int {
+	n := 0
+	for _, e := range s.seen {
+		if e.Type == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// marked gives the processes of this machine that carry a run's marker.
+func marked(t *testing.T, run string) []string {
+	t.Helper()
+	entries, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range entries {
+		env, err := os.ReadFile(path)
+		if err != nil {
+			continue // gone, or another user's
+		}
+		if bytes.Contains(env, []byte("CLAUDE_SUPERVISE_RUN="+run)) {
+			found = append(found, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	return found
+}
+
+// safeBuffer is a buffer that can be read while a process writes to it.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// waitFor waits until a file is there.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	watch, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = watch.Close() }()
+	if err := watch.Add(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		select {
+		case <-watch.Events:
+		case err := <-watch.Errors:
+			t.Fatal(err)
+		}
+	}
+}

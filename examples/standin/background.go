@@ -1,0 +1,129 @@
+package standin
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// inBackground begins a command that the turn does not wait for.
+func (a *agent) inBackground(c call) (result, error) {
+	dir := filepath.Dir(a.outputPath(""))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return result{}, fmt.Errorf("keep a command's output: %w", err)
+	}
+	output, err := os.CreateTemp(dir, "*.begun")
+	if err != nil {
+		return result{}, fmt.Errorf("keep a command's output: %w", err)
+	}
+	t, err := a.start(c, output)
+	if err != nil {
+		return result{}, err
+	}
+	path := a.outputPath(t.id)
+	if err := os.Rename(output.Name(), path); err != nil {
+		return result{}, fmt.Errorf("keep a command's output: %w", err)
+	}
+	a.tasks = append(a.tasks, t)
+	go func() {
+		<-t.over
+		select {
+		case a.ended <- t:
+		case <-a.done:
+		}
+	}()
+	a.tellTasks()
+	a.message(doc{
+		"type": "system", "subtype": "task_started", "task_id": t.id, "tool_use_id": t.call, "description": t.description,
+		"is_backgrounded": true, "task_type": "local_bash",
+	})
+	data := bashData("")
+	data["backgroundTaskId"] = t.id
+	return result{
+		text: fmt.Sprintf("Command running in background with ID: %s. Output is being written to: %s. You will be notified when it completes. "+
+			"To check interim output, use Read on that file path.", t.id, path),
+		data: data,
+	}, nil
+}
+
+// tellTasks prints which background tasks live.
+func (a *agent) tellTasks() {
+	tasks := []doc{}
+	for _, t := range a.tasks {
+		tasks = append(tasks, doc{"task_id": t.id, "task_type": "local_bash", "description": t.description})
+	}
+	a.message(doc{"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})
+}
+
+// taskEnded tells of a background task that has ended by itself, and queues the turn that this begins.
+func (a *agent) taskEnded(t *task) {
+	a.tasks = slices.DeleteFunc(a.tasks, func(other *task) bool { return other == t })
+	_ = t.output.Close()
+	status, path := "completed", a.outputPath(t.id)
+	if t.status() != 0 {
+		status = "failed"
+	}
+	summary := fmt.Sprintf("Background command %q %s (exit code %d)", t.description, status, t.status())
+	a.message(doc{
+		"type": "system", "subtype": "task_updated", "task_id": t.id,
+		"patch": doc{"status": status, "end_time": time.Now().UnixMilli()},
+	})
+	a.tellEnd(t.id, t.call, status, summary, path)
+	a.tellTasks()
+	a.queue = append(a.queue, prompt{
+		text:   notification(t.id, t.call, status, summary, path),
+		origin: doc{"kind": "task-notification", "producer": "session-task"},
+	})
+}
+
+func (a *agent) tellEnd(id, call, status, summary, output string) {
+	a.message(doc{
+		"type": "system", "subtype": "task_notification", "task_id": id, "tool_use_id": call, "status": status,
+		"output_file": output, "summary": summary,
+	})
+}
+
+// killTask ends a background task together with the process.
+func (a *agent) killTask(t *task) {
+	t.kill()
+	a.tasks = slices.DeleteFunc(slices.Clone(a.tasks), func(other *task) bool { return other == t })
+	a.tellEnd(t.id, t.call, "stopped", t.description, "")
+	a.message(doc{
+		"type": "system", "subtype": "task_updated", "task_id": t.id,
+		"patch": doc{"status": "killed", "end_time": time.Now().UnixMilli()},
+	})
+	a.tellTasks()
+}
+
+const unfinished = "Background shell command didn't finish before the previous session ended"
+
+// tellOrphans tells of background tasks that ended with an earlier process.
+func (a *agent) tellOrphans() {
+	for _, id := range slices.Sorted(maps.Keys(a.orphans)) {
+		a.tellEnd(id, a.orphans[id], "stopped", unfinished, "")
+	}
+}
+
+// queueOrphans tells the model of them: each is a turn of its own, in which nothing is said.
+func (a *agent) queueOrphans() {
+	for _, id := range slices.Sorted(maps.Keys(a.orphans)) {
+		a.queue = append(a.queue, prompt{
+			text:   notification(id, a.orphans[id], "stopped", unfinished, ""),
+			origin: doc{"kind": "task-notification"},
+			silent: true,
+		})
+	}
+	a.orphans = nil
+}
+
+// notification is how the model hears of the end of a task.
+func notification(id, call, status, summary, output string) string {
+	if output != "" {
+		output = "<output-file>" + output + "</output-file>\n"
+	}
+	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<tool-use-id>%s</tool-use-id>\n%s<status>%s</status>\n<summary>%s</summary>\n</task-notification>",
+		id, call, output, status, summary)
+}

@@ -1,0 +1,104 @@
+package standin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+)
+
+// Permission modes that the stand-in plays, by the names that the stream uses.
+const (
+	modeDefault = "default"
+	modeEdits   = "acceptEdits"
+	modeBypass  = "bypassPermissions"
+)
+
+type options struct {
+	session string // "" for a new one
+	resume  bool
+	mode    string
+	allowed []string // rules: Bash, Bash(git:*), Write
+	replay  bool     // --replay-user-messages
+	model   string
+}
+
+// A complaint is a line with which the CLI ends, in its words.
+type complaint string
+
+func (c complaint) Error() string { return string(c) }
+
+func complain(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
+
+// parseFlags reads the CLI's flags, those that a supervisor uses. The errors are the CLI's own lines, which a
+// supervisor reads: `error: unknown option '--x'` tells it what a release does not have.
+func parseFlags(args []string) (options, error) {
+	o := options{}
+	var input, output, prompts, mode, resume string
+	var skip, verbose, printing bool
+	f := pflag.NewFlagSet("claude", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	f.BoolVarP(&printing, "print", "p", false, "")
+	f.StringVar(&input, "input-format", "text", "")
+	f.StringVar(&output, "output-format", "text", "")
+	f.BoolVar(&verbose, "verbose", false, "")
+	f.StringVar(&prompts, "permission-prompt-tool", "", "")
+	f.BoolVar(&o.replay, "replay-user-messages", false, "")
+	f.Bool("forward-subagent-text", false, "") // there are no subagents
+	f.StringVar(&o.session, "session-id", "", "")
+	f.StringVarP(&resume, "resume", "r", "", "")
+	f.StringVar(&mode, "permission-mode", modeDefault, "")
+	f.BoolVar(&skip, "dangerously-skip-permissions", false, "")
+	f.StringSliceVar(&o.allowed, "allowedTools", nil, "")
+	f.StringSliceVar(&o.allowed, "allowed-tools", nil, "")
+	f.StringVar(&o.model, "model", "scripted", "")
+	if err := f.Parse(args); err != nil {
+		return o, flagError(args, err)
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, complain("Error: the stand-in takes its prompts on stdin, not %q", f.Arg(0))
+	case !printing || input != "stream-json" || output != "stream-json" || prompts != "stdio":
+		return o, complain("Error: the stand-in needs -p --input-format stream-json --output-format stream-json --permission-prompt-tool stdio")
+	case !verbose:
+		return o, complain("Error: When using --print, --output-format=stream-json requires --verbose")
+	}
+	switch o.mode = mode; {
+	case skip:
+		o.mode = modeBypass
+	case mode == "manual":
+		o.mode = modeDefault
+	case mode != modeDefault && mode != modeEdits && mode != modeBypass:
+		return o, complain("error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, bypassPermissions, manual.", mode)
+	}
+	if f.Changed("session-id") {
+		if uuid.Validate(o.session) != nil {
+			return o, complain("Error: Invalid session ID. Must be a valid UUID.")
+		}
+	}
+	if f.Changed("resume") {
+		o.session, o.resume = resume, true
+	}
+	return o, nil
+}
+
+func flagError(args []string, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return complain("error: %v", err)
+	}
+	name := "--" + unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		name = "-" + unknown.GetSpecifiedName()
+	}
+	// The CLI quotes the argument as it was given, a value after = included.
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, name+"=") }); i >= 0 {
+		name = args[i]
+	}
+	return complain("error: unknown option '%s'", name)
+}

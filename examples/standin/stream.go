@@ -1,0 +1,134 @@
+package standin
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"claude-supervise/examples"
+)
+
+// maxLine bounds a line of the input, in bytes; a longer one ends the agent.
+const maxLine = 64 << 20
+
+// A doc is a line to write: of the stream, or of the transcript.
+type doc map[string]any
+
+// encode writes a doc. All that it is made of can be written as JSON.
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("standin: %v", err))
+	}
+	return data
+}
+
+func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// lines reads the input line by line until it ends, which closes the channel.
+func lines(ctx context.Context, r io.Reader) <-chan []byte {
+	out := make(chan []byte)
+	go func() {
+		defer close(out)
+		in := bufio.NewScanner(r)
+		in.Buffer(nil, maxLine)
+		for in.Scan() {
+			line := append([]byte(nil), in.Bytes()...)
+			select {
+			case out <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// An incoming line is what the other side says.
+type incoming struct {
+	Type      string `json:"type"`
+	RequestID string `json:"request_id"`
+	UUID      string `json:"uuid"`
+	Message   struct {
+		Content examples.Content `json:"content"`
+	} `json:"message"`
+	Request struct {
+		Subtype string `json:"subtype"`
+		Mode    string `json:"mode"`
+		Hooks   struct {
+			Stop []struct {
+				IDs []string `json:"hookCallbackIds"`
+			} `json:"Stop"`
+		} `json:"hooks"`
+	} `json:"request"`
+	Response struct {
+		Subtype   string          `json:"subtype"`
+		RequestID string          `json:"request_id"`
+		Response  json.RawMessage `json:"response"`
+		Error     string          `json:"error"`
+	} `json:"response"`
+}
+
+// print writes a line of the stream.
+func (a *agent) print(d doc) {
+	if a.broken == nil {
+		_, a.broken = a.out.Write(append(encode(d), '\n'))
+	}
+}
+
+// message prints a line that belongs to the session.
+func (a *agent) message(d doc) {
+	d["session_id"] = a.opts.session
+	if d["uuid"] == nil {
+		d["uuid"] = uuid.NewString()
+	}
+	a.print(d)
+}
+
+// lifecycle prints the receipt of a person's message. One without a uuid gets none.
+func (a *agent) lifecycle(p prompt, state string) {
+	if p.uuid != "" {
+		a.message(doc{"type": "command_lifecycle", "command_uuid": p.uuid, "state": state})
+	}
+}
+
+// accept answers a control request.
+func (a *agent) accept(request string, response doc) {
+	a.print(doc{"type": "control_response", "response": doc{"subtype": "success", "request_id": request, "response": response}})
+}
+
+// request makes a control request and waits for its answer. The errors are those of wait, and errStreamClosed when no
+// answer can come any more.
+func (a *agent) request(body doc) (json.RawMessage, error) {
+	if a.input == nil {
+		return nil, errStreamClosed
+	}
+	id := uuid.NewString()
+	a.pending = id
+	defer func() { a.pending, a.reply = "", nil }()
+	a.print(doc{"type": "control_request", "request_id": id, "request": body})
+	for a.reply == nil {
+		if err := a.wait(nil); err != nil {
+			return nil, err
+		}
+		if a.input == nil && a.reply == nil {
+			if body["requires_user_interaction"] == true {
+				a.print(doc{"type": "control_cancel_request", "request_id": id})
+			}
+			return nil, errStreamClosed
+		}
+	}
+	if a.opts.replay {
+		// Together with the user messages the CLI repeats the answers to its requests.
+		a.print(doc{"type": "control_response", "response": a.reply.Response})
+	}
+	if a.reply.Response.Subtype == "error" {
+		return nil, fmt.Errorf("%w: %s", errRefused, a.reply.Response.Error)
+	}
+	return a.reply.Response.Response, nil
+}

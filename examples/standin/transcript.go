@@ -1,0 +1,211 @@
+package standin
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"claude-supervise/examples"
+)
+
+// A conversation is kept in one file of JSON lines:
+//
+//	${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects/FOLDER/SESSION.jsonl
+//
+// FOLDER is the working directory with a dash for each character that is no letter or digit. A message stands there as
+// it stood in the stream, a person's under its uuid; one that was taken into a running turn is an attachment. Lines
+// are single appends and never rewritten, so a crash loses the last line at most.
+
+var notAlphanumeric = regexp.MustCompile(`[^0-9A-Za-z]`)
+
+// projects is where the conversations of all folders are kept.
+func projects(getenv func(string) string) string {
+	config := getenv("CLAUDE_CONFIG_DIR")
+	if config == "" {
+		config = filepath.Join(getenv("HOME"), ".claude")
+	}
+	return filepath.Join(config, "projects")
+}
+
+// munged is the name of a folder as part of a path.
+func munged(folder string) string { return notAlphanumeric.ReplaceAllString(folder, "-") }
+
+// findTranscript gives the path of a session's transcript, from whatever folder it was; "" if there is none.
+func findTranscript(projects, session string) string {
+	if uuid.Validate(session) != nil {
+		return ""
+	}
+	found, err := filepath.Glob(filepath.Join(projects, "*", session+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
+
+// A transcript is that file. It begins to exist with its first line.
+type transcript struct {
+	path string
+	file *os.File
+}
+
+// add appends a line.
+func (t *transcript) add(d doc) error {
+	if t.file == nil {
+		if err := os.MkdirAll(filepath.Dir(t.path), 0o700); err != nil {
+			return fmt.Errorf("keep the conversation: %w", err)
+		}
+		file, err := os.OpenFile(t.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+		if err != nil {
+			return fmt.Errorf("keep the conversation: %w", err)
+		}
+		t.file = file
+		if err := t.endTornLine(); err != nil {
+			return fmt.Errorf("keep the conversation: %w", err)
+		}
+	}
+	if _, err := t.file.Write(append(encode(d), '\n')); err != nil {
+		return fmt.Errorf("keep the conversation: %w", err)
+	}
+	return nil
+}
+
+// endTornLine gives a line that a crash has cut its newline.
+func (t *transcript) endTornLine() error {
+	size, err := t.file.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := t.file.ReadAt(last, size-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = t.file.WriteString("\n")
+	return err
+}
+
+// An entry is a line of a transcript, as far as it is read again.
+type entry struct {
+	Type    string `json:"type"`
+	UUID    string `json:"uuid"`
+	Message struct {
+		ID      string           `json:"id"`
+		Content examples.Content `json:"content"`
+	} `json:"message"`
+	IsAPIError bool `json:"isApiErrorMessage"`
+	Attachment struct {
+		Type   string `json:"type"`
+		Prompt string `json:"prompt"`
+	} `json:"attachment"`
+	ToolUseResult json.RawMessage `json:"toolUseResult"`
+	TotalCostUSD  float64         `json:"totalCostUSD"`
+}
+
+// A past is what a transcript tells to those who go on with it.
+type past struct {
+	messages []examples.Message
+	answered map[string]bool   // uuids of a person's messages that have had a reply: sent again, they are not run again
+	open     []string          // calls without a result
+	tasks    map[string]string // background tasks without an end, and the calls that began them
+	cost     float64           // in USD, of processes that ended orderly
+
+	reply   string   // id of the assistant's message that is being read
+	waiting []string // uuids of a person's messages that have had no reply yet
+}
+
+// readTranscript reads a conversation. Lines that are torn or not understood are skipped, as the CLI does.
+func readTranscript(path string) (*past, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the conversation: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	p := &past{answered: map[string]bool{}, tasks: map[string]string{}}
+	for r := bufio.NewReader(file); ; {
+		line, err := r.ReadBytes('\n')
+		var e entry
+		if json.Unmarshal(line, &e) == nil {
+			p.take(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the conversation: %w", err)
+		}
+	}
+}
+
+func (p *past) take(e entry) {
+	switch e.Type {
+	case "user":
+		p.heard(examples.User, e.Message.Content.Texts())
+		p.results(e)
+		if len(e.Message.Content) == 1 && e.Message.Content[0].Type == "text" {
+			p.waiting = append(p.waiting, e.UUID)
+		}
+	case "attachment":
+		if e.Attachment.Type == "queued_command" {
+			p.heard(examples.System, []string{e.Attachment.Prompt})
+		}
+	case "assistant":
+		for _, uuid := range p.waiting {
+			p.answered[uuid] = true
+		}
+		p.waiting = nil
+		if !e.IsAPIError {
+			p.said(e)
+		}
+	case "cost-state":
+		p.cost = e.TotalCostUSD
+	}
+}
+
+func (p *past) heard(role examples.Role, texts []string) {
+	p.messages = append(p.messages, examples.Message{Role: role, Texts: texts})
+	p.reply = ""
+	for _, t := range texts {
+		if m := taskOf.FindStringSubmatch(t); m != nil {
+			delete(p.tasks, m[1])
+		}
+	}
+}
+
+// results closes the calls that a message holds the results of.
+func (p *past) results(e entry) {
+	var result struct {
+		BackgroundTaskID string `json:"backgroundTaskId"`
+	}
+	_ = json.Unmarshal(e.ToolUseResult, &result) // a failed call has a text there
+	for _, b := range e.Message.Content {
+		if b.Type != "tool_result" {
+			continue
+		}
+		p.open = slices.DeleteFunc(p.open, func(id string) bool { return id == b.ToolUseID })
+		if result.BackgroundTaskID != "" {
+			p.tasks[result.BackgroundTaskID] = b.ToolUseID
+		}
+	}
+}
+
+// said takes a line of the assistant: one block of a message, whose lines follow each other.
+func (p *past) said(e entry) {
+	if e.Message.ID != p.reply {
+		p.messages = append(p.messages, examples.Message{Role: examples.Assistant})
+		p.reply = e.Message.ID
+	}
+	last := &p.messages[len(p.messages)-1]
+	last.Texts = append(last.Texts, e.Message.Content.Texts()...)
+	for _, b := range e.Message.Content {
+		if b.Type == "tool_use" {
+			p.open = append(p.open, b.ID)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package procs
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// An identity is what a process is known by: its number, which is used again, and when it started, in ticks of the
+// system's own (Linux: clock ticks since boot; macOS: microseconds since 1970).
+type identity struct {
+	pid   int
+	start uint64
+}
+
+// A process is one line of the system's process table.
+type process struct {
+	identity
+	parent int
+	ended  bool // a zombie: it has ended and waits for its parent
+}
+
+// Alive tells whether the process with this pid and start time (Process.StartTicks) still runs.
+func Alive(pid int, startTicks uint64) bool { return identity{pid, startTicks}.alive() }
+
+func (id identity) alive() bool {
+	p, err := read(id.pid)
+	return err == nil && p.identity == id && !p.ended
+}
+
+// A handle holds on to one process, so that a signal can reach no other. Where the system has pidfds it is one; else
+// the identity is compared first, which leaves a gap of microseconds.
+type handle struct {
+	id identity
+	fd *os.File // nil without pidfds
+}
+
+// signal sends sig. A process that is gone is no error.
+func (h *handle) signal(sig unix.Signal) error {
+	err := h.send(sig)
+	if err == unix.ESRCH {
+		return nil
+	}
+	return os.NewSyscallError("kill", err)
+}
+
+// pollEvery is how often a process is looked at where the kernel does not tell.
+const pollEvery = 10 * time.Millisecond
+
+// poll waits for the process by looking at it again and again.
+func (h *handle) poll(ctx context.Context) bool {
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
+	for h.id.alive() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again.C:
+		}
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package procs
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A lineLog writes each line that a child prints as one JSON object. Its form is told at Spec.Log.
+type lineLog struct {
+	mu     sync.Mutex
+	w      io.Writer // nil: nothing is kept
+	launch int
+	buf    []byte
+	broken bool  // the last write failed and may have left half a line
+	err    error // the first
+}
+
+// stdout logs a line of the protocol; isJSON says that it may stand in the log as it is.
+func (l *lineLog) stdout(line []byte, isJSON bool) { l.add("line", line, isJSON) }
+
+func (l *lineLog) stderr(line []byte) { l.add("stderr", line, false) }
+
+func (l *lineLog) add(stream string, line []byte, isJSON bool) {
+	if l.w == nil {
+		return
+	}
+	if !isJSON {
+		line, _ = json.Marshal(string(line))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buf[:0]
+	if l.broken {
+		b = append(b, '\n')
+	}
+	b = append(b, `{"launch":`...)
+	b = strconv.AppendInt(b, int64(l.launch), 10)
+	b = append(b, `,"time":"`...)
+	b = time.Now().UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","`...)
+	b = append(b, stream...)
+	b = append(b, `":`...)
+	b = append(b, line...)
+	b = append(b, '}', '\n')
+	_, err := l.w.Write(b)
+	l.broken = err != nil
+	if l.err == nil {
+		l.err = err
+	}
+	if cap(b) <= 1<<20 {
+		l.buf = b
+	}
+}
+
+func (l *lineLog) firstError() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}

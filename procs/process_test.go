@@ -1,0 +1,428 @@
+package procs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// hangs bounds what a test waits for; it is no measure of anything.
+const hangs = 60 * time.Second
+
+// A run is a process under test and what it says.
+type run struct {
+	*Process
+	t    *testing.T
+	said chan Message
+}
+
+func spec(t *testing.T, part string) Spec {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{
+		Path: exe, SessionID: uuid.NewString(),
+		Extra:  []string{partVariable + "=" + part},
+		Marker: Marker{Run: "r-test", Agent: "a-" + uuid.NewString(), Launch: 1},
+	}
+}
+
+func start(t *testing.T, s Spec) *run {
+	t.Helper()
+	r := &run{t: t, said: make(chan Message, 1000)}
+	p, err := Start(s, func(m Message) { r.said <- m })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Process = p
+	p.patience.term = 50 * time.Millisecond
+	t.Cleanup(func() { p.End(context.Background(), Kill) })
+	return r
+}
+
+// next gives the next message of a type and skips others.
+func next[M Message](r *run) M {
+	r.t.Helper()
+	for {
+		select {
+		case m := <-r.said:
+			if m, ok := m.(M); ok {
+				return m
+			}
+			if e, ok := m.(Exit); ok {
+				r.t.Fatalf("it ended, and never said a %T: %+v", *new(M), e)
+			}
+		case <-time.After(hangs):
+			r.t.Fatalf("it said no %T", *new(M))
+		}
+	}
+}
+
+// rest gives all messages up to and with Exit.
+func (r *run) rest() (all []Message) {
+	r.t.Helper()
+	for {
+		select {
+		case m := <-r.said:
+			all = append(all, m)
+			if _, ok := m.(Exit); ok {
+				return all
+			}
+		case <-time.After(hangs):
+			r.t.Fatal("it did not end")
+		}
+	}
+}
+
+func TestAChildRunsOnARawPtyWithPipesBesides(t *testing.T) {
+	s := spec(t, "facts")
+	s.Dir = t.TempDir()
+	s.Prefix = []string{"prefix"}
+	s.Flags = []string{"--model", "haiku"}
+	s.Without = []string{"--forward-subagent-text"}
+	s.Env = []string{
+		"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_MESSAGING_SOCKET=/run/x", "CLAUDE_CODE_SESSION_ID=outer",
+		"CLAUDE_CODE_MAX_RETRIES=1", "MCP_TOOL_TIMEOUT=5", EnvRun + "=r-outer",
+	}
+	r := start(t, s)
+	var facts struct {
+		Args, Env []string
+		Dir       string
+	}
+	var truths map[string]any
+	line := next[Text](r).Text
+	for _, v := range []any{&facts, &truths} {
+		if err := json.Unmarshal([]byte(line), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for fact, want := range map[string]bool{
+		"stdout is a terminal": true, "stdin is a terminal": false, "stderr is a terminal": false,
+		"stdout blocks": true, "leads its session": true, "is in the foreground": true,
+	} {
+		if truths[fact] != want {
+			t.Errorf("%s: %v", fact, truths[fact])
+		}
+	}
+	wantArgs := []string{
+		"prefix", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--session-id", s.SessionID, "--model", "haiku",
+	}
+	if !slices.Equal(facts.Args, wantArgs) {
+		t.Errorf("arguments: %q", facts.Args)
+	}
+	if dir, err := filepath.EvalSymlinks(s.Dir); err != nil || facts.Dir != dir {
+		t.Errorf("runs in %s, not %s (%v)", facts.Dir, dir, err)
+	}
+	slices.Sort(facts.Env)
+	wantEnv := []string{
+		"CLAUDE_CODE_MAX_RETRIES=1", EnvAgent + "=" + s.Marker.Agent, EnvLaunch + "=1", EnvRun + "=r-test",
+		"MCP_TOOL_TIMEOUT=" + toolPatience, "PATH=/bin", partVariable + "=facts", "PWD=" + s.Dir,
+	}
+	if !slices.Equal(facts.Env, wantEnv) {
+		t.Errorf("environment: %q", facts.Env)
+	}
+}
+
+func TestTheFirstLineSetsUpTheStopHook(t *testing.T) {
+	r := start(t, spec(t, "show"))
+	want := `{"request":{"hooks":{"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]},"subtype":"initialize"},` +
+		`"request_id":"initialize","type":"control_request"}`
+	if got := next[Text](r).Text; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
+	r := start(t, spec(t, "show"))
+	next[Text](r)
+	for _, c := range []struct {
+		say  func() error
+		want string
+	}{
+		{func() error { return r.Send("u1", "two\nlines \u2028 \"quoted\"") },
+			`{"message":{"content":"two\nlines \u2028 \"quoted\"","role":"user"},"type":"user","uuid":"u1"}`},
+		{func() error { return r.Allow("r1", json.RawMessage("{\n \"a\": 1}")) },
+			`{"response":{"request_id":"r1","response":{"behavior":"allow","updatedInput":{"a":1}},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.Deny("r2", "no", true) },
+			`{"response":{"request_id":"r2","response":{"behavior":"deny","interrupt":true,"message":"no"},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.Gate("r3", "") },
+			`{"response":{"request_id":"r3","response":{},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.Gate("r4", "report first") },
+			`{"response":{"request_id":"r4","response":{"decision":"block","reason":"report first"},"subtype":"success"},"type":"control_response"}`},
+		{r.Interrupt, `{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
+	} {
+		if err := c.say(); err != nil {
+			t.Fatal(err)
+		}
+		if got := next[Text](r).Text; got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
+	r := start(t, spec(t, "show"))
+	next[Text](r)
+	for _, input := range []string{"", "{", "nonsense\n{}"} {
+		if err := r.Allow("r1", json.RawMessage(input)); err == nil {
+			t.Errorf("%q was written", input)
+		}
+	}
+	if err := r.Gate("after", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := next[Text](r).Text; !strings.Contains(got, `"after"`) {
+		t.Errorf("the child heard %s", got)
+	}
+}
+
+func TestALongMessageGoesThereAndBack(t *testing.T) {
+	r := start(t, spec(t, "echo"))
+	long := strings.Repeat("0123456789 äöü\n", 1<<16)
+	if err := r.Send("u", long); err != nil {
+		t.Fatal(err)
+	}
+	if got := next[Text](r).Text; got != long {
+		t.Errorf("%d bytes came back of %d", len(got), len(long))
+	}
+}
+
+func TestNonsenseIsShownAndSurvived(t *testing.T) {
+	all := start(t, spec(t, "nonsense")).rest()
+	var got []string
+	for _, m := range all {
+		switch m := m.(type) {
+		case Garbled:
+			got = append(got, fmt.Sprintf("garbled %.20q of %d", m.Line, len(m.Line)))
+		case Exit:
+			got = append(got, fmt.Sprintf("exit %d", m.Code))
+		case Text:
+			got = append(got, m.Text)
+		default:
+			t.Errorf("unexpected %T %+v", m, m)
+		}
+	}
+	want := []string{
+		`garbled "npm warn deprecated" of 19`,
+		`garbled "{\"type\":\"assistant\"" of 19`,
+		"half right",
+		`map[error:unsupported control request "tomorrow" request_id:r1 subtype:error]`,
+		`map[error:unsupported control request "" request_id:r2 subtype:error]`,
+		"garbled \"\uFFFD\" of 3",
+		`garbled "xxxxxxxxxxxxxxxxxxxx" of 4096`,
+		"still here",
+		`garbled "no newline" of 10`,
+		"exit 0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestAKillInTheMiddleOfALineLosesNothingBeforeIt(t *testing.T) {
+	r := start(t, spec(t, "cut"))
+	if got := next[Text](r).Text; got != "whole" {
+		t.Errorf("got %q", got)
+	}
+	want := []Message{
+		Garbled{Line: `{"type":"assistant","mess`},
+		Exit{Code: -1, Signal: "SIGKILL", Stderr: "last words\n", Spoke: true},
+	}
+	if got := r.rest(); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if Alive(r.PID(), r.StartTicks()) {
+		t.Error("it is still alive")
+	}
+	if err := r.Send("u", "hello?"); !errors.Is(err, ErrGone) {
+		t.Errorf("a message to a dead process: %v", err)
+	}
+}
+
+func TestExitIsToldThoughSomethingHoldsTheStreams(t *testing.T) {
+	r := start(t, spec(t, "holder"))
+	var pid int
+	if _, err := fmt.Sscan(next[Text](r).Text, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if e := next[Exit](r); e.Code != 0 {
+		t.Errorf("%+v", e)
+	}
+	left, err := read(pid)
+	if err != nil || !left.alive() {
+		t.Fatalf("what it left is gone: %v", err)
+	}
+	r.End(context.Background(), Kill)
+	if left.alive() {
+		t.Error("what it left survived the end")
+	}
+}
+
+func TestASlowHandlerHoldsTheChildAndLosesNothing(t *testing.T) {
+	held, let := make(chan struct{}), make(chan struct{})
+	var got []string
+	p, err := Start(spec(t, "echo"), func(m Message) {
+		if text, ok := m.(Text); ok {
+			if len(got) == 0 {
+				close(held)
+				<-let
+			}
+			got = append(got, text.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for i := range 200 {
+		want = append(want, strings.Repeat(fmt.Sprint(i, " "), 500))
+	}
+	sent := make(chan error, 1)
+	go func() {
+		for _, text := range want {
+			if err := p.Send("u", text); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- p.CloseInput()
+	}()
+	<-held
+	close(let)
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	p.End(context.Background(), Finish)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d of %d messages, or not in order", len(got), len(want))
+	}
+}
+
+func TestAProgramThatCannotRunIsAStartError(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		name, path, dir string
+		want            error
+	}{
+		{"missing", filepath.Join(dir, "missing"), "", ErrNotFound},
+		{"a folder", dir, "", ErrNotExecutable},
+		{"no mode bit", file("plain", "#!/bin/sh\n", 0o600), "", ErrNotExecutable},
+		{"no interpreter", file("script", "#!/no/such/interpreter\n", 0o700), "", ErrNotExecutable},
+		{"no program", file("noise", "\x00\x01\x02", 0o700), "", ErrNotExecutable},
+		{"no folder to run in", "/bin/sh", filepath.Join(dir, "gone"), ErrNoDir},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Start(Spec{Path: c.path, Dir: c.dir}, func(m Message) { t.Errorf("it said %+v", m) })
+			if start := new(StartError); !errors.As(err, &start) || !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			} else if f := start.Failure(); f.Kind != NotStarted || f.Reason != err.Error() {
+				t.Errorf("as a failure: %+v", f)
+			}
+		})
+	}
+}
+
+func TestEveryLineIsLogged(t *testing.T) {
+	s := spec(t, "cut")
+	var log strings.Builder
+	s.Log, s.Marker.Launch = &log, 7
+	r := start(t, s)
+	r.rest()
+	type entry struct {
+		Launch int
+		Time   time.Time
+		Line   json.RawMessage
+		Stderr string
+	}
+	var lines, errs []string
+	for text := range strings.Lines(log.String()) {
+		var e entry
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if e.Launch != 7 || e.Time.Location() != time.UTC {
+			t.Errorf("%s", text)
+		}
+		if e.Line != nil {
+			lines = append(lines, string(e.Line))
+		} else {
+			errs = append(errs, e.Stderr)
+		}
+	}
+	if len(lines) != 2 || !strings.Contains(lines[0], `"text":"whole"`) || lines[1] != `"{\"type\":\"assistant\",\"mess"` {
+		t.Errorf("lines: %q", lines)
+	}
+	if !slices.Equal(errs, []string{"last words"}) {
+		t.Errorf("stderr: %q", errs)
+	}
+	if r.LogErr() != nil {
+		t.Error(r.LogErr())
+	}
+}
+
+// A full disk takes half a line, then nothing, then everything again.
+type fullDisk struct {
+	strings.Builder
+	writes int
+}
+
+var errFull = errors.New("no space left")
+
+func (f *fullDisk) Write(p []byte) (int, error) {
+	switch f.writes++; f.writes {
+	case 1:
+		n, _ := f.Builder.Write(p[:10])
+		return n, errFull
+	case 2:
+		return 0, errors.New("another error")
+	}
+	return f.Builder.Write(p)
+}
+
+func TestALogThatCannotBeWrittenStopsNothing(t *testing.T) {
+	s := spec(t, "echo")
+	disk := new(fullDisk)
+	s.Log = disk
+	r := start(t, s)
+	for _, text := range []string{"one", "two"} {
+		if err := r.Send("u", text); err != nil {
+			t.Fatal(err)
+		}
+		if got := next[Text](r).Text; got != text {
+			t.Errorf("got %q", got)
+		}
+		next[Result](r)
+	}
+	if !errors.Is(r.LogErr(), errFull) {
+		t.Errorf("the error is %v", r.LogErr())
+	}
+	r.End(context.Background(), Kill)
+	broken, rest, _ := strings.Cut(disk.String(), "\n")
+	if len(broken) != 10 {
+		t.Errorf("the half line is %q", broken)
+	}
+	for text := range strings.Lines(rest) {
+		if !json.Valid([]byte(text)) {
+			t.Errorf("after the half line: %q", text)
+		}
+	}
+}

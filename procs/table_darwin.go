@@ -1,0 +1,63 @@
+package procs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// zombie is SZMB of sys/proc.h.
+const zombie = 5
+
+func read(pid int) (process, error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return process{}, fmt.Errorf("read process %d: %w", pid, err)
+	}
+	if int(info.Proc.P_pid) != pid {
+		return process{}, unix.ESRCH
+	}
+	return entry(info), nil
+}
+
+func entry(info *unix.KinfoProc) process {
+	start := info.Proc.P_starttime
+	return process{
+		identity: identity{int(info.Proc.P_pid), uint64(start.Sec)*1e6 + uint64(start.Usec)},
+		parent:   int(info.Eproc.Ppid),
+		ended:    info.Proc.P_stat == zombie,
+	}
+}
+
+func table() ([]process, error) {
+	infos, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	all := make([]process, 0, len(infos))
+	for i := range infos {
+		all = append(all, entry(&infos[i]))
+	}
+	return all, nil
+}
+
+// environ is empty for the system's own protected programs, whose environment the kernel keeps to itself: one reason
+// why the sweep is weaker here.
+func environ(pid int) string {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid)
+	_, env := splitProcArgs(data)
+	return env
+}
+
+func commandLine(pid int) string {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid)
+	args, _ := splitProcArgs(data)
+	return strings.Join(args, " ")
+}
+
+func isNotProgram(err error) bool {
+	return errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.EBADARCH)
+}

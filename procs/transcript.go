@@ -1,0 +1,170 @@
+package procs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+)
+
+// Transcript gives the path of a conversation's transcript: projects/*/SESSION.jsonl in $CLAUDE_CONFIG_DIR, else in
+// ~/.claude. If several folders have one, it is the one written last. env is as in Spec. The error is fs.ErrNotExist
+// if there is none: the conversation was never begun, or was ended within its first 100 ms.
+func Transcript(env []string, sessionID string) (path string, err error) {
+	if err := uuid.Validate(sessionID); err != nil {
+		return "", fmt.Errorf("find transcript: session %.60q: %w", sessionID, err)
+	}
+	if env == nil {
+		env = os.Environ()
+	}
+	home := lookup(env, "CLAUDE_CONFIG_DIR")
+	if home == "" {
+		home = filepath.Join(lookup(env, "HOME"), ".claude")
+	}
+	projects := filepath.Join(home, "projects")
+	folders, err := os.ReadDir(projects)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("find transcript: %w", err)
+	}
+	var newest time.Time
+	for _, folder := range folders {
+		candidate := filepath.Join(projects, folder.Name(), sessionID+".jsonl")
+		if info, err := os.Stat(candidate); err == nil && info.Mode().IsRegular() && !info.ModTime().Before(newest) {
+			path, newest = candidate, info.ModTime()
+		}
+	}
+	if path == "" {
+		return "", fmt.Errorf("find transcript of session %s under %s: %w", sessionID, projects, fs.ErrNotExist)
+	}
+	return path, nil
+}
+
+// A transcriptLine is one line of a transcript, as far as we read it.
+type transcriptLine struct {
+	Type       string      `json:"type"`
+	UUID       string      `json:"uuid"`
+	Message    *apiMessage `json:"message"`
+	Attachment struct {
+		Type       string `json:"type"`
+		SourceUUID string `json:"source_uuid"`
+	} `json:"attachment"`
+}
+
+// HeardIn tells whether the user message sent with this uuid is in the conversation: as a line of its own, or taken
+// into a running turn. A message that the CLI has only queued is not.
+func HeardIn(transcript, uuid string) (bool, error) {
+	heard := false
+	err := scanTranscript(transcript, uuid, func(l transcriptLine) bool {
+		heard = l.Type == "user" && l.UUID == uuid ||
+			l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid
+		return heard
+	})
+	return heard, err
+}
+
+// AnsweredIn gives the result of a call as the conversation has it, if it has one that came of a person's answer: a
+// result that the CLI wrote in the place of one, because the process ended or the turn was interrupted, is none. A
+// subagent's call is looked for in the subagents' transcripts too. A refusal that also ended the turn cannot be told
+// from an interrupt, and is not found.
+func AnsweredIn(transcript, toolUse string) (text string, found bool, err error) {
+	subagents, err := subagentsOf(transcript)
+	if err != nil {
+		return "", false, err
+	}
+	for _, path := range append([]string{transcript}, subagents...) {
+		err := scanTranscript(path, toolUse, func(l transcriptLine) bool {
+			if l.Type != "user" || l.Message == nil {
+				return false
+			}
+			for _, b := range l.Message.Content {
+				if b.Type == "tool_result" && b.ToolUseID == toolUse {
+					text = b.Content.text()
+					found = !(b.IsError && inPlaceOfAnswer(text))
+				}
+			}
+			return found
+		})
+		if err != nil || found {
+			return cut(text, maxResult), found, err
+		}
+	}
+	return "", false, nil
+}
+
+// subagentsOf gives the transcripts of the conversation's subagents: SESSION/subagents/agent-*.jsonl beside its own.
+func subagentsOf(transcript string) (paths []string, err error) {
+	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents")
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read transcripts of subagents: %w", err)
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".jsonl" {
+			paths = append(paths, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// inPlaceOfAnswer tells whether the text of a failed call is the CLI's own: after an ended process, an interrupt or
+// the end of stdin, and with older releases the message of the broken stream.
+func inPlaceOfAnswer(text string) bool {
+	for _, own := range []string{
+		"[Tool call interrupted",
+		"[Request interrupted by user",
+		"The user doesn't want to proceed with this tool use.",
+		"The user doesn't want to take this action right now.",
+		"Tool permission stream closed",
+		"Tool permission request failed",
+		"MCP error -32001: AbortError",
+	} {
+		if strings.Contains(text, own) {
+			return true
+		}
+	}
+	return false
+}
+
+// scanTranscript hands each line that mentions what to visit, until that returns true. A line that is broken, as the
+// last one is after a crash, is passed over.
+func scanTranscript(path, mention string, visit func(transcriptLine) bool) error {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a fifo in its place must not hold us
+	if err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	defer f.Close()
+	in := newLines(f, maxLine)
+	for {
+		data, whole, err := in.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read transcript: %w", err)
+		case !whole || !bytes.Contains(data, []byte(mention)):
+			continue
+		}
+		var l transcriptLine
+		if err := json.Unmarshal(data, &l); err != nil && !isTypeError(err) {
+			continue
+		}
+		if visit(l) {
+			return nil
+		}
+	}
+}
+
+// isTypeError tells whether JSON was read but for members of another type than ours, which count as unknown fields.
+func isTypeError(err error) bool {
+	wrong := new(json.UnmarshalTypeError)
+	return errors.As(err, &wrong)
+}

@@ -1,0 +1,88 @@
+package signals
+
+import (
+	"slices"
+	"strings"
+)
+
+// block is the form of the protocols document (002): YAML between [NAME] and [/NAME].
+type block struct{}
+
+func (block) starts() string { return "[" }
+
+func (block) open(line string, _ bool) collector {
+	name, closing, ok := marker(line)
+	if !ok || closing {
+		return nil
+	}
+	if f := formNamed(name); f != nil {
+		return &openBlock{form: f, closing: "[/" + name + "]"}
+	}
+	return nil
+}
+
+// marker reads a line that is nothing but a name in capitals between brackets.
+func marker(line string) (name string, closing, ok bool) {
+	if len(line) < 3 || line[0] != '[' || line[len(line)-1] != ']' || len(line) > maxTag {
+		return "", false, false
+	}
+	name, closing = strings.CutPrefix(line[1:len(line)-1], "/")
+	for i := range len(name) {
+		if c := name[i]; (c < 'A' || c > 'Z') && c != '_' {
+			return "", false, false
+		}
+	}
+	return name, closing, name != ""
+}
+
+type openBlock struct {
+	form    *form
+	closing string
+}
+
+func (b *openBlock) whole() bool      { return false }
+func (b *openBlock) spans() bool      { return true }
+func (b *openBlock) clone() collector { return b } // it never changes
+
+func (b *openBlock) add(_, trimmed string, _ turning) verdict {
+	if strings.HasSuffix(trimmed, b.closing) {
+		return last
+	}
+	if name, closing, ok := marker(trimmed); ok && closing && formNamed(name) != nil {
+		return stray
+	}
+	return more
+}
+
+func (b *openBlock) printedBy(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "["+b.form.name()+"]" })
+}
+
+func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
+	sig := Signal{Kind: b.form.kind, Dialect: Block, Line: c.line, EndLine: c.end()}
+	body := c.lines
+	if c.closed {
+		body = slices.Clone(body)
+		end := &body[len(body)-1]
+		*end = strings.TrimSuffix(strings.TrimSpace(*end), b.closing)
+	}
+	doc := repair(body, c.line+1, b.form, c.closed)
+	if !c.closed {
+		sig.EndLine = c.line + doc.used
+		sig.problem(c.line, "unclosed", "%s is not closed: its end is taken to be line %d", c.head, sig.EndLine)
+	}
+	if len(doc.members) == 0 {
+		if c.closed {
+			return sig, []Problem{{Line: c.line, Code: "missing_field", Message: c.head + " has no field, so it is no signal"}}, false
+		}
+		return sig, nil, false
+	}
+	sig.Problems = append(sig.Problems, doc.problems...)
+	sig.fill(b.form, doc.members, strings.Join(body[:doc.used], "\n"))
+	if !c.closed && sig.AgentID == "" && !slices.ContainsFunc(sig.Fields, func(f Field) bool { return b.form.knows(f.Name) }) &&
+		!slices.ContainsFunc(doc.members, func(m member) bool { return m.name == "questions" }) {
+		return sig, nil, false // a marker above some "Word: text": talk
+	}
+	sig.markCut(c)
+	return sig, nil, true
+}

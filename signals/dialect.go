@@ -1,0 +1,84 @@
+package signals
+
+// A dialect is one written form of signals. One file implements it and one line in dialects registers it.
+type dialect interface {
+	// starts holds every first byte that a line which opens a signal of this dialect can have.
+	starts() string
+	// open looks at a line, trimmed of white space. It returns nil if the line opens no signal. inside says that
+	// another signal is open; then only a line that cannot be part of that one opens.
+	open(line string, inside bool) collector
+}
+
+// dialects are asked in order, the first that opens has the line.
+var dialects = []dialect{block{}, jsonForm{}}
+
+// A collector follows one open signal to its end. It keeps what it needs to find the end; the machine keeps the text.
+type collector interface {
+	// add takes a further line: as it stands, and trimmed. at says what the line does to the fences around it. The
+	// line that opened the signal is not passed; whole tells of that one.
+	add(line, trimmed string, at turning) verdict
+	// whole reports whether the opening line is all of the signal.
+	whole() bool
+	// spans reports whether a later message may go on with the signal.
+	spans() bool
+	// read makes a signal of the text. It returns false if it is no signal after all.
+	read(collected) (Signal, []Problem, bool)
+	// printedBy reports whether one of the lines, which a shell command prints, is or holds the opening marker.
+	printedBy(lines []string) bool
+	clone() collector
+}
+
+// A verdict says what a line is to the signal that is open.
+type verdict int
+
+const (
+	more  verdict = iota // part of it
+	last                 // its last line
+	over                 // not part of it: the signal ended with the line before
+	stray                // an end that does not belong: if no better one comes, this was it
+)
+
+// collected is the text of one signal.
+type collected struct {
+	line   int      // of the opening marker
+	head   string   // the opening line
+	last   int      // of the closing marker; of no meaning if it is not closed
+	lines  []string // those after it, up to and with the closing one
+	closed bool     // it came to its proper end
+	cut    bool     // more came than is kept
+}
+
+// end is the number of the last line.
+func (c collected) end() int {
+	if c.closed {
+		return c.last
+	}
+	return c.line + len(c.lines)
+}
+
+// The limits of what is kept of an agent's output. Text beyond them is dropped, and said to be.
+const (
+	MaxRaw     = 64 << 10 // bytes of Signal.Raw
+	MaxBlock   = 1 << 20  // bytes of one signal's text, and of one line
+	MaxSignals = 1000     // signals of one turn, its own and foreign ones each
+	maxPending = 8        // signals without an id that may still turn out to stand at the end
+	maxStrays  = 100      // problems of one turn that belong to no signal
+
+	maxTag       = 64 // bytes of the longest line that can be a marker
+	lineCost     = 16 // bytes that a line takes beside its text
+	suspectLines = 100
+)
+
+// openable has an entry for every byte with which a line can open a signal or a fence, close one, or which may be
+// dropped from its start (an escape, a byte order mark, Unicode white space, a carriage return).
+var openable = func() (t [256]bool) {
+	for _, d := range dialects {
+		for _, c := range []byte(d.starts()) {
+			t[c] = true
+		}
+	}
+	for _, c := range []byte("[`~\r\x1b\xc2\xe1\xe2\xe3\xef") {
+		t[c] = true
+	}
+	return t
+}()

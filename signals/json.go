@@ -1,0 +1,198 @@
+package signals
+
+import (
+	"regexp"
+	"strings"
+)
+
+// jsonForm is the alternative form of the protocols document (002): an object with signal_type, agent_id, timestamp
+// and payload, on one line or printed over several.
+type jsonForm struct{}
+
+func (jsonForm) starts() string { return "{" }
+
+func (jsonForm) open(line string, inside bool) collector {
+	if line[0] != '{' {
+		return nil
+	}
+	typed := strings.Contains(line, "signal_type")
+	if inside && !typed {
+		return nil
+	}
+	o := &openObject{typed: typed}
+	balanced := o.feed(line)
+	if balanced >= 0 || typed && o.quote != 0 && line[len(line)-1] == '}' {
+		// One line holds it all. In the second case a quote is amiss, which is left to the reader.
+		if !typed || balanced >= 0 && balanced < len(line) {
+			return nil
+		}
+		o.complete = true
+		return o
+	}
+	if rest := strings.TrimSpace(line[1:]); rest != "" && !memberLine(rest) {
+		return nil
+	}
+	return o
+}
+
+type openObject struct {
+	depth    int
+	quote    byte // of the string that is open, or 0
+	typed    bool // signal_type was seen
+	complete bool
+	size     int // bytes seen while it was not
+}
+
+// maxUntyped is how much of an object is looked at for a signal_type, in bytes.
+const maxUntyped = 64 << 10
+
+func (o *openObject) whole() bool      { return o.complete }
+func (o *openObject) spans() bool      { return false }
+func (o *openObject) clone() collector { c := *o; return &c }
+
+func (o *openObject) printedBy(lines []string) bool {
+	for _, line := range lines {
+		if strings.Contains(line, "signal_type") {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *openObject) add(_, trimmed string, at turning) verdict {
+	if at != keeps {
+		return over
+	}
+	if trimmed == "" {
+		return more
+	}
+	if o.quote != 0 && (namedMember.MatchString(trimmed) || strings.Trim(trimmed, "]}, ") == "") {
+		o.quote = 0 // a string that was left open, not one of several lines
+	}
+	if o.quote == 0 && !memberLine(trimmed) {
+		return over
+	}
+	o.typed = o.typed || strings.Contains(trimmed, "signal_type")
+	if o.size += len(trimmed); !o.typed && o.size > maxUntyped {
+		return over
+	}
+	switch end := o.feed(trimmed); {
+	case end < 0:
+		return more
+	case end == len(trimmed):
+		return last
+	}
+	return over
+}
+
+// feed passes a line and returns where in it the object ends, or -1.
+func (o *openObject) feed(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case o.quote != 0:
+			switch c {
+			case '\\':
+				i++
+			case o.quote:
+				o.quote = 0
+			}
+		case c == '"':
+			o.quote = c
+		case c == '{' || c == '[':
+			o.depth++
+		case c == '}' || c == ']':
+			if o.depth--; o.depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+var namedMember = regexp.MustCompile(`^"[A-Za-z_]+"\s*:`)
+
+// memberLine reports whether a trimmed line can be one of a printed object: a bracket, a value, or a name and a colon.
+func memberLine(line string) bool {
+	switch line[0] {
+	case '{', '}', '[', ']', '\'', '"', ',', '/', '#':
+		return true
+	}
+	word := strings.TrimLeft(line, "-+.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	if word != "" && word[0] == ':' {
+		return true
+	}
+	switch strings.TrimRight(line[:len(line)-len(word)]+strings.TrimSpace(word), ",]}") {
+	case "true", "false", "null":
+		return true
+	}
+	return line[0] == '-' || line[0] >= '0' && line[0] <= '9'
+}
+
+func (o *openObject) read(c collected) (Signal, []Problem, bool) {
+	if !o.typed {
+		return Signal{}, nil, false
+	}
+	text := c.head + "\n" + strings.Join(c.lines, "\n")
+	members, jsonErr := objectMembers(text)
+	if members == nil {
+		return salvage(c, text, jsonErr)
+	}
+	name, _ := takeMember(&members, "signal_type")
+	f := formNamed(name.text())
+	if f == nil {
+		if name.text() == "" {
+			return Signal{}, nil, false
+		}
+		return Signal{}, []Problem{{Line: c.line, Code: "unknown_signal", Message: bounded(name.text(), 80) + " is no signal_type that is known here"}}, false
+	}
+	sig := Signal{Kind: f.kind, Dialect: JSON, Line: c.line, EndLine: c.end()}
+	if jsonErr != nil {
+		sig.problem(c.line, "bad_json", "the object is not valid JSON and was read as YAML: %v", jsonErr)
+	}
+	if payload, ok := takeMember(&members, "payload"); ok {
+		if inner := mapMembers(payload.node); inner != nil {
+			members = append(inner, members...) // what stands beside the payload is the envelope: it wins
+		} else if payload.text() != "" {
+			members = append(members, payload)
+		}
+	}
+	for i := range members {
+		members[i].line = c.line
+		members[i].name = f.canonical(members[i].name)
+	}
+	sig.fill(f, members, text)
+	sig.markCut(c)
+	return sig, nil, true
+}
+
+func takeMember(members *[]member, name string) (member, bool) {
+	for i, m := range *members {
+		if snake(m.name) == name {
+			*members = append((*members)[:i:i], (*members)[i+1:]...)
+			return m, true
+		}
+	}
+	return member{}, false
+}
+
+var (
+	salvageType = regexp.MustCompile(`signal_type["']?\s*:\s*["']?([A-Za-z_]+)`)
+	salvageID   = regexp.MustCompile(`agent_id["']?\s*:\s*["']([^"'\n]{1,200})["']`)
+)
+
+// salvage reads what it can of an object that is neither JSON nor YAML, so that a person sees what the agent wanted.
+func salvage(c collected, text string, err error) (Signal, []Problem, bool) {
+	name := salvageType.FindStringSubmatch(text)
+	if name == nil || formNamed(name[1]) == nil {
+		return Signal{}, nil, false
+	}
+	f := formNamed(name[1])
+	sig := Signal{Kind: f.kind, Dialect: JSON, Line: c.line, EndLine: c.end()}
+	if id := salvageID.FindStringSubmatch(text); id != nil {
+		sig.AgentID = cleanID(id[1])
+	}
+	sig.Questions = []Question{{ID: "Q1", Text: unreadable(text)}}
+	sig.problem(c.line, "bad_json", "the object can be read neither as JSON nor as YAML: %v", err)
+	sig.markCut(c)
+	return sig, nil, true
+}

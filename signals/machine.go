@@ -1,0 +1,333 @@
+package signals
+
+import (
+	"slices"
+	"strings"
+)
+
+// A machine reads one stream of lines: it cuts the text into lines, follows the fences, opens and ends signals.
+// It does not know whose ids are genuine.
+type machine struct {
+	partial []byte // of the line that is not complete
+	cut     bool   // partial is missing its end
+	n       int    // the line's number in this turn, 0 before the first
+
+	fence   fence
+	message int // counts the messages of this turn
+	spoke   bool
+	open    *opened
+	suspect suspect
+	found   []finding // not yet taken
+	strays  []Problem // of this turn, belonging to no signal
+	tail    *tail     // nil where signals without an id never count
+}
+
+// opened is a signal whose end has not come.
+type opened struct {
+	collector
+	collected
+	size    int   // bytes of lines
+	end     int   // how many lines belong to it if it is never closed; -1: all
+	fence   fence // around its marker
+	message int   // that holds its marker
+}
+
+// A finding is a signal that ended.
+type finding struct {
+	Signal
+	marker collector
+}
+
+// quiet reports whether nothing waits for what the next line says.
+func (m *machine) quiet() bool {
+	return m.open == nil && m.suspect.name == "" && (m.tail == nil || len(m.tail.pending) == 0)
+}
+
+// text takes the next bytes of the stream. Most lines of most agents can open nothing: they are found and counted
+// without being looked at, which is where the speed comes from.
+func (m *machine) text(p string) {
+	for len(p) > 0 {
+		end := strings.IndexByte(p, '\n')
+		if end < 0 {
+			m.hold(p)
+			return
+		}
+		if len(m.partial) > 0 {
+			m.hold(p[:end])
+			m.endLine()
+		} else if line := p[:end]; m.quiet() && ordinary(line) {
+			m.n++
+			m.spoke = m.spoke || strings.TrimSpace(line) != ""
+		} else {
+			m.line(line)
+		}
+		p = p[end+1:]
+	}
+}
+
+// ordinary reports whether a line can neither open nor close anything.
+func ordinary(line string) bool {
+	i := 0
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		i++
+	}
+	if i == len(line) {
+		return true
+	}
+	if openable[line[i]] {
+		return false
+	}
+	cr := strings.IndexByte(line, '\r')
+	return cr < 0 || cr == len(line)-1
+}
+
+func (m *machine) hold(p string) {
+	if room := MaxBlock - len(m.partial); len(p) > room {
+		p, m.cut = p[:room], true
+	}
+	m.partial = append(m.partial, p...)
+}
+
+// endLine completes a line that has no newline: at the end of a block of text, or of the turn.
+func (m *machine) endLine() {
+	if len(m.partial) == 0 {
+		return
+	}
+	line := string(m.partial)
+	m.partial = m.partial[:0]
+	m.line(line)
+	m.cut = false
+}
+
+// line takes one complete line.
+func (m *machine) line(raw string) {
+	m.n++
+	if len(raw) > MaxBlock {
+		raw, m.cut = raw[:MaxBlock], true
+		defer func() { m.cut = false }()
+	}
+	line := cleanLine(raw)
+	trimmed := strings.TrimSpace(line)
+	m.spoke = m.spoke || trimmed != ""
+	around := m.fence
+	at := m.fence.feed(trimmed)
+	if m.open != nil && m.inside(line, trimmed, at) {
+		return
+	}
+	m.outside(trimmed, around, at)
+}
+
+// inside gives a line to the open signal. It returns false if the line is not part of it.
+func (m *machine) inside(line, trimmed string, at turning) bool {
+	o := m.open
+	if opens(trimmed, true) != nil { // rule 8: an opening marker ends the outer signal
+		m.endOpen(false)
+		return false
+	}
+	if at == closesFence && o.fence.width > 0 && o.end < 0 {
+		o.end = len(o.lines)
+	}
+	v := o.add(line, trimmed, at)
+	if v == over {
+		m.endOpen(false)
+		return m.open != nil
+	}
+	if v == stray {
+		if o.end < 0 {
+			o.end = len(o.lines)
+		}
+		m.problem(m.n, "unopened", "%s closes nothing that is open", trimmed)
+		line = ""
+	}
+	o.cut = o.cut || m.cut
+	o.keep(line, v == last)
+	if v == last {
+		o.last = m.n
+		m.endOpen(true)
+	}
+	return true
+}
+
+// keep adds a line as far as there is room; of the closing one the end, where its tag stands. Lines are copied, so
+// that a small signal does not hold on to the large text in which it came.
+func (o *opened) keep(line string, closing bool) {
+	room := max(0, MaxBlock-o.size)
+	if len(line) > room {
+		o.cut = true
+		if closing {
+			line = line[len(line)-min(len(line), maxTag):]
+		} else {
+			line = bounded(line, room)
+		}
+	}
+	if room == 0 && !closing {
+		return
+	}
+	o.lines = append(o.lines, strings.Clone(line))
+	o.size += len(line) + lineCost
+}
+
+// outside takes a line while no signal is open. around is the fence in which it stands.
+func (m *machine) outside(trimmed string, around fence, at turning) {
+	if at == keeps && around.admits() && trimmed != "" {
+		if c := opens(trimmed, false); c != nil {
+			m.suspect = suspect{}
+			m.open = &opened{
+				collector: c, collected: collected{line: m.n, head: strings.Clone(trimmed), last: m.n, cut: m.cut},
+				end: -1, fence: around, message: m.message,
+			}
+			if c.whole() {
+				m.endOpen(true)
+			}
+			return
+		}
+		m.lookalike(trimmed)
+	}
+	if m.tail != nil && at == keeps {
+		m.tail.prose(trimmed)
+	}
+}
+
+// lookalike takes note of what looks like a marker and is none: a closing tag with nothing to close, and a name that
+// no form has. The latter is a problem only if a closing tag or an agent_id shows that it was meant.
+func (m *machine) lookalike(trimmed string) {
+	name, closing, ok := marker(trimmed)
+	s := &m.suspect
+	switch {
+	case s.name != "" && m.n-s.line > suspectLines:
+		*s = suspect{}
+	case ok && closing && formNamed(name) != nil:
+		m.problem(m.n, "unopened", "%s closes nothing that is open", trimmed)
+	case ok && !closing:
+		*s = suspect{name: name, line: m.n}
+	case s.name == "":
+	case ok && name == s.name || strings.HasPrefix(trimmed, "agent_id:"):
+		m.problem(s.line, "unknown_signal", "[%s] is no signal that is known here", s.name)
+		*s = suspect{}
+	}
+}
+
+// A suspect is an unknown marker that is not yet known to be meant as one.
+type suspect struct {
+	name string
+	line int
+}
+
+func (m *machine) problem(line int, code, format string, args ...any) {
+	m.strays = appendStray(m.strays, newProblem(line, code, format, args...))
+}
+
+func appendStray(strays []Problem, p Problem) []Problem {
+	if len(strays) < maxStrays {
+		return append(strays, p)
+	}
+	return strays
+}
+
+func opens(trimmed string, inside bool) collector {
+	if trimmed == "" {
+		return nil
+	}
+	for _, d := range dialects {
+		if strings.IndexByte(d.starts(), trimmed[0]) >= 0 {
+			if c := d.open(trimmed, inside); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// endOpen ends the open signal where the text is now, or earlier if it was not closed and its message or its fence
+// ended before.
+func (m *machine) endOpen(closed bool) {
+	o := m.open
+	m.open = nil
+	o.closed = closed
+	var after []string
+	if !closed && o.end >= 0 {
+		o.lines, after = o.lines[:o.end], o.lines[o.end:]
+	}
+	sig, problems, ok := o.read(o.collected)
+	for _, p := range problems {
+		m.strays = appendStray(m.strays, p)
+	}
+	if !ok {
+		after = append(append([]string{o.head}, o.lines...), after...)
+	} else {
+		used := min(sig.EndLine-o.line, len(o.lines))
+		after = append(slices.Clone(o.lines[used:]), after...)
+		sig.Raw = bounded(strings.Join(append([]string{o.head}, o.lines[:used]...), "\n"), MaxRaw)
+		f := finding{Signal: sig, marker: o.collector}
+		switch {
+		case sig.AgentID != "" || m.tail == nil:
+			m.found = append(m.found, f)
+		case o.message == m.message:
+			m.strays = m.tail.add(f, o.fence.width > 0, m.strays)
+		}
+	}
+	if m.tail != nil {
+		for _, line := range after {
+			if t := strings.TrimSpace(line); !isFence(t) {
+				m.tail.prose(t)
+			}
+		}
+	}
+}
+
+// beginMessage begins another message: fences end with theirs, and so do signals that cannot go on in the next.
+func (m *machine) beginMessage() {
+	m.endLine()
+	if o := m.open; o != nil {
+		if o.end < 0 {
+			o.end = len(o.lines)
+		}
+		if !o.spans() {
+			m.endOpen(false)
+		}
+	}
+	m.fence, m.suspect = fence{}, suspect{}
+	m.message++
+	if m.tail != nil {
+		m.tail.clear()
+	}
+}
+
+// goOn says that the agent goes on after what it has said in this message: none of it is the end of the turn.
+func (m *machine) goOn() {
+	m.endLine()
+	m.message++
+	m.tail.clear()
+}
+
+// finish ends the turn's text.
+func (m *machine) finish() {
+	m.endLine()
+	if m.open != nil {
+		m.endOpen(false)
+	}
+}
+
+// take hands out the signals found so far.
+func (m *machine) take() []finding {
+	f := m.found
+	m.found = nil
+	return f
+}
+
+func (m *machine) clone() machine {
+	c := *m
+	c.partial = slices.Clone(m.partial)
+	c.found = slices.Clone(m.found)
+	c.strays = slices.Clone(m.strays)
+	if m.open != nil {
+		o := *m.open
+		o.collector = o.collector.clone()
+		o.lines = slices.Clip(o.lines)
+		c.open = &o
+	}
+	if m.tail != nil {
+		c.tail = m.tail.clone()
+	}
+	return c
+}

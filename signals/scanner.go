@@ -1,0 +1,255 @@
+package signals
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Config says whose signals a scanner hears.
+type Config struct {
+	// AgentID is the agent's own id, which makes a signal genuine. With none, every id that is not a placeholder is:
+	// that is for reading a file, not for an agent that runs.
+	AgentID string
+	// Accept are further ids that count as this agent's.
+	Accept []string
+}
+
+// Source says whose text it is.
+type Source int
+
+// Main is the conversation itself. Subagent is text of an agent that the CLI runs inside it: of that only signals
+// with the agent's own id count.
+const (
+	Main Source = iota
+	Subagent
+)
+
+// A Scanner finds the signals in what one agent prints. It is fed in the order in which things happen; it is not safe
+// for use by several goroutines. A turn begins with the first input after the last EndTurn.
+//
+// Each method that can complete a signal returns those that count from that moment, in the order of their ends, and
+// foreign ones ([Signal.Foreign]). The same signal is returned once a turn.
+type Scanner struct {
+	ids     []string
+	main    machine
+	sub     machine
+	now     Source          // whose message is the current one
+	current [2]string       // of the current message of each source
+	bash    []Signal        // without an id, from Bash results, not yet undone
+	seen    map[string]bool // fingerprints of this turn
+	counts  map[bool]int    // signals returned in this turn, by Foreign
+	out     []Signal        // to be returned by the next method that returns signals
+	lost    []Problem       // of this turn, about signals that were dropped
+	ended   bool            // the turn is over: the next input begins another
+}
+
+// NewScanner makes a scanner at the beginning of a turn.
+func NewScanner(c Config) *Scanner {
+	s := &Scanner{}
+	for _, id := range append([]string{c.AgentID}, c.Accept...) {
+		if id = strings.TrimSpace(id); id != "" {
+			s.ids = append(s.ids, id)
+		}
+	}
+	s.reset()
+	return s
+}
+
+func (s *Scanner) reset() {
+	s.main, s.sub = machine{tail: &tail{}}, machine{}
+	s.current = [2]string{}
+	s.now, s.bash, s.out, s.lost, s.ended = Main, nil, nil, nil, false
+	s.seen, s.counts = make(map[string]bool), make(map[bool]int)
+}
+
+func (s *Scanner) begin() {
+	if s.ended {
+		s.reset()
+	}
+}
+
+func (s *Scanner) machine(src Source) *machine {
+	if src == Subagent {
+		return &s.sub
+	}
+	return &s.main
+}
+
+// BeginMessage begins a new message of the model. With the id of the source's current message it only makes that the
+// one which Text goes on with. A signal without an id that stood in an earlier message no longer can count.
+func (s *Scanner) BeginMessage(src Source, id string) {
+	s.begin()
+	s.now = src
+	if m := s.machine(src); m.message == 0 || id == "" || id != s.current[src] {
+		m.beginMessage()
+		s.current[src] = id
+	}
+	s.collect()
+}
+
+// BeginBlock begins a new block of text in the current message: a new line. What the end of the last line completes
+// is returned by the next method that returns signals; EndBlock returns it at once.
+func (s *Scanner) BeginBlock() {
+	s.begin()
+	s.machine(s.now).endLine()
+	s.collect()
+}
+
+// EndBlock says that the current block of text is complete, so that a closing marker at its very end, with no newline
+// after it, is heard now and not at the next event.
+func (s *Scanner) EndBlock() []Signal {
+	s.BeginBlock()
+	return s.take()
+}
+
+// Text takes text of the current message, split anywhere.
+func (s *Scanner) Text(p string) []Signal {
+	s.begin()
+	s.machine(s.now).text(p)
+	s.collect()
+	return s.take()
+}
+
+// ToolCall says that the main conversation called a tool. The agent goes on, so what it said without an id before the
+// call is not the end of the turn; and a call of another tool than Bash takes back such signals in Bash results.
+func (s *Scanner) ToolCall(name string) {
+	s.begin()
+	s.main.goOn()
+	s.collect()
+	if name != "Bash" {
+		s.bash = nil
+	}
+}
+
+// Bash takes the command and the result of one Bash call of the main conversation. Signals in the result count if the
+// command itself prints their markers: those with an id at once, those without at the end of the turn. Lines are
+// numbered within the result.
+func (s *Scanner) Bash(command, output string) []Signal {
+	s.begin()
+	m := machine{}
+	if printed := printedBy(command); len(printed) > 0 {
+		m.text(output)
+		m.finish()
+		for _, f := range m.take() {
+			switch {
+			case !f.marker.printedBy(printed):
+			case f.AgentID != "":
+				s.admit(f.Signal)
+			case len(s.bash) == maxPending:
+				s.drop(f.Line, "too many signals without an agent_id in Bash results of one turn: this one is dropped")
+			default:
+				s.bash = append(s.bash, f.Signal)
+			}
+		}
+	}
+	return s.take()
+}
+
+// AtEnd returns what EndTurn would return if the turn ended here, and changes nothing.
+func (s *Scanner) AtEnd() []Signal {
+	c := *s
+	c.main, c.sub = s.main.clone(), s.sub.clone()
+	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
+	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
+	return c.EndTurn("")
+}
+
+// EndTurn ends the turn: signals left open are closed, and those without an id count if they stand at the end of the
+// last message. result is the text of the CLI's result line, which repeats the last message: it is read only if the
+// turn had no text of its own.
+func (s *Scanner) EndTurn(result string) []Signal {
+	s.begin()
+	s.main.endLine()
+	if !s.main.spoke && result != "" {
+		s.main.beginMessage()
+		s.main.text(result)
+	}
+	s.main.finish()
+	s.sub.finish()
+	s.collect()
+	for _, sig := range s.bash {
+		s.emit(sig)
+	}
+	for _, e := range s.main.tail.pending {
+		s.emit(e.Signal)
+	}
+	s.main.tail.clear()
+	s.bash = nil
+	s.ended = true
+	return s.take()
+}
+
+// Problems returns the faults found in this turn that belong to no signal, such as a closing tag with nothing to
+// close. After EndTurn it still speaks of the turn that ended, until the next begins.
+func (s *Scanner) Problems() []Problem {
+	all := slices.Concat(s.main.strays, s.sub.strays, s.lost)
+	slices.SortStableFunc(all, func(a, b Problem) int { return a.Line - b.Line })
+	return all
+}
+
+// collect takes what the machines found.
+func (s *Scanner) collect() {
+	for _, f := range s.main.take() {
+		s.admit(f.Signal)
+	}
+	for _, f := range s.sub.take() {
+		if f.AgentID != "" {
+			s.admit(f.Signal)
+		}
+	}
+}
+
+// admit decides whose signal it is.
+func (s *Scanner) admit(sig Signal) {
+	if !s.isOwn(sig.AgentID) {
+		sig.Foreign = true
+		sig.problem(sig.Line, "foreign", "agent_id %s is not this agent's", sig.AgentID)
+	}
+	s.emit(sig)
+}
+
+func (s *Scanner) isOwn(id string) bool {
+	if len(s.ids) == 0 {
+		return !isTemplateID(id)
+	}
+	return slices.Contains(s.ids, id)
+}
+
+// isTemplateID reports whether an id is what a template has in its place: <agent-id>, [id], {{id}}, $ID, or dots.
+func isTemplateID(id string) bool {
+	return strings.ContainsAny(id[:1], "<[{$") || strings.Trim(id, ".…") == ""
+}
+
+func (s *Scanner) emit(sig Signal) {
+	key := sig.Fingerprint()
+	if s.seen[key] {
+		return
+	}
+	if s.counts[sig.Foreign] == MaxSignals {
+		s.drop(sig.Line, "too many signals in one turn: this one and those after it are dropped")
+		return
+	}
+	s.seen[key] = true
+	s.counts[sig.Foreign]++
+	s.out = append(s.out, sig)
+}
+
+func (s *Scanner) drop(line int, why string) {
+	s.lost = appendStray(s.lost, newProblem(line, "truncated", "%s", why))
+}
+
+func (s *Scanner) take() []Signal {
+	out := s.out
+	s.out = nil
+	return out
+}
+
+// Scan reads a whole text as one message and one turn. Signals come in the order of their lines.
+func Scan(text, agentID string) []Signal {
+	s := NewScanner(Config{AgentID: agentID})
+	s.BeginMessage(Main, "")
+	sigs := append(s.Text(text), s.EndTurn("")...)
+	slices.SortStableFunc(sigs, func(a, b Signal) int { return a.Line - b.Line })
+	return sigs
+}

@@ -1,0 +1,204 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// A child is the process of a launch, as the engine's goroutine knows it. What it holds is lost with the supervisor
+// and needed by no other: what must last is in the records.
+type child struct {
+	agent    string
+	launch   int
+	process  *procs.Process
+	scanner  *signals.Scanner
+	output   io.Closer
+	commands map[string]string // Bash calls under way in the main conversation: tool use → command
+	result   procs.Result      // the last
+	exit     *procs.Exit       // set once the process is gone
+	known    chan struct{}     // closed when the engine knows the child: its messages wait for that
+	gone     chan struct{}     // closed with exit
+}
+
+// hear takes one message of a child.
+func (e *engine) hear(ctx context.Context, h heard) error {
+	c := h.child
+	switch m := h.message.(type) {
+	case procs.Init:
+		if l := e.state.live(c.agent); l != nil && (!l.Turn || !l.Heard) {
+			return e.apply(ctx, TurnBegun{Agent: c.agent, Launch: c.launch, Version: m.Version})
+		}
+	case procs.Text:
+		src := signals.Main
+		if m.Parent != "" {
+			src = signals.Subagent
+		}
+		c.scanner.BeginMessage(src, m.ID)
+		c.scanner.BeginBlock()
+		e.tell(c, Notice{Type: TextSaid, Text: m.Text})
+		return e.signals(ctx, c, c.scanner.Text(m.Text))
+	case procs.ToolUse:
+		if m.Parent == "" {
+			c.scanner.ToolCall(m.Name)
+			if m.Name == "Bash" {
+				c.commands[m.ID] = command(m.Input)
+			}
+		}
+		e.tell(c, Notice{Type: Progress, Text: m.Name + " " + firstLine(preview(m.Input))})
+	case procs.ToolResult:
+		return e.toolResult(ctx, c, m)
+	case procs.Result:
+		c.result = m
+		if err := e.signals(ctx, c, c.scanner.EndTurn(m.Text)); err != nil {
+			return err
+		}
+		return e.apply(ctx, TurnEnded{
+			Agent: c.agent, Launch: c.launch, Failure: procs.Classify(m, nil), CostUSD: m.TotalCostUSD,
+			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens,
+		})
+	case procs.Receipt:
+		if state, ok := receipts[m.State]; ok {
+			return e.apply(ctx, Received{UUID: m.UUID, State: state})
+		}
+	case procs.Ask:
+		kind, qs := asking(m)
+		return e.apply(ctx, Asked{
+			Agent: c.agent, Launch: c.launch, Kind: kind, Questions: qs, Naming: e.naming(kind, qs),
+			Call: checkpoints.ToolCall{Launch: c.launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input},
+		})
+	case procs.AskCancelled:
+		return e.apply(ctx, AskCancelled{Agent: c.agent, Launch: c.launch, Request: m.Request})
+	case procs.StopHook:
+		return e.apply(ctx, gate(c, m))
+	case procs.Background:
+		if l := e.state.live(c.agent); l != nil && !slices.Equal(l.Background, m.Tasks) {
+			return e.apply(ctx, BackgroundChanged{Agent: c.agent, Launch: c.launch, Tasks: m.Tasks})
+		}
+	case procs.Retry:
+		e.tell(c, Notice{Type: Progress, Trouble: true, Text: retrying(m)})
+	case procs.Activity:
+		e.tell(c, Notice{Type: Progress, Text: m.Text})
+	case procs.Garbled:
+		e.log.Warn().Str("agent", c.agent).Str("line", m.Line).Msg("not a line of the stream protocol")
+	case procs.Exit:
+		c.exit = &m
+		close(c.gone)
+		if err := c.output.Close(); err != nil {
+			e.tell(c, Notice{Type: Progress, Trouble: true, Text: "the agent's log is not complete: " + err.Error()})
+		}
+		if l := e.state.live(c.agent); l != nil && l.N == c.launch && l.End == "" {
+			e.start(ctx, Effect{Do: doSweep, Key: string(doSweep) + " " + c.agent, Agent: c.agent, Launch: c.launch})
+		}
+	}
+	return nil
+}
+
+// receipts names what the CLI says of a message as the state of its delivery.
+var receipts = map[string]checkpoints.DeliveryState{
+	"started":   checkpoints.DeliveryStarted,
+	"completed": checkpoints.DeliveryDelivered,
+	"cancelled": checkpoints.DeliveryDelivered, // its turn failed; the conversation has it
+}
+
+// gate reads the Stop hook, with what the scanner would make of the turn if it ended now.
+func gate(c *child, m procs.StopHook) GateAsked {
+	g := GateAsked{
+		Agent: c.agent, Launch: c.launch, Request: m.Request, Transcript: m.Transcript,
+		Background: slices.Concat(m.Background, m.Crons),
+	}
+	for _, s := range c.scanner.AtEnd() {
+		switch {
+		case s.Foreign:
+		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
+			g.Report = true
+		case s.Kind == signals.Clarification, s.Kind == signals.Stop, s.Kind == signals.Delegate:
+			g.Ask = true
+		}
+	}
+	return g
+}
+
+// signals takes what the scanner found.
+func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) error {
+	for _, s := range found {
+		for _, p := range s.Problems {
+			e.log.Info().Str("agent", c.agent).Str("code", p.Code).Int("line", p.Line).Msg(p.Message)
+		}
+		switch {
+		case s.Foreign:
+			e.tell(c, Notice{Type: Progress, Text: "a signal with another agent's id (" + s.AgentID + ") is not acted on"})
+		case s.Kind == signals.Progress, s.Kind == signals.Message:
+			e.tell(c, Notice{Type: Progress, Text: spoken(s)})
+		default:
+			kind := checkpoints.AskClarification
+			if s.Kind == signals.Stop {
+				kind = checkpoints.AskBlocker
+			}
+			if err := e.apply(ctx, Heard{Agent: c.agent, Launch: c.launch, Signal: s, Naming: e.naming(kind, asks(s))}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// toolResult takes the result of a call: a Bash command may have printed a signal, and an answered call's result is
+// the receipt of its answer.
+func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) error {
+	if cmd, ok := c.commands[m.ToolUse]; ok {
+		delete(c.commands, m.ToolUse)
+		if err := e.signals(ctx, c, c.scanner.Bash(cmd, m.Text)); err != nil {
+			return err
+		}
+	}
+	for _, d := range e.state.deliveries(c.agent, func(d *Delivery) bool {
+		return d.Tool != nil && d.Tool.ToolUse == m.ToolUse && d.Launch == c.launch
+	}) {
+		if err := e.apply(ctx, Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *engine) tell(c *child, n Notice) {
+	n.Time, n.Run, n.Agent, n.Launch = now(), e.run, c.agent, c.launch
+	n.State = e.state.Agents[c.agent]
+	e.Tell(n)
+}
+
+// naming gives questions their ids, and the answers that were given in advance: for each the preset whose key names
+// it most exactly, among those that it can take.
+func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question) Naming {
+	n := Naming{IDs: make([]string, len(qs)), Presets: make([]Preset, len(qs))}
+	for i, q := range qs {
+		n.IDs[i] = checkpoints.NewID("q-", rand.Reader)
+		best := 0
+		for _, p := range e.state.Config.Answers {
+			fit := p.names(q)
+			if fit <= best {
+				continue
+			}
+			value, err := e.Choose(newQuestion(kind, q), p.Value)
+			if err != nil {
+				e.Tell(Notice{Time: now(), Run: e.run, Type: Progress, Trouble: true, Text: p.by() + " does not answer it: " + err.Error()})
+				continue
+			}
+			best, n.Presets[i] = fit, Preset{Key: p.Key, Value: value, By: p.By}
+		}
+	}
+	return n
+}
+
+func command(input json.RawMessage) string {
+	var in struct{ Command string }
+	_ = json.Unmarshal(input, &in) // a call without a command prints nothing that could count
+	return in.Command
+}

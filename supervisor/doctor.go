@@ -1,0 +1,111 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// ErrNoAgent means that there is no claude to start, or that what was named is none.
+var ErrNoAgent = errors.New("the agent cannot be started")
+
+// FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one on
+// PATH. The error is ErrNoAgent.
+func FindClaude(given string, env []string) (string, error) {
+	path, err := procs.Find(given, env)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoAgent, err)
+	}
+	return path, nil
+}
+
+// InsideAgent tells whether this process belongs to a supervised agent, and which.
+func InsideAgent(env []string) (agent string, inside bool) {
+	m, inside := procs.Inside(env)
+	return m.Agent, inside
+}
+
+// A Finding is what doctor has to say about one thing.
+type Finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"` // what was found; if not OK also what to do
+}
+
+// doctorPatience is how long doctor waits for a claude to say its version.
+const doctorPatience = 30 * time.Second
+
+// Doctor looks at what runs need. It changes nothing but to make the state folder, as the first run would.
+func Doctor(ctx context.Context, claude string, env []string) []Finding {
+	var found []Finding
+	note := func(name string, err error, text string) {
+		f := Finding{Name: name, OK: err == nil, Text: text}
+		if err != nil {
+			f.Text = err.Error()
+		}
+		found = append(found, f)
+	}
+
+	path, err := FindClaude(claude, env)
+	text := ""
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+		defer cancel()
+		var v string
+		v, err = procs.Version(ctx, path)
+		text = fmt.Sprintf("%s (%s)", v, path)
+	}
+	note("claude", err, text)
+
+	dirs, err := checkpoints.DefaultDirs()
+	if err == nil {
+		text, err = tryState(ctx, dirs)
+	}
+	note("state", err, text)
+	if err == nil {
+		note("bell", tryBell(dirs), dirs.Runtime)
+	}
+
+	switch runtime.GOOS {
+	case "linux":
+		note("processes", procs.BecomeSubreaper(), "orphans are adopted and reaped; nothing is left behind")
+	default:
+		note("processes", nil, "on "+runtime.GOOS+" orphans are found by their mark only: a process that hides it may be left behind")
+	}
+	home, err := os.UserHomeDir()
+	note("home", err, home)
+	return found
+}
+
+func tryState(ctx context.Context, dirs checkpoints.Dirs) (string, error) {
+	store, err := checkpoints.Open(dirs)
+	if err != nil {
+		return "", err
+	}
+	runs, err := store.Runs(ctx, false)
+	if err = errors.Join(err, store.Close()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s (%s)", dirs.Database(), plural(len(runs), "run that goes on", "runs that go on")), nil
+}
+
+func tryBell(dirs checkpoints.Dirs) error {
+	bell, err := dirs.Listen(fmt.Sprintf("r-doctor%d", os.Getpid()))
+	if err != nil {
+		return err
+	}
+	return bell.Close()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,237 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// namespace is what the uuids of deliveries are derived under. It never changes: a second sending must be the same.
+var namespace = uuid.MustParse("6f0a5a0e-3f0c-5d6e-9d51-2b8c7e6f4a10")
+
+// sessionOf derives the id of a new session from how often the agent was launched, so that Step needs no randomness.
+func sessionOf(a *Agent) string {
+	return uuid.NewSHA1(namespace, fmt.Appendf(nil, "session\x00%s\x00%s\x00%d", a.Run, a.ID, a.Launches)).String()
+}
+
+// delivering is what a delivery is made of.
+type delivering struct {
+	key    string // stable within the agent's session
+	text   string
+	tool   *checkpoints.ToolCall
+	reply  json.RawMessage
+	groups []string
+}
+
+// begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
+func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
+	for _, g := range v.groups {
+		for _, q := range d.group(g) {
+			d.question(q.ID).Delivering = true
+		}
+	}
+	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
+	d.addDelivery(&Delivery{
+		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N,
+		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, CreatedAt: at,
+	})
+}
+
+func (d *draft) started(b Started, at time.Time) error {
+	l := d.live(b.Agent)
+	if l == nil || l.N != b.Launch || l.State != checkpoints.LaunchIntended {
+		return unwelcome("launch %d of %s was not intended", b.Launch, b.Agent)
+	}
+	l = d.last(b.Agent)
+	l.State, l.PID, l.StartTicks, l.StartedAt = checkpoints.LaunchStarted, b.PID, b.StartTicks, &at
+	return nil
+}
+
+func (d *draft) sent(b Sent) error {
+	v := d.Deliveries[b.UUID]
+	if v == nil || v.State != checkpoints.DeliveryPending || v.Launch != b.Launch {
+		return unwelcome("delivery %s is not pending", b.UUID) // its receipt may have been faster
+	}
+	d.delivery(b.UUID).State = checkpoints.DeliverySent
+	d.inTurn(v, b.Launch)
+	return nil
+}
+
+// inTurn says that a prompt has begun a turn of the launch, or is about to.
+func (d *draft) inTurn(v *Delivery, launch int) {
+	if l := d.live(v.Agent); l != nil && l.N == launch && v.Tool == nil {
+		d.last(v.Agent).Turn = true
+	}
+}
+
+func (d *draft) received(b Received) error {
+	v := d.Deliveries[b.UUID]
+	if v == nil || v.State != checkpoints.DeliveryPending && !waitsForReceipt(v) {
+		return unwelcome("delivery %s does not wait for a receipt", b.UUID)
+	}
+	l := d.live(v.Agent)
+	if l == nil || l.N != v.Launch {
+		return unwelcome("launch %d of %s is over", v.Launch, v.Agent)
+	}
+	if v.Tool != nil {
+		d.arrived(b.UUID)
+		return nil
+	}
+	l = d.last(v.Agent)
+	l.Receipts = true
+	if b.State == checkpoints.DeliveryStarted {
+		d.delivery(b.UUID).State = b.State
+		d.inTurn(v, l.N)
+		return nil
+	}
+	if v.State != checkpoints.DeliveryStarted {
+		// Completed without a turn: the conversation already had it, from a launch that was lost.
+		l.Turn = false
+		d.agent(v.Agent).GoOn = true
+	}
+	d.arrived(b.UUID)
+	return nil
+}
+
+// arrived marks a delivery, and the answers that it carried, as delivered.
+func (d *draft) arrived(id string) {
+	v := d.delivery(id)
+	v.State = checkpoints.DeliveryDelivered
+	for _, g := range v.Groups {
+		for _, q := range d.group(g) {
+			if q.State == checkpoints.QuestionAnswered {
+				d.question(q.ID).State = checkpoints.QuestionDelivered
+			}
+		}
+	}
+	if len(v.Groups) > 0 {
+		d.agent(v.Agent).SentOn = false // a person has spoken: what was asked of it before is settled
+	}
+}
+
+// drop gives a delivery up and puts the answers that it carried back among what waits to be said.
+func (d *draft) drop(id string, at time.Time) {
+	v := d.delivery(id)
+	v.State = checkpoints.DeliveryDropped
+	a := d.agent(v.Agent)
+	var back []checkpoints.Saying
+	for _, g := range v.Groups {
+		back = append(back, checkpoints.Saying{Key: g, Group: g, At: at})
+	}
+	a.Sayings = append(back, a.Sayings...)
+}
+
+func (d *draft) confirmed(b Confirmed, at time.Time) error {
+	v := d.Deliveries[b.UUID]
+	if v == nil || !waitsForReceipt(v) {
+		return unwelcome("delivery %s is settled", b.UUID)
+	}
+	switch {
+	case b.Found:
+		d.arrived(b.UUID)
+		d.agent(v.Agent).GoOn = true
+	case v.Tool != nil:
+		d.drop(b.UUID, at) // the call is gone: the next prompt restates the question with its answer
+	default:
+		d.delivery(b.UUID).State = checkpoints.DeliveryPending
+	}
+	return nil
+}
+
+// end decides that the agent's process goes. What was decided first holds.
+func (d *draft) end(agent, how, reason string) {
+	if l := d.live(agent); l != nil && l.End == "" {
+		l = d.last(agent)
+		l.End, l.EndReason = how, reason
+	}
+}
+
+// fail decides that the agent has failed, with or without a process.
+func (d *draft) fail(agent, fault, reason string) {
+	a := d.agent(agent)
+	a.Fault, a.FaultReason = fault, reason
+	d.end(agent, endFail, reason)
+}
+
+// backoff is how long an agent rests after its nth passing failure in a row.
+func backoff(n int) time.Duration {
+	return min(time.Second<<(2*min(n-1, 8)), 5*time.Minute)
+}
+
+func (d *draft) ended(b Ended, at time.Time) error {
+	l := d.live(b.Agent)
+	if l == nil || l.N != b.Launch {
+		return unwelcome("launch %d of %s has already ended", b.Launch, b.Agent)
+	}
+	l = d.last(b.Agent)
+	a := d.agent(b.Agent)
+	turn, end := l.Turn, l.End
+	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
+	a.HoldUntil = nil
+	lost := len(l.Background) > 0
+	l.Background = nil
+	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
+		return v.State == checkpoints.DeliveryPending && v.Launch == b.Launch
+	}) {
+		d.delivery(v.UUID).State = checkpoints.DeliverySent // it may have been written: the transcript tells
+	}
+	a.GoOn = a.GoOn || turn || lost
+
+	switch {
+	case end == endFinish:
+		a.GoOn = false
+	case end == endFail:
+		// The fault was set when it was decided.
+	case end == endRetry:
+		a.GoOn = true
+	case end != "":
+	case b.Failure.Kind == procs.SessionGone && l.Resume:
+		d.abandon(a, at)
+		a.Fresh, a.SessionID = true, sessionOf(a)
+	case b.Failure.Kind == procs.SessionTaken:
+		d.abandon(a, at)
+		a.SessionID = sessionOf(a)
+	case b.Failure.Kind == procs.RefusedFlag && b.Failure.Passing:
+		a.Without = append(a.Without, b.Failure.Flag)
+	case len(d.open(a.ID)) > 0 && b.Failure.Kind != procs.NotStarted:
+		// The process that waited is gone; the question is kept, which is all that parking is.
+		l.End, l.EndReason = endPark, "its process ended while it waited ("+b.Outcome+")"
+	case turn || lost || l.Turns == 0:
+		d.failure(a, b.Failure, at)
+	}
+	return nil
+}
+
+// abandon gives up what was sent to a session that is gone: it is said again in the next one.
+func (d *draft) abandon(a *Agent, at time.Time) {
+	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
+		return v.State == checkpoints.DeliveryPending || waitsForReceipt(v)
+	}) {
+		d.drop(v.UUID, at)
+	}
+}
+
+// failure decides what a failure of a launch or turn means: another try, or the end.
+func (d *draft) failure(a *Agent, f procs.Failure, at time.Time) {
+	a.Failures++
+	if f.Passing && a.Failures <= d.Config.Retries {
+		due := at.Add(backoff(a.Failures))
+		a.NotBefore, a.GoOn = &due, true
+		if l := d.launch(a.ID); l.State == checkpoints.LaunchEnded {
+			d.last(a.ID).EndReason = f.Reason
+		}
+		d.end(a.ID, endRetry, f.Reason)
+		return
+	}
+	reason := f.Reason
+	if f.Passing && d.Config.Retries > 0 {
+		reason += " (after " + plural(d.Config.Retries, "retry", "retries") + ")"
+	}
+	d.fail(a.ID, string(f.Kind), reason)
+}

@@ -1,0 +1,201 @@
+package supervisor
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+func (d *draft) turnBegun(b TurnBegun) error {
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Turn, l.Heard = true, true })
+}
+
+func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
+	l := d.live(b.Agent)
+	if l == nil || l.N != b.Launch {
+		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	}
+	l = d.last(b.Agent)
+	a := d.agent(b.Agent)
+	a.CostUSD += max(b.CostUSD-l.CostUSD, 0)
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	l.CostUSD = b.CostUSD
+	l.Turn, l.Gate = false, nil
+	l.Turns++
+	if b.Failure.Kind != "" {
+		if l.End == "" {
+			d.failure(a, b.Failure, at)
+		}
+		return nil
+	}
+	a.Failures = 0
+	for _, v := range d.deliveries(a.ID, waitsForReceipt) {
+		// A turn that ended well has taken in what was begun in it; a release without receipts says no more.
+		if v.Launch == l.N && v.Tool == nil && (v.State == checkpoints.DeliveryStarted || !l.Receipts) {
+			d.arrived(v.UUID)
+		}
+	}
+	return nil
+}
+
+func (d *draft) gateAsked(b GateAsked) error {
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
+		l.Background, l.Transcript = b.Background, b.Transcript
+		l.Gate = &checkpoints.Gate{Request: b.Request}
+		a := d.Agents[b.Agent]
+		undelivered := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+		if b.Report || b.Ask || a.Report != nil || a.SentOn || a.StopWanted != "" || l.End != "" ||
+			len(b.Background) > 0 || len(d.open(a.ID)) > 0 || len(a.Sayings) > 0 || len(undelivered) > 0 {
+			return
+		}
+		d.agent(a.ID).SentOn = true
+		l.Gate.Block = gateReason(a.ID)
+	})
+}
+
+func (d *draft) gateReplied(b GateReplied) error {
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
+		if l.Gate != nil && l.Gate.Request == b.Request {
+			l.Gate = nil
+		}
+	})
+}
+
+func (d *draft) heard(b Heard, at time.Time) error {
+	if l := d.live(b.Agent); l == nil || l.N != b.Launch {
+		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	}
+	a := d.agent(b.Agent)
+	sig := b.Signal
+	switch sig.Kind {
+	case signals.Completion, signals.WorkflowComplete:
+		a.Report = report(sig)
+	case signals.Clarification:
+		return d.ask(b, checkpoints.AskClarification, at)
+	case signals.Stop:
+		return d.ask(b, checkpoints.AskBlocker, at)
+	case signals.Delegate:
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(sig.Fingerprint()))
+		key := fmt.Sprintf("denied %d.%d %08x", b.Launch, d.launch(a.ID).Turns, h.Sum32())
+		if slices.ContainsFunc(a.Sayings, func(s checkpoints.Saying) bool { return s.Key == key }) {
+			return unwelcome("the same delegation")
+		}
+		a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: key, Text: delegationDenied(sig), At: at})
+	default:
+		return unwelcome("%s changes nothing", sig.Kind)
+	}
+	return nil
+}
+
+// ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
+func (d *draft) ask(b Heard, kind checkpoints.QuestionKind, at time.Time) error {
+	fp := b.Signal.Fingerprint()
+	for _, q := range d.Questions {
+		if q.Agent == b.Agent && q.Fingerprint == fp && q.Tool == nil &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered) {
+			return unwelcome("the same signal as question %s", q.ID)
+		}
+	}
+	doc := encode(b.Signal)
+	d.openQuestions(b.Agent, kind, asks(b.Signal), b.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
+	return nil
+}
+
+func (d *draft) asked(b Asked, at time.Time) error {
+	l := d.live(b.Agent)
+	if l == nil || l.N != b.Launch {
+		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	}
+	for _, q := range d.Questions {
+		if q.Tool != nil && q.Tool.Launch == b.Launch && q.Agent == b.Agent && q.Tool.Request == b.Call.Request {
+			return unwelcome("the request of question %s again", q.ID)
+		}
+	}
+	fp := b.Call.Name + "\x00" + string(b.Call.Input)
+	if b.Kind == checkpoints.AskPermission {
+		if g := d.grant(b.Agent, fp); g != nil {
+			d.question(g.ID).GrantSpent = true
+			call := b.Call
+			d.begin(d.agent(b.Agent), l, delivering{
+				key: "grant " + g.ID, tool: &call, reply: toolReply(&call, []*Question{g}),
+			}, at)
+			return nil
+		}
+	}
+	d.openQuestions(b.Agent, b.Kind, b.Questions, b.Naming, at, func(q *Question) {
+		call := b.Call
+		q.Fingerprint, q.Tool = fp, &call
+	})
+	return nil
+}
+
+// grant finds a permission that was given after its call was gone, for exactly this tool and input. It is good for
+// one call: without it a parked agent would ask for ever.
+func (d *draft) grant(agent, fingerprint string) *Question {
+	for _, q := range d.questions(func(q *Question) bool {
+		return q.Agent == agent && q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint &&
+			q.State == checkpoints.QuestionDelivered && !q.GrantSpent && q.Answer == allow
+	}) {
+		for _, v := range d.Deliveries {
+			if v.Text != "" && slices.Contains(v.Groups, q.Group) && v.State == checkpoints.DeliveryDelivered {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// openQuestions makes the questions of one signal or call, and answers those that were answered in advance.
+func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []signals.Question, n Naming, at time.Time, more func(*Question)) {
+	if len(qs) == 0 || len(n.IDs) < len(qs) {
+		panic(fmt.Sprintf("supervisor: %d ids for %d questions", len(n.IDs), len(qs)))
+	}
+	group, presets := n.IDs[0], make([]Preset, len(qs))
+	copy(presets, n.Presets)
+	for i, asked := range qs {
+		q := newQuestion(kind, asked)
+		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, at
+		more(q)
+		d.addQuestion(q)
+	}
+	for _, q := range d.group(group) {
+		if p := presets[q.Index]; p.Value != "" {
+			d.answer(q.ID, Note{Kind: checkpoints.NoteAnswer, Question: q.ID, Value: p.Value, By: p.by(), At: at})
+		} else if d.Config.Policy == Fail {
+			d.fail(agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
+			return
+		}
+	}
+}
+
+// newQuestion makes an open question that belongs to nobody yet.
+func newQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
+	q := &Question{
+		Own: asked.ID, Kind: kind, State: checkpoints.QuestionOpen, Header: asked.Header, Text: asked.Text,
+		Context: asked.Context, MultiSelect: asked.MultiSelect, Validate: asked.Validate, Optional: asked.Optional,
+	}
+	for _, o := range asked.Options {
+		q.Options = append(q.Options, checkpoints.Option(o))
+	}
+	return q
+}
+
+func (d *draft) askCancelled(b AskCancelled) error {
+	found := false
+	for _, q := range d.questions(func(q *Question) bool {
+		return q.Agent == b.Agent && q.Tool != nil && q.Tool.Launch == b.Launch && q.Tool.Request == b.Request && q.State == checkpoints.QuestionOpen
+	}) {
+		d.question(q.ID).State = checkpoints.QuestionWithdrawn
+		found = true
+	}
+	if !found {
+		return unwelcome("no open question of request %s", b.Request)
+	}
+	return nil
+}
