@@ -9,9 +9,6 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// noteStop is the kind of note that asks for an agent's end.
-const noteStop = "stop"
-
 // Open is the state of a question that waits for its answer.
 const Open = checkpoints.QuestionOpen
 

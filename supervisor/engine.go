@@ -147,38 +147,42 @@ func (e *engine) start(ctx context.Context, effect Effect) {
 	})
 }
 
-// apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing.
+// apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. Where the inbox
+// has something that comes first, that is taken first.
 func (e *engine) apply(ctx context.Context, body Body) error {
 	for {
-		event := Event{At: now(), Body: body}
-		next, err := Step(e.state, event)
-		if errors.Is(err, ErrUnwelcome) {
-			e.log.Debug().Err(err).Type("event", body).Msg("unwelcome")
-			return nil
-		}
-		if err != nil {
+		err := e.once(ctx, body)
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}
-		err = e.save(ctx, next, event)
-		if errors.Is(err, checkpoints.ErrInboxMoved) {
-			// Somebody answered or changed an answer before this took effect: that comes first.
-			if err := e.takeInbox(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
+		if err := e.takeInbox(ctx); err != nil {
 			return err
 		}
-		before := e.state
-		e.state = next
-		e.log.Debug().Type("event", body).Interface("body", body).Msg("saved")
-		for _, n := range notices(before, next, event) {
-			e.Tell(n)
-		}
-		e.Open(next.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
+	}
+}
+
+// once tries to take an event; checkpoints.ErrInboxMoved if the inbox has to be looked at before.
+func (e *engine) once(ctx context.Context, body Body) error {
+	event := Event{At: now(), Body: body}
+	next, err := Step(e.state, event)
+	if errors.Is(err, ErrUnwelcome) {
+		e.log.Debug().Err(err).Type("event", body).Msg("unwelcome")
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	if err := e.save(ctx, next, event); err != nil {
+		return err
+	}
+	before := e.state
+	e.state = next
+	e.log.Debug().Type("event", body).Interface("body", body).Msg("saved")
+	for _, n := range notices(before, next, event) {
+		e.Tell(n)
+	}
+	e.Open(next.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
+	return nil
 }
 
 // save commits what an event changed. Where the disk refuses, it says so and tries again until it can: the children
@@ -190,8 +194,7 @@ func (e *engine) save(ctx context.Context, next State, event Event) error {
 	}
 	change := changes(e.state, next)
 	change.Event = record
-	_, leaves := event.Body.(Left)
-	change.CheckInbox, change.IfInboxAt = leaves || len(next.Deliveries) > len(e.state.Deliveries), next.Taken
+	change.CheckInbox, change.IfInboxAt = decides(e.state, next, event), next.Taken
 	for told := false; ; {
 		err := e.Store.Commit(ctx, change)
 		switch {
@@ -220,33 +223,36 @@ func (e *engine) save(ctx context.Context, next State, event Event) error {
 	}
 }
 
-// takeInbox turns what other processes have left into events.
-func (e *engine) takeInbox(ctx context.Context) error {
-	notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
-	if err != nil {
-		e.log.Error().Err(err).Msg("inbox")
-		return nil // it is read again within a minute
+// decides tells whether an event closes the door on what may lie in the inbox unseen: answers begin their way to an
+// agent, or the supervisor leaves.
+func decides(before, after State, event Event) bool {
+	if _, leaves := event.Body.(Left); leaves {
+		return true
 	}
-	for _, n := range notes {
-		var body Body
-		switch n.Kind {
-		case checkpoints.NoteAnswer:
-			body = Answered{Note: n}
-		case checkpoints.NoteChange:
-			body = Changed{Note: n}
-		case noteStop:
-			body = StopAsked{Note: n}
-		default:
-			e.log.Warn().Str("kind", n.Kind).Msg("a note of an unknown kind is left alone")
-			e.state.Taken = n.Seq
-			continue
+	for id, q := range after.Questions {
+		if old := before.Questions[id]; q.Delivering && (old == nil || !old.Delivering) {
+			return true
 		}
-		if err := e.apply(ctx, body); err != nil {
+	}
+	return false
+}
+
+// takeInbox turns what other processes have left into one event.
+func (e *engine) takeInbox(ctx context.Context) error {
+	for {
+		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
+		if err != nil {
+			e.log.Error().Err(err).Msg("inbox")
+			return nil // it is read again within a minute
+		}
+		if len(notes) == 0 {
+			return nil
+		}
+		err = e.once(ctx, Noted{Notes: notes})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}
-		e.state.Taken = max(e.state.Taken, n.Seq) // an unwelcome one is taken too
 	}
-	return nil
 }
 
 // kill ends every child at once, without waiting for good manners.

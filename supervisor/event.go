@@ -160,12 +160,9 @@ type (
 	// Noticed says that the one notice of a question was given.
 	Noticed struct{ Question string }
 
-	// Answered is the first answer to a question; Changed another one in its place.
-	Answered struct{ Note Note }
-	Changed  struct{ Note Note }
-
-	// StopAsked is a person's wish that an agent and what hangs on it end.
-	StopAsked struct{ Note Note }
+	// Noted is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
+	// answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.
+	Noted struct{ Notes []Note }
 
 	// HoldEnded says that a process has waited long enough; RetryDue that an agent may be launched again.
 	HoldEnded struct {
@@ -199,9 +196,7 @@ func (Ended) event()             {}
 func (Surveyed) event()          {}
 func (Checked) event()           {}
 func (Noticed) event()           {}
-func (Answered) event()          {}
-func (Changed) event()           {}
-func (StopAsked) event()         {}
+func (Noted) event()             {}
 func (HoldEnded) event()         {}
 func (RetryDue) event()          {}
 func (InterruptAsked) event()    {}
@@ -213,7 +208,7 @@ var bodies = map[string]Body{
 	"asked": Asked{}, "ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
 	"background": BackgroundChanged{}, "turn_ended": TurnEnded{}, "sent": Sent{}, "received": Received{},
 	"confirmed": Confirmed{}, "ended": Ended{}, "surveyed": Surveyed{}, "checked": Checked{}, "noticed": Noticed{},
-	"answered": Answered{}, "changed": Changed{}, "stop_asked": StopAsked{}, "hold_ended": HoldEnded{},
+	"noted": Noted{}, "hold_ended": HoldEnded{},
 	"retry_due": RetryDue{}, "interrupt_asked": InterruptAsked{}, "left": Left{},
 }
 

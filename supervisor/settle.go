@@ -16,6 +16,7 @@ func (d *draft) settle(at time.Time) {
 		if d.Agents[a.ID].Status.Ended() {
 			continue
 		}
+		d.gather(a.ID, at)
 		if d.live(a.ID) != nil {
 			d.settleLive(a.ID, at)
 		} else {
@@ -23,6 +24,32 @@ func (d *draft) settle(at time.Time) {
 		}
 	}
 	d.settleRun(at)
+}
+
+// gather begins the delivery of complete answers where a process waits in the call that asked, and puts all others
+// among what is to be said.
+func (d *draft) gather(id string, at time.Time) {
+	for _, q := range d.questions(func(q *Question) bool {
+		return q.Agent == id && q.State == checkpoints.QuestionAnswered && !q.Delivering
+	}) {
+		group := d.group(q.Group)
+		if d.Questions[q.ID].Delivering || slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
+			continue
+		}
+		if q.Kind == checkpoints.AskBlocker && q.Answer == giveUp {
+			d.question(q.ID).State = checkpoints.QuestionDelivered // it needs no words
+			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+firstLine(q.Text))
+			continue
+		}
+		a := d.agent(id)
+		if l := d.held(q); l != nil {
+			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: toolReply(q.Tool, group), groups: []string{q.Group}}, at)
+			continue
+		}
+		if !slices.ContainsFunc(a.Sayings, func(s checkpoints.Saying) bool { return s.Group == q.Group }) {
+			a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: q.Group, Group: q.Group, At: at})
+		}
+	}
 }
 
 // say sets an agent's status with its reason; since when is kept while both stay.
@@ -251,7 +278,7 @@ func (d *draft) concludeIdle(a *Agent, at time.Time) bool {
 // conclude ends an agent. Answers that have not reached it are kept among its sayings, should a person revive it.
 func (d *draft) conclude(a *Agent, status Status, reason string, at time.Time) {
 	d.withdraw(a.ID)
-	d.abandon(a, at)
+	d.abandon(a)
 	a.NotBefore, a.HoldUntil, a.EndedAt = nil, nil, &at
 	d.say(a, status, reason, at)
 }
@@ -261,7 +288,7 @@ func (d *draft) launchAgain(a *Agent, at time.Time) {
 	before := d.launch(a.ID)
 	fresh := before == nil || a.Fresh || d.Config.Relaunch == Fresh && before.Heard
 	if before != nil && d.Config.Relaunch == Fresh && !a.Fresh {
-		d.abandon(a, at)
+		d.abandon(a)
 		a.SessionID = sessionOf(a)
 	}
 	a.Launches++

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func (d *draft) step(body Body, at time.Time) error {
 	case Received:
 		return d.received(b)
 	case Confirmed:
-		return d.confirmed(b, at)
+		return d.confirmed(b)
 	case Ended:
 		return d.ended(b, at)
 	case Surveyed:
@@ -73,12 +72,8 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.checked(b)
 	case Noticed:
 		d.question(b.Question).Noticed = d.Run.Epoch
-	case Answered:
-		return d.answered(b.Note)
-	case Changed:
-		return d.changed(b.Note)
-	case StopAsked:
-		return d.stopAsked(b.Note)
+	case Noted:
+		d.noted(b)
 	case HoldEnded:
 		return d.holdEnded(b)
 	case RetryDue:
@@ -162,68 +157,45 @@ func Revivable(a *Agent) bool {
 	return false
 }
 
-func (d *draft) stopAsked(n Note) error {
-	d.take(n)
+// The kinds of note that a run takes.
+const (
+	noteAnswer = checkpoints.NoteAnswer
+	noteChange = checkpoints.NoteChange
+	noteStop   = "stop"
+)
+
+// noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the record
+// shows it.
+func (d *draft) noted(b Noted) {
+	for _, n := range b.Notes {
+		d.Taken = max(d.Taken, n.Seq)
+		q := d.Questions[n.Question]
+		switch {
+		case n.Kind == noteStop:
+			d.stop(n)
+		case q == nil:
+		case n.Kind == noteAnswer && q.State == checkpoints.QuestionOpen,
+			n.Kind == noteChange && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
+			d.answer(n)
+		}
+	}
+}
+
+func (d *draft) stop(n Note) {
 	id := n.Agent
 	if id == "" {
 		id = d.Run.Root
 	}
-	a := d.Agents[id]
-	if a == nil || a.Status.Ended() {
-		return unwelcome("%s has already ended", id)
+	if a := d.Agents[id]; a != nil && !a.Status.Ended() {
+		d.agent(id).StopWanted = n.By
 	}
-	d.agent(id).StopWanted = n.By
-	return nil
 }
 
-// take notes that a row of the inbox has been turned into an event.
-func (d *draft) take(n Note) { d.Taken = max(d.Taken, n.Seq) }
-
-func (d *draft) answered(n Note) error {
-	d.take(n)
-	q := d.Questions[n.Question]
-	if q == nil || q.State != checkpoints.QuestionOpen {
-		return unwelcome("question %s is not open", n.Question)
-	}
-	d.answer(q.ID, n)
-	return nil
-}
-
-// answer takes an answer and, where a process waits in the call that asked, begins its delivery.
-func (d *draft) answer(id string, n Note) {
-	q := d.question(id)
+// answer takes an answer. What is done with it, settle decides.
+func (d *draft) answer(n Note) {
+	q := d.question(n.Question)
 	at := n.At
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
-	group := d.group(q.Group)
-	if slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
-		return
-	}
-	if q.Kind == checkpoints.AskBlocker && q.Answer == giveUp {
-		d.fail(q.Agent, "gave_up", "given up by "+q.AnsweredBy+": "+firstLine(q.Text))
-	}
-	a := d.agent(q.Agent)
-	if l := d.held(q); l != nil {
-		d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: toolReply(q.Tool, group), groups: []string{q.Group}}, at)
-		return
-	}
-	a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: q.Group, Group: q.Group, At: at})
-}
-
-func (d *draft) changed(n Note) error {
-	d.take(n)
-	q := d.Questions[n.Question]
-	switch {
-	case q == nil:
-		return unwelcome("no question %s", n.Question)
-	case q.State == checkpoints.QuestionOpen:
-		return d.answered(n)
-	case q.State != checkpoints.QuestionAnswered || q.Delivering:
-		return unwelcome("the answer to %s is already on its way", n.Question)
-	}
-	q = d.question(q.ID)
-	at := n.At
-	q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = n.Value, n.Skip, &at, n.By
-	return nil
 }
 
 func (d *draft) holdEnded(b HoldEnded) error {

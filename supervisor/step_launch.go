@@ -115,19 +115,18 @@ func (d *draft) arrived(id string) {
 	}
 }
 
-// drop gives a delivery up and puts the answers that it carried back among what waits to be said.
-func (d *draft) drop(id string, at time.Time) {
+// drop gives a delivery up. The answers that it carried are said in another way.
+func (d *draft) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
-	a := d.agent(v.Agent)
-	var back []checkpoints.Saying
 	for _, g := range v.Groups {
-		back = append(back, checkpoints.Saying{Key: g, Group: g, At: at})
+		for _, q := range d.group(g) {
+			d.question(q.ID).Delivering = false
+		}
 	}
-	a.Sayings = append(back, a.Sayings...)
 }
 
-func (d *draft) confirmed(b Confirmed, at time.Time) error {
+func (d *draft) confirmed(b Confirmed) error {
 	v := d.Deliveries[b.UUID]
 	if v == nil || !waitsForReceipt(v) {
 		return unwelcome("delivery %s is settled", b.UUID)
@@ -137,7 +136,7 @@ func (d *draft) confirmed(b Confirmed, at time.Time) error {
 		d.arrived(b.UUID)
 		d.agent(v.Agent).GoOn = true
 	case v.Tool != nil:
-		d.drop(b.UUID, at) // the call is gone: the next prompt restates the question with its answer
+		d.drop(b.UUID) // the call is gone: the next prompt restates the question with its answer
 	default:
 		d.delivery(b.UUID).State = checkpoints.DeliveryPending
 	}
@@ -192,10 +191,10 @@ func (d *draft) ended(b Ended, at time.Time) error {
 		a.GoOn = true
 	case end != "":
 	case b.Failure.Kind == procs.SessionGone && l.Resume:
-		d.abandon(a, at)
+		d.abandon(a)
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failure.Kind == procs.SessionTaken:
-		d.abandon(a, at)
+		d.abandon(a)
 		a.SessionID = sessionOf(a)
 	case b.Failure.Kind == procs.RefusedFlag && b.Failure.Passing:
 		a.Without = append(a.Without, b.Failure.Flag)
@@ -209,11 +208,11 @@ func (d *draft) ended(b Ended, at time.Time) error {
 }
 
 // abandon gives up what was sent to a session that is gone: it is said again in the next one.
-func (d *draft) abandon(a *Agent, at time.Time) {
+func (d *draft) abandon(a *Agent) {
 	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
 		return v.State == checkpoints.DeliveryPending || waitsForReceipt(v)
 	}) {
-		d.drop(v.UUID, at)
+		d.drop(v.UUID)
 	}
 }
 

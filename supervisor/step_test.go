@@ -166,17 +166,27 @@ func TestTheFirstAnswerStandsUntilItIsChangedBeforeItsDelivery(t *testing.T) {
 	s := begin(t, nil)
 	s.do(s.clarification("q-1", "Which database?"))
 	s.answers("q-1", "SQLite")
-	again := Note{Kind: checkpoints.NoteAnswer, Question: "q-1", Value: "MySQL", By: "another", At: s.at}
-	if s.try(Answered{Note: again}) {
-		t.Fatal("a second answer was taken")
+	s.answers("q-1", "MySQL")
+	if q := s.state.Questions["q-1"]; q.Answer != "SQLite" {
+		t.Fatalf("a second answer was taken: %q", q.Answer)
 	}
-	s.do(Changed{Note: again})
+	s.notes(Note{Kind: noteChange, Question: "q-1", Value: "MySQL"})
 	s.turnEnds()
 	if d := s.delivers(1); !strings.Contains(d.Text, "A1: MySQL") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
-	if s.try(Changed{Note: again}) {
-		t.Fatal("an answer was changed on its way")
+	s.notes(Note{Kind: noteChange, Question: "q-1", Value: "SQLite"})
+	if q := s.state.Questions["q-1"]; q.Answer != "MySQL" {
+		t.Fatalf("an answer was changed on its way: %q", q.Answer)
+	}
+}
+
+func TestAnAnswerAndItsChangeThatLieTogetherAreOneAnswer(t *testing.T) {
+	s := begin(t, nil)
+	s.do(askUser("q-1"))
+	s.notes(Note{Kind: noteAnswer, Question: "q-1", Value: "SQLite"}, Note{Kind: noteChange, Question: "q-1", Value: "MySQL"})
+	if d := s.delivers(1); !strings.Contains(string(d.Reply), `"Which database?":"MySQL"`) {
+		t.Fatalf("the reply is %s", d.Reply)
 	}
 }
 
@@ -549,7 +559,7 @@ func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	s := begin(t, nil)
 	s.asks("q-1", "Which database?")
-	s.do(StopAsked{Note: Note{Kind: noteStop, By: "a test", At: s.at}})
+	s.notes(Note{Kind: noteStop})
 	s.is(checkpoints.Stopping)
 	s.ends()
 	s.rests(true)
@@ -558,7 +568,8 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
-	if s.try(Answered{Note: Note{Question: "q-1", Value: "SQLite"}}) {
+	s.answers("q-1", "SQLite")
+	if q := s.state.Questions["q-1"]; q.Answer != "" {
 		t.Fatal("a withdrawn question was answered")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/signals"
 )
 
@@ -28,7 +29,7 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 	l.Turn, l.Gate = false, nil
 	l.Turns++
 	if b.Failure.Kind != "" {
-		if l.End == "" {
+		if l.End == "" && !endsByItself(b.Failure) {
 			d.failure(a, b.Failure, at)
 		}
 		return nil
@@ -41,6 +42,11 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 		}
 	}
 	return nil
+}
+
+// endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
+func endsByItself(f procs.Failure) bool {
+	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
 }
 
 func (d *draft) gateAsked(b GateAsked) error {
@@ -166,7 +172,7 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 	}
 	for _, q := range d.group(group) {
 		if p := presets[q.Index]; p.Value != "" {
-			d.answer(q.ID, Note{Kind: checkpoints.NoteAnswer, Question: q.ID, Value: p.Value, By: p.by(), At: at})
+			d.answer(Note{Question: q.ID, Value: p.Value, By: p.by(), At: at})
 		} else if d.Config.Policy == Fail {
 			d.fail(agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
 			return

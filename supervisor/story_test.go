@@ -194,7 +194,16 @@ func (s *story) reports(status, deliverables string) {
 
 func (s *story) answers(id, value string) {
 	s.t.Helper()
-	s.do(Answered{Note: Note{Kind: checkpoints.NoteAnswer, Question: id, Value: value, By: "a test", At: s.at, Seq: int64(len(s.events))}})
+	s.notes(Note{Kind: noteAnswer, Question: id, Value: value})
+}
+
+// notes leaves notes in the inbox.
+func (s *story) notes(notes ...Note) {
+	s.t.Helper()
+	for i := range notes {
+		notes[i].By, notes[i].At, notes[i].Seq = "a test", s.at, s.state.Taken+int64(i)+1
+	}
+	s.do(Noted{Notes: notes})
 }
 
 // ends lets the process end as it was told to.

@@ -240,6 +240,8 @@ func (q Question) decides() bool {
 
 func (q Question) decide(text string) (string, error) {
 	word := strings.Fields(text)[0]
+	rest := strings.TrimSpace(text[len(word):])
+	word = strings.TrimRight(word, ":,;") // "deny: too risky", as our own texts put it
 	at, err := q.one(word)
 	if err != nil {
 		return "", err
@@ -247,7 +249,7 @@ func (q Question) decide(text string) (string, error) {
 	if at < 0 {
 		return "", refuse(NotOffered, "%s is none of the decisions: %s", show(word), q.possible())
 	}
-	return q.Options[at].Label + " " + strings.TrimSpace(text[len(word):]), nil
+	return strings.TrimSpace(q.Options[at].Label + " " + rest), nil
 }
 
 func (q Question) checked(picked []int, dir string) (string, error) {
