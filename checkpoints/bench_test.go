@@ -1,15 +1,18 @@
 package checkpoints
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 )
 
-// BenchmarkCommit measures what one event costs to save (a question asked: run, agent, question, event), beside the floor of
-// this disk: one write of about as many bytes as SQLite adds to its log, and an fsync.
+// BenchmarkCommit measures what one event costs to save (a question asked: run, agent, question, event), alone and among
+// busy writers, beside the floor of this disk: one write of about as many bytes as SQLite adds to its log, and an fsync.
 func BenchmarkCommit(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		f, err := os.Create(filepath.Join(b.TempDir(), "log"))
@@ -28,15 +31,51 @@ func BenchmarkCommit(b *testing.B) {
 		}
 	})
 	b.Run("question", func(b *testing.B) {
-		s := openAt(b, dirsAt(b))
-		change := firstChange()
-		commit(b, s, change)
-		for b.Loop() {
-			change.Event.Seq++
-			change.Agents[0].Launches++
-			commit(b, s, change)
-		}
+		commits(b, dirsAt(b))
 	})
+	b.Run("question among four writers", func(b *testing.B) {
+		d := dirsAt(b)
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		for i := range 3 {
+			s := openAt(b, d)
+			wg.Go(func() {
+				run := fmt.Sprintf("r-%08d", i)
+				for n := int64(1); ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+						event := Event{Run: run, Seq: n, Doc: []byte(`{}`)}
+						if err := s.Commit(context.Background(), Change{Event: event}); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+		commits(b, d)
+		close(stop)
+		wg.Wait()
+	})
+}
+
+// commits saves a change over and over, and reports the slowest of a hundred beside the mean.
+func commits(b *testing.B, d Dirs) {
+	s := openAt(b, d)
+	change := firstChange()
+	commit(b, s, change)
+	var took []time.Duration
+	for b.Loop() {
+		change.Event.Seq++
+		change.Agents[0].Launches++
+		start := time.Now()
+		commit(b, s, change)
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds()), "p99-ns")
 }
 
 // BenchmarkList measures what `ps` asks of this package, from opening the database on.

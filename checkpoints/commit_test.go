@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -129,12 +131,68 @@ func TestAFullDiskLosesNothingAndTheSameChangeMayBeTriedAgain(t *testing.T) {
 	commit(t, s, big)
 }
 
+func TestACommitThatHasBegunIsNotCutShort(t *testing.T) {
+	s := openAt(t, dirsAt(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.write(ctx, "save", func(ctx context.Context) error {
+		cancel()
+		return s.exec(ctx, putRun, testRun, 0, 0, `{}`)
+	})
+	if err != nil {
+		t.Errorf("cut short: %v", err)
+	}
+	if err := s.Commit(ctx, firstChange()); !errors.Is(err, context.Canceled) {
+		t.Errorf("begun too late: %v", err)
+	}
+	if l, err := s.Load(t.Context(), testRun); err != nil || l.LastEvent != 0 {
+		t.Errorf("loaded %+v, %v", l, err)
+	}
+}
+
+func TestAWriterInTheQueueCanBeCalledOff(t *testing.T) {
+	d := dirsAt(t)
+	s := openAt(t, d)
+	inFront := queue(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Commit(ctx, firstChange()) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := inFront.Close(); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, firstChange()) // nothing of it was saved, and nobody is in the way
+}
+
+func TestAWriterThatNeverGetsItsTurnGoesAhead(t *testing.T) {
+	d := dirsAt(t)
+	s := openAt(t, d)
+	queue(t, d)
+	s.patience = 0
+	commit(t, s, firstChange())
+	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2}})
+}
+
+// queue stands in front of all writers, as a process does that was stopped in its turn.
+func queue(t *testing.T, d Dirs) *flock.Flock {
+	t.Helper()
+	turn := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
+	if err := turn.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = turn.Close() })
+	return turn
+}
+
 func TestADatabaseThatIsKeptBusyIsSaidToBe(t *testing.T) {
 	d := dirsAt(t)
 	s, other := openAt(t, d), openAt(t, d)
 	if err := s.exec(t.Context(), `PRAGMA busy_timeout = 0`); err != nil {
 		t.Fatal(err)
 	}
+	s.patience = 0
 	err := other.write(t.Context(), "keep", func(ctx context.Context) error { return s.Commit(ctx, firstChange()) })
 	if !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v", err)

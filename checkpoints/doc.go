@@ -7,7 +7,7 @@
 //
 // # Layout on disk
 //
-//	$XDG_STATE_HOME/claude-supervise/     0700; default ~/.local/state/claude-supervise
+//	$XDG_STATE_HOME/claude-supervise/     0700; default ~/.local/state/claude-supervise; its own flock queues the writers
 //	  state.db                            0600; SQLite in WAL mode (state.db-wal and state.db-shm beside it while in use)
 //	  state.db.new                        only while the first state.db is being made
 //	  runs/RUN/                           0700

@@ -38,19 +38,19 @@ func (e *DatabaseError) Error() string {
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
-	switch e.Problem {
-	case ErrNewer:
+	switch {
+	case errors.Is(e.Problem, ErrNewer):
 		b.WriteString("; it was left untouched: upgrade " + program + ", or set XDG_STATE_HOME to another folder")
-	case ErrCorrupt:
+	case errors.Is(e.Problem, ErrCorrupt):
 		fmt.Fprintf(&b, "; nothing in it was repaired or removed: `sqlite3 %s .recover` shows what can be saved;"+
 			" move it away together with its -wal and -shm files to start afresh", e.Path)
-	case ErrNetworkFS:
+	case errors.Is(e.Problem, ErrNetworkFS):
 		b.WriteString("; locks are not reliable there: set XDG_STATE_HOME to a folder on a local disk")
-	case ErrUnwritable:
+	case errors.Is(e.Problem, ErrUnwritable):
 		fmt.Fprintf(&b, "; make %s a folder that you can write to, or set XDG_STATE_HOME to one", filepath.Dir(e.Path))
-	case ErrFull:
+	case errors.Is(e.Problem, ErrFull):
 		b.WriteString("; what was saved before is safe: make room and it goes on")
-	case ErrBusy:
+	case errors.Is(e.Problem, ErrBusy):
 		b.WriteString("; nothing was saved: try again")
 	}
 	return b.String()

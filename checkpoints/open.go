@@ -118,7 +118,7 @@ func dial(path, mode string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{path: path, db: sql.OpenDB(connector), prepared: map[string]*sql.Stmt{}}
+	s := &Store{path: path, db: sql.OpenDB(connector), patience: busyTimeout, prepared: map[string]*sql.Stmt{}}
 	if s.conn, err = s.db.Conn(context.Background()); err != nil {
 		return nil, errors.Join(s.failed("open", err), s.db.Close())
 	}

@@ -102,7 +102,12 @@ func (s *Store) Questions(ctx context.Context, f QuestionFilter) ([]Question, er
 	if f.Undelivered {
 		where = append(where, `state IN ('open', 'answered')`) // as the index says it
 	}
-	for _, key := range []struct{ is, value string }{{"id = ?", f.ID}, {"run = ?", f.Run}, {"doc ->> 'agent' = ?", f.Agent}} {
+	for _, key := range []struct{ is, value string }{
+		{`id = ?`, f.ID},
+		{`run = ?`, f.Run},
+		{`run = (SELECT run FROM agents WHERE id = ?)`, f.Agent}, // an agent has no index of its own, its run has
+		{`doc ->> 'agent' = ?`, f.Agent},
+	} {
 		if key.value != "" {
 			where, args = append(where, key.is), append(args, key.value)
 		}

@@ -139,7 +139,8 @@ func TestQuestionsAreFilteredAndInTheOrderTheyWereAsked(t *testing.T) {
 	question := func(id, agent, group string, index int, at time.Time) *Question {
 		return &Question{ID: id, Run: testRun, Agent: agent, Group: group, Index: index, State: QuestionOpen, AskedAt: at}
 	}
-	commit(t, s, Change{Event: Event{Run: testRun, Seq: 1}, Questions: []*Question{
+	agents := []*Agent{{ID: testAgent, Run: testRun}, {ID: "a-other0000000", Run: testRun}}
+	commit(t, s, Change{Event: Event{Run: testRun, Seq: 1}, Agents: agents, Questions: []*Question{
 		question("q-222222", testAgent, "g2", 1, noon),
 		question("q-333333", testAgent, "g2", 0, noon),
 		question("q-444444", "a-other0000000", "g1", 0, noon),
@@ -242,11 +243,12 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 	_, err6 := s.LiveLaunches(ctx, testRun)
 	_, err7 := s.Questions(ctx, QuestionFilter{Undelivered: true})
 	_, err8 := s.Questions(ctx, QuestionFilter{ID: testQuestion})
+	_, err13 := s.Questions(ctx, QuestionFilter{Agent: testAgent})
 	_, err9 := s.Load(ctx, testRun)
 	_, err10 := s.Events(ctx, testRun, 3)
 	_, err11 := s.Inbox(ctx, testRun, 3)
 	_, _, err12 := s.Resolve(ctx, testRun)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13); err != nil {
 		t.Fatal(err)
 	}
 	for query := range s.prepared {

@@ -135,6 +135,7 @@ type Launch struct {
 	Turn       bool        `json:"turn"`                 // a turn is under way
 	Heard      bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
 	Background []string    `json:"background,omitempty"` // what lives on after a turn
+	WakeUps    []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
 	Gate       *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
 	Receipts   bool        `json:"receipts,omitempty"`   // the release confirms messages
 	Turns      int         `json:"turns"`                // ended turns

@@ -7,17 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"modernc.org/sqlite"
 )
 
 // A Store is one open database. Its methods may be called from several goroutines; they take turns. Writing methods wait
-// for other processes' transactions for at most ten seconds (ErrBusy) and are not cut short by their context once they
-// have begun, so that their result is always true. The zero value, and a store opened read-only where no database is, is
+// for their turn among the writers of all processes, at most twenty seconds in all (ErrBusy); their context calls off the
+// first ten. Once a transaction has begun nothing cuts it short, so that its result is always true. The zero value, and a store opened read-only where no database is, is
 // empty and cannot be written.
 type Store struct {
-	path string
-	db   *sql.DB
+	path     string
+	db       *sql.DB
+	patience time.Duration // with the queue of writers
 
 	mu       sync.Mutex // one transaction at a time: there is one connection
 	conn     *sql.Conn
@@ -50,6 +52,7 @@ func (s *Store) write(ctx context.Context, doing string, work func(ctx context.C
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.waitTurn(ctx)()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s %s: %w", doing, s.path, err)
 	}

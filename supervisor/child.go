@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -42,8 +43,9 @@ func (e *engine) hear(ctx context.Context, h heard) error {
 		}
 		c.scanner.BeginMessage(src, m.ID)
 		c.scanner.BeginBlock()
-		e.tell(c, Notice{Type: TextSaid, Text: m.Text})
-		return e.signals(ctx, c, c.scanner.Text(m.Text))
+		found := slices.Concat(c.scanner.Text(m.Text), c.scanner.EndBlock())
+		e.tell(c, Notice{Type: TextSaid, Text: m.Text, Prose: prose(m.Text, found)})
+		return e.signals(ctx, c, found)
 	case procs.ToolUse:
 		if m.Parent == "" {
 			c.scanner.ToolCall(m.Name)
@@ -51,7 +53,7 @@ func (e *engine) hear(ctx context.Context, h heard) error {
 				c.commands[m.ID] = command(m.Input)
 			}
 		}
-		e.tell(c, Notice{Type: Progress, Text: m.Name + " " + firstLine(preview(m.Input))})
+		e.tell(c, Notice{Type: Progress, Text: doing(m)})
 	case procs.ToolResult:
 		return e.toolResult(ctx, c, m)
 	case procs.Result:
@@ -111,7 +113,7 @@ var receipts = map[string]checkpoints.DeliveryState{
 func gate(c *child, m procs.StopHook) GateAsked {
 	g := GateAsked{
 		Agent: c.agent, Launch: c.launch, Request: m.Request, Transcript: m.Transcript,
-		Background: slices.Concat(m.Background, m.Crons),
+		Background: m.Background, WakeUps: m.Crons,
 	}
 	for _, s := range c.scanner.AtEnd() {
 		switch {
@@ -195,6 +197,16 @@ func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question) Na
 		}
 	}
 	return n
+}
+
+// prose is what is left of a text for people without the signals, which are shown in their own way.
+func prose(text string, found []signals.Signal) string {
+	for _, s := range found {
+		if !s.Foreign && s.Raw != "" {
+			text = strings.Replace(text, s.Raw, "", 1)
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 func command(input json.RawMessage) string {

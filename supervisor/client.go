@@ -15,8 +15,8 @@ const Open = checkpoints.QuestionOpen
 // ErrOwned means that another process supervises the run.
 var ErrOwned = checkpoints.ErrOwned
 
-// ErrBug marks errors that no circumstance explains: two writers of one run, a record that cannot be written.
-var ErrBug = checkpoints.ErrOutOfOrder
+// ErrBug marks errors that no circumstance explains, such as a run with two writers.
+var ErrBug = errors.New("internal error")
 
 // NoSuchID tells whether an error says that an id names nothing, or several things.
 func NoSuchID(err error) bool {

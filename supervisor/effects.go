@@ -35,10 +35,10 @@ func (e *engine) effect(f Effect) func(context.Context) result {
 	case DoRecover:
 		return e.recover(f)
 	case DoDeliver:
-		return deliver(c, e.state.Deliveries[f.Delivery])
+		return e.deliver(c, e.state.Deliveries[f.Delivery])
 	case DoGate:
 		block := e.state.launch(f.Agent).Gate.Block
-		return write(c, func() error { return c.process.Gate(f.Request, block) },
+		return e.write(c, func() error { return c.process.Gate(f.Request, block) },
 			GateReplied{Agent: f.Agent, Launch: f.Launch, Request: f.Request})
 	case DoConfirm:
 		return e.confirm(e.state.Deliveries[f.Delivery], e.state.Agents[f.Agent], e.state.launch(f.Agent))
@@ -129,7 +129,9 @@ var endings = map[string]procs.Ending{
 func (e *engine) end(c *child, how procs.Ending) func(context.Context) result {
 	return func(ctx context.Context) result {
 		survivors := c.process.End(ctx, how)
-		<-c.gone
+		if !e.knowsExit(c) {
+			return result{}
+		}
 		return result{then: func() { delete(e.children, c.agent) }, body: c.ended(survivors)}
 	}
 }
@@ -154,6 +156,16 @@ func (c *child) ended(survivors []procs.Survivor) Ended {
 	return b
 }
 
+// knowsExit waits until the engine has heard the process's exit; false if it ended before.
+func (e *engine) knowsExit(c *child) bool {
+	select {
+	case <-c.gone:
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
 // outcome says in words how a process ended.
 func outcome(x *procs.Exit) string {
 	if x.Signal != "" {
@@ -163,8 +175,8 @@ func outcome(x *procs.Exit) string {
 }
 
 // deliver writes a delivery to the process.
-func deliver(c *child, d *Delivery) func(context.Context) result {
-	return write(c, func() error {
+func (e *engine) deliver(c *child, d *Delivery) func(context.Context) result {
+	return e.write(c, func() error {
 		if d.Tool == nil {
 			return c.process.Send(d.UUID, d.Text)
 		}
@@ -181,10 +193,10 @@ func deliver(c *child, d *Delivery) func(context.Context) result {
 
 // write writes to the process. Where that fails the process is dying, and its end tells what follows: the effect
 // then stays in flight until the end is known, so that it is not begun again and again.
-func write(c *child, do func() error, body Body) func(context.Context) result {
+func (e *engine) write(c *child, do func() error, body Body) func(context.Context) result {
 	return func(context.Context) result {
 		if err := do(); err != nil {
-			<-c.gone
+			e.knowsExit(c)
 			return result{}
 		}
 		return result{body: body}

@@ -52,10 +52,13 @@ type heard struct {
 	message procs.Message
 }
 
-func (e *engine) loop(ctx context.Context) error {
+func (e *engine) loop(ctx context.Context, opened Opened) error {
 	defer close(e.done)
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
+	if err := e.apply(ctx, opened); err != nil {
+		return err
+	}
 	if err := e.takeInbox(ctx); err != nil {
 		return err
 	}
@@ -206,6 +209,8 @@ func (e *engine) save(ctx context.Context, next State, event Event) error {
 			return nil
 		case errors.Is(err, checkpoints.ErrInboxMoved), ctx.Err() != nil:
 			return err
+		case errors.Is(err, checkpoints.ErrOutOfOrder), errors.Is(err, checkpoints.ErrDuplicateID):
+			return fmt.Errorf("%w: %w", ErrBug, err)
 		}
 		e.log.Error().Err(err).Msg("save")
 		if !told {

@@ -90,6 +90,7 @@ type (
 		Request    string
 		Transcript string
 		Background []string
+		WakeUps    []string
 		Report     bool // the last message ends with a report without an id, which counts if the turn ends now
 		Ask        bool // the same for a question, stop or delegation
 	}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type Notice struct {
 	Type  NoticeType
 	// What belongs to the type; the rest is zero.
 	Text     string    // text, progress, parked, resumed, limited, run_done: for people
+	Prose    string    // text: what of it is not a signal
 	Launch   int       // agent_started
 	Question *Question // question, answered
 	Report   *checkpoints.Report
@@ -121,6 +123,20 @@ func spoken(s signals.Signal) string {
 		text += ", ready in " + eta
 	}
 	return text
+}
+
+// doing says in one line what a call does: the tool, and of its input what a person would name it by.
+func doing(m procs.ToolUse) string {
+	var in map[string]any
+	if json.Unmarshal(m.Input, &in) != nil {
+		return m.Name
+	}
+	for _, key := range []string{"command", "file_path", "path", "pattern", "url", "query", "description"} {
+		if text, ok := in[key].(string); ok && text != "" {
+			return m.Name + ": " + firstLine(text)
+		}
+	}
+	return m.Name
 }
 
 func retrying(m procs.Retry) string {

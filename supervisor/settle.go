@@ -97,8 +97,8 @@ func (d *draft) settleLive(id string, at time.Time) {
 	case len(a.Sayings) > 0 || a.GoOn:
 		d.speak(a, l, at)
 		d.say(a, checkpoints.Running, "reads what was said to it", at)
-	case len(l.Background) > 0:
-		d.say(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(l.Background, ", "), at)
+	case len(alive(l)) > 0:
+		d.say(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(alive(l), ", "), at)
 	case a.Report != nil && !a.Report.Checked:
 		d.say(a, checkpoints.Running, "has reported; its deliverables are checked", at)
 	case d.tellMissing(a, at):
@@ -112,6 +112,9 @@ func (d *draft) settleLive(id string, at time.Time) {
 		a.HoldUntil = nil
 	}
 }
+
+// alive lists what of the agent's own lives on outside its turns.
+func alive(l *Launch) []string { return slices.Concat(l.Background, l.WakeUps) }
 
 // settleEnding tells whether the launch is on its way out, and says so.
 func (d *draft) settleEnding(a *Agent, l *Launch, at time.Time) bool {
@@ -139,7 +142,7 @@ func (d *draft) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
 	if n := len(open); n > 1 {
 		reason = fmt.Sprintf("asks %d questions: %s", n, firstLine(open[0].Text))
 	}
-	background := !l.Turn && len(l.Background) > 0
+	background := !l.Turn && len(alive(l)) > 0
 	switch {
 	case background || d.Config.Hold == Forever && d.mayHold(a.ID):
 		a.HoldUntil = nil // parking would kill the background work; it ends by itself and starts a turn

@@ -173,8 +173,8 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	turn, end := l.Turn, l.End
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
 	a.HoldUntil = nil
-	lost := len(l.Background) > 0
-	l.Background = nil
+	lost := len(alive(l)) > 0
+	l.Background, l.WakeUps = nil, nil
 	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
 		return v.State == checkpoints.DeliveryPending && v.Launch == b.Launch
 	}) {

@@ -51,12 +51,12 @@ func endsByItself(f procs.Failure) bool {
 
 func (d *draft) gateAsked(b GateAsked) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
-		l.Background, l.Transcript = b.Background, b.Transcript
+		l.Background, l.WakeUps, l.Transcript = b.Background, b.WakeUps, b.Transcript
 		l.Gate = &checkpoints.Gate{Request: b.Request}
 		a := d.Agents[b.Agent]
 		undelivered := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
 		if b.Report || b.Ask || a.Report != nil || a.SentOn || a.StopWanted != "" || l.End != "" ||
-			len(b.Background) > 0 || len(d.open(a.ID)) > 0 || len(a.Sayings) > 0 || len(undelivered) > 0 {
+			len(b.Background)+len(b.WakeUps) > 0 || len(d.open(a.ID)) > 0 || len(a.Sayings) > 0 || len(undelivered) > 0 {
 			return
 		}
 		d.agent(a.ID).SentOn = true

@@ -108,9 +108,7 @@ func (e *engine) supervise(ctx context.Context, opened Opened) (Outcome, error) 
 	defer cancel()
 	group, _ := errgroup.WithContext(context.WithoutCancel(ctx))
 	e.group = group
-	if err = e.apply(ctx, opened); err == nil {
-		err = e.loop(ctx)
-	}
+	err = e.loop(ctx, opened)
 	if err != nil {
 		e.kill(context.WithoutCancel(ctx))
 	}

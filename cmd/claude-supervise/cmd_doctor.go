@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 
@@ -32,15 +33,16 @@ func runDoctor(ctx context.Context, claude string, asJSON bool) error {
 		if asJSON {
 			return p.JSON(found)
 		}
-		rows := make([][]string, len(found))
-		for i, f := range found {
-			verdict := "ok"
+		for _, f := range found {
+			verdict := "ok "
 			if !f.OK {
 				verdict = "BAD"
 			}
-			rows[i] = []string{verdict, f.Name, f.Text}
+			if err := p.Result(fmt.Sprintf("%s  %-10s %s", verdict, f.Name, f.Text)); err != nil {
+				return err
+			}
 		}
-		return p.Result(terminal.Table(p.Columns(), []string{"", "WHAT", "FOUND"}, rows))
+		return nil
 	})
 	if err == nil && slices.ContainsFunc(found, func(f supervisor.Finding) bool { return !f.OK }) {
 		return exitError(supervisor.ExitFailed)

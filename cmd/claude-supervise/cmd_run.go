@@ -259,7 +259,7 @@ func (s *session) demoAnswers(name string) []supervisor.Preset {
 	s.printer.Notice("There is no terminal to ask on, so the demo answers its own questions.")
 	var answers []supervisor.Preset
 	for _, a := range scenario.Answers {
-		answers = append(answers, supervisor.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself: " + a.Question})
+		answers = append(answers, supervisor.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself"})
 	}
 	return answers
 }

@@ -82,7 +82,8 @@ func showRun(d supervisor.Details) string {
 		line("Task", "%s", a.Task)
 		line("Status", "%s, since %s", a.Status, a.Since.Format(time.RFC3339))
 		line("Why", "%s", a.Reason)
-		line("Session", "%s, %d launches", a.SessionID, a.Launches)
+		line("Session", "%s", a.SessionID)
+		line("Launches", "%d", a.Launches)
 		line("Spent", "%s, %s tokens in, %s out", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens), terminal.Tokens(a.OutputTokens))
 		line("Log", "%s", d.Logs[a.ID])
 		if report := d.Reports[a.ID]; report != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type session struct {
 	asks     bool // there is a terminal to ask on
 	asJSON   bool
 	status   terminal.Status
+	prompted map[string]bool // the questions that the prompt was given
 }
 
 // sessionFlags are those that run and resume share.
@@ -41,7 +43,7 @@ func newSession(f sessionFlags) (*session, error) {
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
 		asks:    terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr),
-		asJSON:  f.asJSON,
+		asJSON:  f.asJSON, prompted: map[string]bool{},
 	}
 	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
 	return s, nil
@@ -90,8 +92,12 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do 
 	var actors run.Group
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	actors.Add(func() error {
-		var err error
+	actors.Add(func() (err error) {
+		defer func() {
+			if bug := recover(); bug != nil {
+				err = fmt.Errorf("%w: %v; what was saved is safe, and resume goes on\n\n%s", supervisor.ErrBug, bug, debug.Stack())
+			}
+		}()
 		out, err = do(ctx, sup)
 		return err
 	}, func(error) {})
@@ -116,7 +122,7 @@ func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 	arrived := make(chan os.Signal, 4)
 	signal.Notify(arrived, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
 	defer signal.Stop(arrived)
-	for {
+	for told := false; ; {
 		select {
 		case sig := <-arrived:
 			if sig == syscall.SIGCONT {
@@ -125,7 +131,10 @@ func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 			}
 			select {
 			case interrupts <- sig.String():
-				s.printer.Notice("Leaving: the state is saved, questions stay open. Once more ends at once.")
+				if !told {
+					s.printer.Notice("Leaving: the state is saved, questions stay open. Once more ends at once.")
+				}
+				told = true
 			case <-ctx.Done():
 				return
 			}
@@ -141,9 +150,13 @@ func (s *session) submit(ctx context.Context, id, answer string, change bool) er
 }
 
 func (s *session) open(open []*supervisor.Question) {
-	if s.asks {
-		s.prompter.Set(shownAll(open))
+	if !s.asks {
+		return
 	}
+	for _, q := range open {
+		s.prompted[q.ID] = true
+	}
+	s.prompter.Set(shownAll(open))
 }
 
 // notify gives a question's one notice. On a terminal the prompt is the notice.

@@ -67,16 +67,16 @@ func (s *session) tell(n supervisor.Notice) {
 			return
 		}
 	}
-	text := words(n)
-	switch {
+	if n.Type == supervisor.QuestionDone && s.prompted[n.Question.ID] {
+		s.prompter.Gone(n.Question.ID, gone(n.Question)) // the prompt tells of it, unless it was answered there
+		return
+	}
+	switch text := words(n); {
 	case text == "":
 	case n.Trouble:
 		s.printer.Notice("! " + text)
 	default:
 		s.printer.Progress(text)
-	}
-	if n.Type == supervisor.QuestionDone && s.asks {
-		s.prompter.Gone(n.Question.ID, gone(n.Question))
 	}
 }
 
@@ -90,9 +90,9 @@ func words(n supervisor.Notice) string {
 	case supervisor.ResumedNow:
 		return strings.TrimSpace(fmt.Sprintf("agent %s goes on %s", n.Agent, n.Text))
 	case supervisor.TextSaid:
-		return strings.TrimSpace(n.Text)
+		return n.Prose
 	case supervisor.QuestionDone:
-		return fmt.Sprintf("[%s] %s", n.Question.ID, gone(n.Question))
+		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(n.Question))
 	case supervisor.ParkedNow:
 		return "parked, no process is left · " + n.Text
 	case supervisor.Reported:
