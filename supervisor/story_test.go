@@ -247,3 +247,12 @@ func (s *story) prompts() []string {
 }
 
 func raw(v any) json.RawMessage { return encode(v) }
+
+func parseAny(t *testing.T, doc json.RawMessage) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(doc, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,181 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/examples"
+	"claude-supervise/examples/standin"
+)
+
+// TestMain lets this test binary be the stand-in agent, too: it is what Supervisor.Self names.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "stand-in" {
+		s, err := examples.Load(os.Args[2])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(standin.Main(context.Background(), s, os.Args[3:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// A desk is a supervisor's surroundings in a test: the state in a folder of its own, and what was told.
+type desk struct {
+	Supervisor
+	t  *testing.T
+	mu sync.Mutex
+	ns []Notice
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
+	store, err := checkpoints.Open(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	d := &desk{t: t}
+	d.Supervisor = Supervisor{
+		Dirs: dirs, Store: store, Env: append(os.Environ(), "HOME="+t.TempDir()), Self: self, Log: zerolog.Nop(),
+		Interrupts: make(chan string), Open: func([]*Question) {}, Notify: func(*Question) {},
+		Tell: func(n Notice) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.ns = append(d.ns, n)
+		},
+		Choose: func(_ *Question, typed string) (string, error) { return typed, nil },
+	}
+	return d
+}
+
+// plays runs a scenario to its end, with its answers given in advance.
+func (d *desk) plays(name string) Outcome {
+	d.t.Helper()
+	s, err := examples.Load(name)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	cfg := Config{Demo: name, Flags: s.ClaudeFlags, Hold: Forever, MaxHeld: -1, Relaunch: Resume, Retries: 3}
+	for _, a := range s.Answers {
+		cfg.Answers = append(cfg.Answers, Preset{Key: a.Question, Value: a.Answer})
+	}
+	cwd := d.t.TempDir()
+	if err := os.WriteFile(cwd+"/go", nil, 0o600); err != nil { // what long work waits for
+		d.t.Fatal(err)
+	}
+	out, err := d.Start(context.Background(), Task{Prompt: s.Prompt, Cwd: cwd, Config: cfg}, Ask)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if got := string(out.Root.Status); got != s.Expect.Status || out.Code != s.Expect.ExitCode {
+		d.t.Errorf("%s, exit %d (%s); want %+v", got, out.Code, out.Root.Reason, s.Expect)
+	}
+	return out
+}
+
+// The records are the truth, the history explains: folded, it gives the records, as they are on disk.
+func TestTheHistoryOfEveryScenarioFoldsToItsRecords(t *testing.T) {
+	for _, name := range examples.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			run := d.plays(name).Run.ID
+			l, err := d.Store.Load(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			onDisk, err := loaded(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			history, err := d.Store.Events(t.Context(), run, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var folded State
+			for i, r := range history {
+				if r.Seq != int64(i+1) {
+					t.Fatalf("event %d has the number %d", i+1, r.Seq)
+				}
+				e, err := recorded(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if folded, err = Step(folded, e); err != nil {
+					t.Fatalf("event %d, %s: %v", r.Seq, r.Type, err)
+				}
+			}
+			if diff := cmp.Diff(asWritten(t, onDisk), asWritten(t, folded)); diff != "" {
+				t.Errorf("-records +history\n%s", diff)
+			}
+		})
+	}
+}
+
+// asWritten gives a state as it is written down: a list that is empty and one that is not there are one.
+func asWritten(t *testing.T, s State) any {
+	t.Helper()
+	return parseAny(t, encode(s))
+}
+
+// Nothing is told before it is saved: what a notice says stands in the database when it is given.
+func TestNothingIsToldBeforeItIsSaved(t *testing.T) {
+	d := newDesk(t)
+	told := 0
+	check := func(q *Question) {
+		qs, err := d.Store.Questions(t.Context(), checkpoints.QuestionFilter{ID: q.ID})
+		if err != nil || len(qs) != 1 || qs[0].State != q.State {
+			t.Errorf("question %s is told as %s, and saved as %+v (%v)", q.ID, q.State, qs, err)
+		}
+		told++
+	}
+	tell := d.Tell
+	d.Tell = func(n Notice) {
+		if n.Question != nil {
+			check(n.Question)
+		}
+		tell(n)
+	}
+	d.plays("several")
+	if told < 3 {
+		t.Fatalf("%d notices of questions", told)
+	}
+}
+
+// A supervisor that cannot hang its bell, or finds its run owned, says so and touches nothing.
+func TestARunIsOwnedByOneSupervisor(t *testing.T) {
+	d := newDesk(t)
+	run := d.plays("unreported").Run.ID
+	owner, err := d.Dirs.Own(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := d.Store.Events(t.Context(), run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Resume(t.Context(), run, Ask, true); err == nil {
+		t.Fatal("a second supervisor took the run over")
+	}
+	if err := owner.Release(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := d.Store.Events(t.Context(), run, 0)
+	if err != nil || len(after) != len(before) {
+		t.Fatalf("%d events became %d (%v)", len(before), len(after), err)
+	}
+}
