@@ -137,14 +137,12 @@ type Launch struct {
 	Background []string    `json:"background,omitempty"` // what lives on after a turn
 	WakeUps    []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
 	Gate       *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
-	Receipts   bool        `json:"receipts,omitempty"`   // the release confirms messages
 	Turns      int         `json:"turns"`                // ended turns
 	End        string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
 	EndReason  string      `json:"end_reason,omitempty"` // for people
 	Outcome    string      `json:"outcome,omitempty"`    // how it ended, for people
 	Surveyed   bool        `json:"surveyed,omitempty"`   // its checkpoint was written
 	Transcript string      `json:"transcript,omitempty"` // path, once the CLI has said it
-	CostUSD    float64     `json:"cost_usd,omitempty"`   // of this process, as far as it has said
 }
 
 // A Gate is one stop hook request and what was decided on it.
@@ -243,6 +241,7 @@ type Delivery struct {
 	Seq       int             `json:"seq"` // order within the run
 	State     DeliveryState   `json:"state"`
 	Launch    int             `json:"launch,omitempty"`  // the launch it was last sent to
+	Turn      int             `json:"turn,omitempty"`    // how many turns of that launch had ended then
 	Text      string          `json:"text,omitempty"`    // a prompt
 	Tool      *ToolCall       `json:"tool,omitempty"`    // or the answer to this call
 	Reply     json.RawMessage `json:"reply,omitempty"`   // the body of that answer
@@ -269,6 +268,7 @@ type Note struct {
 	Agent    string    `json:"agent,omitempty"`
 	Value    string    `json:"value,omitempty"`
 	Skip     bool      `json:"skip,omitempty"`
-	By       string    `json:"by"` // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
+	Only     bool      `json:"only,omitempty"` // stop: that agent, not what it started
+	By       string    `json:"by"`             // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
 	At       time.Time `json:"at"`
 }

@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"claude-supervise/examples"
@@ -80,6 +82,56 @@ func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *te
 	})
 }
 
+// The process is killed while it waits for the person: the question is kept, and the answer goes by a relaunch.
+func TestAKilledProcessLeavesItsQuestionAndTheAnswerRelaunchesIt(t *testing.T) {
+	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+		q := run.until("question").Question
+		p := w.ps()
+		for ; p.Status != "waiting"; p = w.ps() { // each look is a process of its own: no need to rest between them
+		}
+		if err := syscall.Kill(p.Agents[0].PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		run.until("parked")
+		w.must("answer", q.ID, answerTo(t, s, q.Question))
+		finishes(t, w, s, run)
+		w.deliveredOnce("## CLARIFICATION RESPONSE")
+	})
+}
+
+func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
+	agents(t, "tool-ask", func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--hold", "1s", "--on-question", "ask")...)
+		first := run.until("question").Question
+		run.until("parked")
+		if left := marked(t, first.Run); len(left) > 0 {
+			t.Fatalf("processes %v are left", left)
+		}
+		for _, q := range w.questions() {
+			w.must("answer", q.ID, answerTo(t, s, q.Question))
+		}
+		finishes(t, w, s, run)
+	})
+}
+
+// Claude's own budget flags end the run as over budget.
+func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ClaudeFlags = append([]string{"--max-turns", "1"}, s.ClaudeFlags...)
+	w := newWorld(t).real(s, nil)
+	run := w.start(w.runArgs(s)...)
+	if code := run.wait(); code != 4 {
+		t.Fatalf("exit %d\n%s", code, run.stderr)
+	}
+	if p := w.ps(); p.Status != "failed" || !strings.Contains(p.Reason, "turns") {
+		t.Fatalf("ps says %s: %s", p.Status, p.Reason)
+	}
+}
+
 func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
@@ -133,6 +185,23 @@ func TestAConversationThatIsGoneIsBegunAgainFromTheCheckpoint(t *testing.T) {
 			t.Errorf("the person was not told: %+v", resumed.seen)
 		}
 	})
+}
+
+// A program that reads --json and goes away, as head does, does not end the run.
+func TestAReaderThatGoesAwayDoesNotEndTheRun(t *testing.T) {
+	w := newWorld(t)
+	shell := exec.Command("sh", "-c", "claude-supervise run --demo ask --json | head -n 1")
+	shell.Dir, shell.Env = w.cwd, w.env
+	out, err := shell.Output()
+	if err != nil || strings.Count(string(out), "\n") != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := w.ps()
+	for ; p.ExitCode == nil && p.Status != "orphaned"; p = w.ps() { // head has gone; the run goes on
+	}
+	if p.Status != "succeeded" {
+		t.Fatalf("the run is %s: %s", p.Status, p.Reason)
+	}
 }
 
 func TestTwoSupervisorsCannotOwnARun(t *testing.T) {

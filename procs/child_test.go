@@ -71,10 +71,11 @@ func (c *child) result(subtype, text string) {
 
 // again runs this binary as another child of that part.
 func again(part string, attr *syscall.SysProcAttr, env []string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
-	if exe, err := os.Executable(); err == nil {
-		cmd.Path = exe
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
 	}
+	cmd := exec.Command(exe)
 	cmd.Env, cmd.SysProcAttr = append(env, partVariable+"="+part), attr
 	return cmd
 }
@@ -197,15 +198,17 @@ var parts = map[string]func(*child){
 	},
 	"stubborn silent": func(*child) { ignoreSignals(); stay() },
 
-	// family starts a process in a session of its own, one that is an orphan, and one without our environment, says
-	// their pids, and stays until its input ends.
+	// family starts a process in a session of its own, one that is an orphan, and one without our environment, all
+	// deaf to SIGTERM; says their pids, and stays until its input ends.
 	"family": func(c *child) {
+		const relative = `trap '' TERM HUP; echo $$; exec sleep 86400`
 		var pids []int
 		for _, member := range []*exec.Cmd{
-			again("relative", &syscall.SysProcAttr{Setsid: true}, os.Environ()),
-			again("relative's parent", nil, os.Environ()),
-			again("relative", &syscall.SysProcAttr{Setsid: true}, nil),
+			{Args: []string{"sh", "-c", relative}},
+			{Args: []string{"sh", "-c", `sh -c "$0" &`, relative}},
+			{Args: []string{"sh", "-c", relative}, Env: []string{"PATH=" + os.Getenv("PATH")}},
 		} {
+			member.Path, member.SysProcAttr = "/bin/sh", &syscall.SysProcAttr{Setsid: true}
 			out, err := member.StdoutPipe()
 			if err != nil {
 				panic(err)
@@ -218,18 +221,13 @@ var parts = map[string]func(*child){
 				panic(err)
 			}
 			pids = append(pids, pid)
+			if pid != member.Process.Pid {
+				_, _ = member.Process.Wait() // now its child is an orphan
+			}
 		}
 		line, _ := json.Marshal(pids)
 		c.text(string(line))
 		for c.hear() != nil {
-		}
-	},
-	"relative": func(*child) { ignoreSignals(); fmt.Println(os.Getpid()); stay() },
-	"relative's parent": func(*child) {
-		cmd := again("relative", &syscall.SysProcAttr{Setsid: true}, os.Environ())
-		cmd.Stdout = os.Stdout
-		if err := cmd.Start(); err != nil {
-			panic(err)
 		}
 	},
 

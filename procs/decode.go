@@ -19,6 +19,7 @@ type line struct {
 	// assistant, user
 	Message   *apiMessage `json:"message"`
 	Synthetic bool        `json:"is_api_error_message"` // an API failure told in the assistant's place
+	Replay    bool        `json:"isReplay"`
 
 	// control_request, control_cancel_request, control_response
 	RequestID string           `json:"request_id"`
@@ -37,8 +38,11 @@ type line struct {
 	APIStatus      int      `json:"api_error_status"`
 	NumTurns       int      `json:"num_turns"`
 	TotalCostUSD   float64  `json:"total_cost_usd"`
-	Usage          usage    `json:"usage"`
-	Origin         struct {
+	SinceLast      map[string]struct {
+		CostUSD float64 `json:"costUSD"`
+	} `json:"model_usage_since_last_result"` // 2.1.329
+	Usage  usage `json:"usage"`
+	Origin struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
 
@@ -165,7 +169,9 @@ func (replied) message()      {}
 
 // A decoder turns the lines of one process into messages. It remembers what several lines say together.
 type decoder struct {
+	total      float64 // cost of this process, by its last result
 	background background
+	receipts   receipts
 	resets     time.Time // of the last rate_limit_event
 }
 
@@ -198,13 +204,13 @@ func (d *decoder) messages(l *line) []Message {
 	case "assistant":
 		return d.assistant(l)
 	case "user":
-		return user(l)
+		return d.user(l)
 	case "result":
 		return d.result(l)
 	case "system":
 		return d.system(l)
 	case "command_lifecycle":
-		return one(Receipt{UUID: l.CommandUUID, State: l.State})
+		return d.receipts.lifecycle(l.CommandUUID, l.State)
 	case "control_request":
 		return d.request(l)
 	case "control_cancel_request":
@@ -242,7 +248,7 @@ func (d *decoder) assistant(l *line) (out []Message) {
 	return out
 }
 
-func user(l *line) (out []Message) {
+func (d *decoder) user(l *line) (out []Message) {
 	if l.Message == nil {
 		return nil
 	}
@@ -259,6 +265,9 @@ func user(l *line) (out []Message) {
 	}
 	if len(said) > 0 && l.Parent == "" { // a subagent's prompt is told by the call that makes it
 		out = append(out, Said{UUID: l.UUID, Text: strings.Join(said, "\n")})
+		if l.Replay && l.Origin.Kind == "" {
+			out = append(out, d.receipts.echo(l.UUID)...)
+		}
 	}
 	return out
 }
@@ -274,7 +283,7 @@ func (d *decoder) result(l *line) []Message {
 		NumTurns:       l.NumTurns,
 		InputTokens:    l.Usage.Input + l.Usage.CacheCreation + l.Usage.CacheRead,
 		OutputTokens:   l.Usage.Output,
-		TotalCostUSD:   l.TotalCostUSD,
+		CostUSD:        d.cost(l),
 	}
 	if r.Text == "" {
 		r.Text = strings.Join(l.Errors, "\n")
@@ -282,15 +291,33 @@ func (d *decoder) result(l *line) []Message {
 	if r.IsError {
 		r.Resets = d.resets
 	}
+	out := one(r)
 	if changed, ok := d.background.turnEnded(r); ok {
-		return []Message{changed, r}
+		out = []Message{changed, r}
 	}
-	return one(r)
+	return append(out, d.receipts.end(r)...)
+}
+
+// cost gives what a result adds. The total of a process cannot be trusted for that on 2.1.329, where it goes on from
+// the conversation's earlier processes, or begins at 0 after a kill; but that release says the difference itself. On
+// the older ones each process begins at 0.
+func (d *decoder) cost(l *line) float64 {
+	before := d.total
+	d.total = l.TotalCostUSD
+	if l.SinceLast == nil {
+		return max(l.TotalCostUSD-before, 0)
+	}
+	sum := 0.0
+	for _, model := range l.SinceLast {
+		sum += model.CostUSD
+	}
+	return sum
 }
 
 func (d *decoder) system(l *line) []Message {
 	switch l.Subtype {
 	case "init":
+		d.receipts.begin()
 		return one(Init{SessionID: l.SessionID, Version: l.Version, PermissionMode: l.PermissionMode, Model: l.Model})
 	case "api_retry":
 		return one(Retry{

@@ -19,12 +19,13 @@
 //   - Unknown types and fields are ignored; a control request that is not understood is answered with an error, since
 //     the child waits for an answer.
 //   - system/init begins every turn, asked for or not; result ends it. Turns may begin without input.
+//   - A process that resumes a conversation whose background task died with the process before begins with a turn of
+//     its own that asks nobody: init, then a result with num_turns 0, an empty text and the origin task-notification.
 //   - Exit code 0 does not mean that the work is done, and a result of subtype success may be a failure (is_error).
-//   - A message with a uuid gets receipts (command_lifecycle) when the release has them and it was started with
-//     --replay-user-messages: queued, started, then completed, or cancelled if its turn failed. Either way it is then
-//     part of the conversation. completed comes after the result, or before it for a message taken into a running
-//     turn. A uuid that the conversation already has gets, after --resume, completed at once and no turn; within one
-//     process only an echo (Said).
+//   - A message with a uuid gets receipts (command_lifecycle): queued, started, then completed, or cancelled if its
+//     turn failed. Either way it is then part of the conversation. completed comes after the result, or before it for
+//     a message taken into a running turn. A uuid that the conversation already has gets completed at once, and no
+//     turn. Older releases only echo messages; their receipts are made from that (receipts.go).
 //   - A message taken into a running turn is in the transcript not as a user line but as an attachment with its
 //     source_uuid, and the CLI does not know it again: sent again after --resume it runs a second time. So HeardIn has
 //     to be asked before anything is sent again.

@@ -41,7 +41,7 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	how &^= KeepProcesses
 	kin := p.kin()
 	p.climb(ctx, how)
-	<-p.done
+	defer func() { <-p.done }()
 
 	s := sweep{marker: p.spec.Marker, since: p.id.start, known: kin, patience: p.patience.term}
 	if how == Kill {

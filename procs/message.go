@@ -39,7 +39,7 @@ type (
 		APIStatus                             int
 		NumTurns                              int
 		InputTokens, OutputTokens             int64     // of this result, cache reads and writes included in the input
-		TotalCostUSD                          float64   // of this process so far
+		CostUSD                               float64   // since the last result of this process
 		Resets                                time.Time // when a usage limit ends, if the CLI has said so; else zero
 	}
 

@@ -98,7 +98,10 @@ func (p *Process) exec() (err error) {
 	if err != nil {
 		return fail(fmt.Errorf("open a pty: %w", err))
 	}
-	p.stdout, theirs = ptmx, append(theirs, tty)
+	theirs = append(theirs, ptmx, tty)
+	if p.stdout, err = pollable(ptmx); err != nil {
+		return fail(fmt.Errorf("open a pty: %w", err))
+	}
 	// Before the start, or the first lines would get carriage returns.
 	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
 		return fail(fmt.Errorf("make the pty raw: %w", err))
@@ -138,6 +141,20 @@ func (p *Process) exec() (err error) {
 		p.handle = &handle{id: p.id}
 	}
 	return nil
+}
+
+// pollable gives another file of the same pty. pty.Open leaves its own in blocking mode, in which a read takes a thread
+// for as long as the child is silent, and no deadline.
+func pollable(ptmx *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(ptmx.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fd), ptmx.Name()), nil
 }
 
 // PID is the process's number, StartTicks what makes it unique; see Alive.
@@ -274,7 +291,8 @@ func (p *Process) readStderr(kept chan<- *tail) {
 			break
 		}
 		p.log.stderr(data)
-		words.Write(append(data, '\n'))
+		words.Write(data)
+		words.Write([]byte{'\n'})
 	}
 	p.stderr.Close()
 	kept <- words

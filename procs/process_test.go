@@ -16,7 +16,7 @@ import (
 )
 
 // hangs bounds what a test waits for; it is no measure of anything.
-const hangs = 60 * time.Second
+const hangs = 20 * time.Second
 
 // A run is a process under test and what it says.
 type run struct {

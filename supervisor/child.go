@@ -62,7 +62,7 @@ func (e *engine) hear(ctx context.Context, h heard) error {
 			return err
 		}
 		return e.apply(ctx, TurnEnded{
-			Agent: c.agent, Launch: c.launch, Failure: procs.Classify(m, nil), CostUSD: m.TotalCostUSD,
+			Agent: c.agent, Launch: c.launch, Failure: procs.Classify(m, nil), CostUSD: m.CostUSD,
 			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens,
 		})
 	case procs.Receipt:

@@ -62,9 +62,10 @@ func (c Client) Answer(ctx context.Context, question, value string, skip, change
 	return c.ring(ctx, n.Run)
 }
 
-// Stop asks for the end of an agent, or of the whole run where agent is empty. It does not wait for it.
-func (c Client) Stop(ctx context.Context, run, agent, by string) error {
-	_, err := c.Store.Leave(ctx, Note{Run: run, Kind: noteStop, Agent: agent, By: by, At: time.Now().UTC()})
+// Stop asks for the end of an agent, or of the whole run where agent is empty; with only, not of what it started. It
+// does not wait for it.
+func (c Client) Stop(ctx context.Context, run, agent string, only bool, by string) error {
+	_, err := c.Store.Leave(ctx, Note{Run: run, Kind: noteStop, Agent: agent, Only: only, By: by, At: time.Now().UTC()})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ func FindClaude(given string, env []string) (string, error) {
 	return path, nil
 }
 
+// ReservedFlag gives the first of the flags for claude that a supervisor sets itself, "" if there is none.
+func ReservedFlag(flags []string) string { return procs.Reserved(flags) }
+
 // InsideAgent tells whether this process belongs to a supervised agent, and which.
 func InsideAgent(env []string) (agent string, inside bool) {
 	m, inside := procs.Inside(env)

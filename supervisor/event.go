@@ -114,7 +114,7 @@ type (
 		Agent                     string
 		Launch                    int
 		Failure                   procs.Failure
-		CostUSD                   float64 // of this process so far
+		CostUSD                   float64 // of this turn
 		InputTokens, OutputTokens int64   // of this turn
 	}
 

@@ -226,7 +226,7 @@ func (d *draft) settleIdle(id string, at time.Time) {
 		d.idleStatus(a, l, open, at)
 	case len(open) > 0:
 		d.idleStatus(a, l, open, at)
-	case len(a.Sayings) == 0 && !a.GoOn && l != nil && l.Turns > 0 && d.concludeIdle(a, at):
+	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.concludeIdle(a, at):
 	case d.Run.Leaving == leavingInterrupted:
 		d.idleStatus(a, l, open, at)
 	case a.NotBefore != nil:
@@ -234,6 +234,12 @@ func (d *draft) settleIdle(id string, at time.Time) {
 	default:
 		d.launchAgain(a, at)
 	}
+}
+
+// moreToSay tells whether an agent without a process has to be told something before it can be done.
+func (d *draft) moreToSay(a *Agent) bool {
+	again := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+	return a.GoOn || len(a.Sayings) > 0 || len(again) > 0
 }
 
 // idleStatus says why an agent has no process.

@@ -181,13 +181,22 @@ func (d *draft) noted(b Noted) {
 	}
 }
 
+// stop wants the end of an agent (the root where the note names none) and, unless only that is meant, of what it
+// started.
 func (d *draft) stop(n Note) {
 	id := n.Agent
 	if id == "" {
 		id = d.Run.Root
 	}
-	if a := d.Agents[id]; a != nil && !a.Status.Ended() {
-		d.agent(id).StopWanted = n.By
+	for _, a := range d.agents() {
+		if a.ID == id && !a.Status.Ended() {
+			d.agent(a.ID).StopWanted = n.By
+		}
+		if a.Parent == id && !n.Only {
+			below := n
+			below.Agent = a.ID
+			d.stop(below)
+		}
 	}
 }
 

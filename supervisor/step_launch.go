@@ -38,7 +38,7 @@ func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
 	}
 	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
 	d.addDelivery(&Delivery{
-		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N,
+		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
 		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, CreatedAt: at,
 	})
 }
@@ -84,7 +84,6 @@ func (d *draft) received(b Received) error {
 		return nil
 	}
 	l = d.last(v.Agent)
-	l.Receipts = true
 	if b.State == checkpoints.DeliveryStarted {
 		d.delivery(b.UUID).State = b.State
 		d.inTurn(v, l.N)
@@ -134,7 +133,6 @@ func (d *draft) confirmed(b Confirmed) error {
 	switch {
 	case b.Found:
 		d.arrived(b.UUID)
-		d.agent(v.Agent).GoOn = true
 	case v.Tool != nil:
 		d.drop(b.UUID) // the call is gone: the next prompt restates the question with its answer
 	default:
@@ -170,16 +168,12 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	}
 	l = d.last(b.Agent)
 	a := d.agent(b.Agent)
+	d.doubt(a.ID, l)
 	turn, end := l.Turn, l.End
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
 	a.HoldUntil = nil
 	lost := len(alive(l)) > 0
 	l.Background, l.WakeUps = nil, nil
-	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
-		return v.State == checkpoints.DeliveryPending && v.Launch == b.Launch
-	}) {
-		d.delivery(v.UUID).State = checkpoints.DeliverySent // it may have been written: the transcript tells
-	}
 	a.GoOn = a.GoOn || turn || lost
 
 	switch {
@@ -205,6 +199,28 @@ func (d *draft) ended(b Ended, at time.Time) error {
 		d.failure(a, b.Failure, at)
 	}
 	return nil
+}
+
+// doubt makes the transcript decide on what was said last to a launch that has ended. A pending delivery may have been
+// written all the same. And the CLI writes its transcript up to 100 ms late: killed within that time, it forgets what
+// it has already confirmed.
+func (d *draft) doubt(agent string, l *Launch) {
+	a := d.agent(agent)
+	killed := (l.End == "" || l.End == endRecover) && (l.Turn || a.Report == nil)
+	for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
+			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
+	}) {
+		a.GoOn = a.GoOn || v.State == checkpoints.DeliveryPending
+		d.delivery(v.UUID).State = checkpoints.DeliverySent
+		for _, g := range v.Groups {
+			for _, q := range d.group(g) {
+				if q.State == checkpoints.QuestionDelivered {
+					d.question(q.ID).State = checkpoints.QuestionAnswered
+				}
+			}
+		}
+	}
 }
 
 // abandon gives up what was sent to a session that is gone: it is said again in the next one.

@@ -276,6 +276,24 @@ func (s *story) delivered(n int) string {
 	return s.delivers(n).Text
 }
 
+// The CLI writes its transcript up to 100 ms late: what it confirmed and then forgot is said again.
+func TestAToolsAnswerThatWasConfirmedAndThenForgottenIsRestated(t *testing.T) {
+	s := begin(t, nil)
+	s.do(askUser("q-1"))
+	s.answers("q-1", "SQLite")
+	d := s.delivers(1)
+	s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	s.dies(crash())
+	for _, v := range s.state.deliveries(root, waitsForReceipt) {
+		s.do(Confirmed{UUID: v.UUID, Found: v.Tool == nil})
+	}
+	s.rests(true)
+	s.do(RetryDue{Agent: root})
+	if text := s.delivered(2); !strings.Contains(text, "A1: SQLite") {
+		t.Fatalf("the agent reads:\n%s", text)
+	}
+}
+
 func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	s := begin(t, func(c *Config) { c.Hold = 0 })
 	ask := func(launch int, request, id, file string) Asked {
@@ -571,6 +589,33 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	s.answers("q-1", "SQLite")
 	if q := s.state.Questions["q-1"]; q.Answer != "" {
 		t.Fatal("a withdrawn question was answered")
+	}
+}
+
+func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
+	for only, want := range map[bool]int{false: 3, true: 1} {
+		s := begin(t, nil)
+		for child, parent := range map[string]string{"a-child0000000": root, "a-grandchild00": "a-child0000000"} {
+			a := *s.state.Agents[root]
+			a.ID, a.Parent, a.Depth = child, parent, 1
+			s.state.Agents[child] = &a
+		}
+		next, err := Step(s.state, Event{At: s.at, Body: Noted{Notes: []Note{{Kind: noteStop, Agent: root, Only: only, By: "a test"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped := 0
+		for id, a := range next.Agents {
+			if a.StopWanted != "" {
+				stopped++
+			}
+			if id != root {
+				delete(s.state.Agents, id) // the story knows nothing of them
+			}
+		}
+		if stopped != want {
+			t.Errorf("only %v: %d agents are stopped, want %d", only, stopped, want)
+		}
 	}
 }
 

@@ -22,10 +22,9 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 	}
 	l = d.last(b.Agent)
 	a := d.agent(b.Agent)
-	a.CostUSD += max(b.CostUSD-l.CostUSD, 0)
+	a.CostUSD += b.CostUSD
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
-	l.CostUSD = b.CostUSD
 	l.Turn, l.Gate = false, nil
 	l.Turns++
 	if b.Failure.Kind != "" {
@@ -35,12 +34,6 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 		return nil
 	}
 	a.Failures = 0
-	for _, v := range d.deliveries(a.ID, waitsForReceipt) {
-		// A turn that ended well has taken in what was begun in it; a release without receipts says no more.
-		if v.Launch == l.N && v.Tool == nil && (v.State == checkpoints.DeliveryStarted || !l.Receipts) {
-			d.arrived(v.UUID)
-		}
-	}
 	return nil
 }
 

@@ -140,6 +140,9 @@ func config(cmd *cobra.Command, f runFlags, flags []string) (supervisor.Config, 
 	default:
 		return cfg, usage("--relaunch takes resume or fresh, not %q", f.relaunch)
 	}
+	if flag := supervisor.ReservedFlag(flags); flag != "" {
+		return cfg, usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+	}
 	if f.retries < 0 {
 		return cfg, usage("--retries takes 0 or more, not %d", f.retries)
 	}

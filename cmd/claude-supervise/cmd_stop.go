@@ -21,7 +21,7 @@ func newStop() *cobra.Command {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runStop(cmd.Context(), args[0])
+			return runStop(cmd.Context(), args[0], only)
 		},
 	}
 	cmd.Flags().BoolVar(&only, "only", false, "only that agent, not what it started")
@@ -30,7 +30,7 @@ func newStop() *cobra.Command {
 
 // runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to
 // stop it, so that nothing is left for somebody to find.
-func runStop(ctx context.Context, id string) error {
+func runStop(ctx context.Context, id string, only bool) error {
 	client, err := supervisor.OpenClient()
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func runStop(ctx context.Context, id string) error {
 	if ended {
 		return print(func(p *terminal.Printer) error { return p.Result(run + " has already ended.") })
 	}
-	if err := client.Stop(ctx, run, agent, who("stop")); err != nil {
+	if err := client.Stop(ctx, run, agent, only, who("stop")); err != nil {
 		return err
 	}
 	if !client.Supervised(run) {

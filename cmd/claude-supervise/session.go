@@ -120,13 +120,22 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do 
 // listen turns the system's signals into wishes to leave, until ctx ends.
 func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 	arrived := make(chan os.Signal, 4)
-	signal.Notify(arrived, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	// A reader of our output that goes away must not end the run; taken note of, unlike ignored, SIGPIPE keeps its
+	// meaning for the agents.
+	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGPIPE}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	signal.Notify(arrived, wanted...)
 	defer signal.Stop(arrived)
 	for told := false; ; {
 		select {
 		case sig := <-arrived:
-			if sig == syscall.SIGCONT {
+			switch sig {
+			case syscall.SIGCONT:
 				s.prompter.Redraw()
+				continue
+			case syscall.SIGPIPE:
 				continue
 			}
 			select {

@@ -1,0 +1,97 @@
+package procs
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+)
+
+// split gives all lines of a stream, a line that was cut in angle brackets.
+func split(r io.Reader, limit int) (all []string, err error) {
+	in := newLines(r, limit)
+	for {
+		line, whole, err := in.next()
+		switch {
+		case err != nil:
+			return all, err
+		case whole:
+			all = append(all, string(line))
+		default:
+			all = append(all, "<"+string(line)+">")
+		}
+	}
+}
+
+func TestLinesAreSplitAndBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000) // over the reader's buffer
+	for _, c := range []struct {
+		name, in string
+		limit    int
+		want     []string
+	}{
+		{"nothing", "", 10, nil},
+		{"lines", "a\n\nb\n", 10, []string{"a", "", "b"}},
+		{"no last newline", "a\nb", 10, []string{"a", "b"}},
+		{"exactly the limit", "0123456789\n", 10, []string{"0123456789"}},
+		{"over the limit", "0123456789a\nb\n", 10, []string{"<0123456789>", "b"}},
+		{"over the limit at the end", "0123456789a", 10, []string{"<0123456789>"}},
+		{"over the buffer", long + "\nb\n", 1 << 20, []string{long, "b"}},
+		{"over both", long + "\nb\n", 50_000, []string{"<" + long[:maxShown] + ">", "b"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, r := range map[string]io.Reader{
+				"whole": strings.NewReader(c.in), "in halves": iotest.HalfReader(strings.NewReader(c.in)),
+				"with the error": iotest.DataErrReader(strings.NewReader(c.in)),
+			} {
+				got, err := split(r, c.limit)
+				if !slices.Equal(got, c.want) || !errors.Is(err, io.EOF) {
+					t.Errorf("%s: %d lines, %v", name, len(got), err)
+				}
+			}
+		})
+	}
+}
+
+func TestAHugeLineDoesNotKeepItsMemory(t *testing.T) {
+	in := newLines(strings.NewReader(strings.Repeat("x", 4<<20)+"\nb\n"), 8<<20)
+	for range 2 {
+		if _, _, err := in.next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cap(in.long) > 1<<20 {
+		t.Errorf("%d bytes are kept", cap(in.long))
+	}
+}
+
+func TestATailKeepsTheLastBytes(t *testing.T) {
+	kept := &tail{limit: 10}
+	var all strings.Builder
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		part := strings.Repeat(string(rune('a'+random.IntN(26))), random.IntN(25))
+		kept.Write([]byte(part))
+		all.WriteString(part)
+		want := all.String()
+		if got := string(kept.bytes()); got != want[max(0, len(want)-10):] {
+			t.Fatalf("got %q of %q", got, want)
+		}
+	}
+}
+
+func TestATextIsCutAtARunesEdge(t *testing.T) {
+	for n := range 12 {
+		got := cut("äöü€", n)
+		if !utf8.ValidString(got) {
+			t.Errorf("at %d: %q", n, got)
+		}
+		if whole := got == "äöü€"; whole != (n >= len("äöü€")) {
+			t.Errorf("at %d: %q", n, got)
+		}
+	}
+}

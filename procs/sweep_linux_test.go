@@ -1,0 +1,163 @@
+package procs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is left behind is found and ended completely only here; elsewhere the sweep is weaker.
+
+// family starts a child with relatives and gives their identities: one in a session of its own, an orphan, and one
+// without our environment.
+func family(t *testing.T) (*run, []identity) {
+	t.Helper()
+	r := start(t, spec(t, "family"))
+	var pids []int
+	if err := json.Unmarshal([]byte(next[Text](r).Text), &pids); err != nil {
+		t.Fatal(err)
+	}
+	var relatives []identity
+	for _, pid := range pids {
+		p, err := read(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relatives = append(relatives, p.identity)
+	}
+	return r, relatives
+}
+
+func TestNothingOutlivesTheEnd(t *testing.T) {
+	for name, how := range map[string]Ending{"finish": Finish, "park": Park, "kill": Kill} {
+		t.Run(name, func(t *testing.T) {
+			r, relatives := family(t)
+			left := r.End(context.Background(), how)
+			for i, id := range relatives {
+				if id.alive() {
+					t.Errorf("relative %d lives", i)
+				}
+			}
+			var pids []int
+			for _, s := range left {
+				if s.Alive {
+					t.Errorf("told to live: %v", s)
+				}
+				pids = append(pids, s.PID)
+			}
+			want := []int(nil)
+			if how == Finish {
+				want = []int{relatives[0].pid, relatives[1].pid, relatives[2].pid}
+			}
+			slices.Sort(pids)
+			slices.Sort(want)
+			if !slices.Equal(pids, want) {
+				t.Errorf("survivors %v, want %v", left, want)
+			}
+		})
+	}
+}
+
+func TestWhatIsKeptIsToldAndLives(t *testing.T) {
+	r, relatives := family(t)
+	left := r.End(context.Background(), Finish|KeepProcesses)
+	if len(left) != len(relatives) {
+		t.Errorf("told: %v", left)
+	}
+	for _, s := range left {
+		if !s.Alive || s.Cmdline == "" {
+			t.Errorf("told: %+v", s)
+		}
+	}
+	for i, id := range relatives {
+		if !id.alive() {
+			t.Errorf("relative %d is gone", i)
+		}
+		h, err := hold(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.signal(unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		h.wait(context.Background())
+		h.release()
+	}
+}
+
+func TestASweepFindsALaunchByItsMarkerAlone(t *testing.T) {
+	r, relatives := family(t)
+	other, _ := family(t)
+	if err := syscall.Kill(r.PID(), syscall.SIGKILL); err != nil { // as if its supervisor were gone too
+		t.Fatal(err)
+	}
+	next[Exit](r)
+	s := sweep{marker: r.spec.Marker, patience: r.patience.term}
+	ended, err := s.run(context.Background())
+	if err != nil || len(ended) != 2 {
+		t.Errorf("ended %v: %v", ended, err)
+	}
+	for i, id := range relatives[:2] {
+		if id.alive() {
+			t.Errorf("relative %d lives", i)
+		}
+	}
+	if again, err := Sweep(r.spec.Marker); err != nil || again != nil {
+		t.Errorf("a second sweep found %v: %v", again, err)
+	}
+	if !Alive(other.PID(), other.StartTicks()) {
+		t.Error("another launch was ended")
+	}
+	h, err := hold(relatives[2]) // no marker and no parent: out of reach
+	if err == nil {
+		_ = h.signal(unix.SIGKILL)
+		h.release()
+	}
+}
+
+func TestOnlyOrphansAreReaped(t *testing.T) {
+	if err := BecomeSubreaper(); err != nil {
+		t.Fatal(err)
+	}
+	ours := exec.Command("/bin/sh", "-c", "exit 3")
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitEnded(t, ours.Process.Pid)
+
+	r, relatives := family(t)
+	orphan, err := read(relatives[1].pid)
+	if err != nil || orphan.parent != os.Getpid() {
+		t.Fatalf("the orphan's parent is %d (%v), not %d", orphan.parent, err, os.Getpid())
+	}
+	r.End(context.Background(), Kill)
+	reapOrphans()
+	if p, err := read(orphan.pid); err == nil && p.identity == orphan.identity {
+		t.Error("the orphan is still in the table")
+	}
+	if exit := new(exec.ExitError); !errors.As(ours.Wait(), &exit) || exit.ExitCode() != 3 {
+		t.Error("a child of os/exec was reaped")
+	}
+}
+
+// waitEnded waits until a child of ours has ended, without reaping it.
+func waitEnded(t *testing.T, pid int) {
+	t.Helper()
+	p, err := read(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hold(p.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.release()
+	h.wait(context.Background())
+}
