@@ -184,7 +184,7 @@ var parts = map[string]func(*child){
 		c.text("whole")
 		os.Stdout.WriteString(`{"type":"assistant","mess`)
 		os.Stderr.WriteString("last words")
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	},
 
 	// holder ends and leaves a process behind that keeps its streams open.

@@ -2,6 +2,7 @@ package procs
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -40,7 +41,7 @@ type handle struct {
 // signal sends sig. A process that is gone is no error.
 func (h *handle) signal(sig unix.Signal) error {
 	err := h.send(sig)
-	if err == unix.ESRCH {
+	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}
 	return os.NewSyscallError("kill", err)

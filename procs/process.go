@@ -157,8 +157,10 @@ func pollable(ptmx *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), ptmx.Name()), nil
 }
 
-// PID is the process's number, StartTicks what makes it unique; see Alive.
-func (p *Process) PID() int           { return p.id.pid }
+// PID is the process's number.
+func (p *Process) PID() int { return p.id.pid }
+
+// StartTicks is when the kernel says that it began, which with PID makes it unique; see Alive.
 func (p *Process) StartTicks() uint64 { return p.id.start }
 
 // LogErr gives the first error of writing to Spec.Log, nil if there was none. It may be called from the handler.
@@ -291,8 +293,8 @@ func (p *Process) readStderr(kept chan<- *tail) {
 			break
 		}
 		p.log.stderr(data)
-		words.Write(data)
-		words.Write([]byte{'\n'})
+		_, _ = words.Write(data)
+		_, _ = words.Write([]byte{'\n'})
 	}
 	p.stderr.Close()
 	kept <- words

@@ -165,11 +165,13 @@ type (
 	// answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.
 	Noted struct{ Notes []Note }
 
-	// HoldEnded says that a process has waited long enough; RetryDue that an agent may be launched again.
+	// HoldEnded says that a process has waited long enough.
 	HoldEnded struct {
 		Agent  string
 		Launch int
 	}
+
+	// RetryDue says that an agent has rested long enough after a failure.
 	RetryDue struct{ Agent string }
 
 	// InterruptAsked is the person's ctrl-C, or the machine going down: leave gently.

@@ -10,15 +10,21 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// The records, under the names of this package's vocabulary.
 type (
-	Run      = checkpoints.Run
-	Agent    = checkpoints.Agent
-	Launch   = checkpoints.Launch
+	// Run is the record of a run.
+	Run = checkpoints.Run
+	// Agent is the record of an agent.
+	Agent = checkpoints.Agent
+	// Launch is the record of one of its processes.
+	Launch = checkpoints.Launch
+	// Question is the record of what a person is asked.
 	Question = checkpoints.Question
+	// Delivery is the record of one thing said to an agent.
 	Delivery = checkpoints.Delivery
-	Status   = checkpoints.Status
-	Note     = checkpoints.Note
+	// Status is the state of an agent or run, in the words that every reader sees.
+	Status = checkpoints.Status
+	// Note is a row of the inbox.
+	Note = checkpoints.Note
 )
 
 // State is all that a supervisor knows of its run: its records, and nothing else. It is a value: Step never changes

@@ -78,7 +78,7 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil {
 		return err
 	}
-	return goOn(ctx, client, q.Run, f.resume)
+	return goOn(client, q.Run, f.resume)
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one

@@ -63,7 +63,7 @@ func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion,
 
 // goOn tells how a run that nobody supervises goes on after an answer, or lets it: unasked with --resume, and on a
 // terminal if the person says so.
-func goOn(ctx context.Context, c supervisor.Client, run string, unasked bool) error {
+func goOn(c supervisor.Client, run string, unasked bool) error {
 	if c.Supervised(run) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func resumeInBackground(c supervisor.Client, run string) (log string, err error)
 }
 
 // stopAlone takes over a run that nobody supervises for as long as it takes to stop it.
-func stopAlone(ctx context.Context, c supervisor.Client, run string) error {
+func stopAlone(ctx context.Context, run string) error {
 	s, err := newSession(sessionFlags{quiet: true})
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func task(cmd *cobra.Command, args []string, f runFlags) (supervisor.Task, error
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, flags = args[:dash], args[dash:]
 	}
-	cfg, err := config(cmd, f, flags)
+	cfg, err := config(f, flags)
 	if err != nil {
 		return supervisor.Task{}, err
 	}
@@ -121,7 +121,7 @@ func demo(t supervisor.Task, f runFlags, args []string) (supervisor.Task, error)
 	return t, err
 }
 
-func config(cmd *cobra.Command, f runFlags, flags []string) (supervisor.Config, error) {
+func config(f runFlags, flags []string) (supervisor.Config, error) {
 	cfg := supervisor.Config{
 		Flags: flags, MaxHeld: f.maxHeld, OnQuestion: supervisor.OnQuestion(f.onQuestion), AcceptIDs: f.acceptIDs,
 		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,

@@ -47,7 +47,7 @@ func runStop(ctx context.Context, id string, only bool) error {
 		return err
 	}
 	if !client.Supervised(run) {
-		return stopAlone(ctx, client, run)
+		return stopAlone(ctx, run)
 	}
 	return print(func(p *terminal.Printer) error { return p.Result(run + " is being stopped.") })
 }

@@ -12,7 +12,7 @@ import (
 func TestCleanRemovesWhatATerminalWouldObeyOrHide(t *testing.T) {
 	for name, test := range map[string]struct{ in, want string }{
 		"plain text stays":                 {"Which database?\n\tRedis", "Which database?\n\tRedis"},
-		"words of every script stay":       {"größer 数据库 קובץ 👩‍💻 نمی‌خواهم", "größer 数据库 קובץ 👩‍💻 نمی‌خواهم"},
+		"words of every script stay":       {"größer 数据库 קובץ 👩‍💻 نمی\u200cخواهم", "größer 数据库 קובץ 👩‍💻 نمی\u200cخواهم"},
 		"colours":                          {"\x1b[31mred\x1b[0m", "red"},
 		"a title and a link":               {"\x1b]0;owned\x07a \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "a link"},
 		"a sequence without end":           {"before\x1b]0;never ended\nafter", "before\nafter"},
