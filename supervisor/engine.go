@@ -56,10 +56,11 @@ func (e *engine) loop(ctx context.Context, opened Opened) error {
 	defer close(e.done)
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	if err := e.apply(ctx, opened); err != nil {
+	var err error
+	if opened.Notes, err = e.Store.Inbox(ctx, e.run, e.state.Taken); err != nil {
 		return err
 	}
-	if err := e.takeInbox(ctx); err != nil {
+	if err := e.apply(ctx, opened); err != nil {
 		return err
 	}
 	interrupted := false

@@ -32,6 +32,7 @@ type (
 	Opened struct {
 		PID    int
 		Bell   string
+		Notes  []Note     // what lay in the inbox: who asks again must know what is answered
 		Revive bool       // go on with agents that failed or were stopped
 		Policy OnQuestion // what this supervisor does with questions that are not answered in time
 	}

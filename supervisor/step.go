@@ -73,7 +73,7 @@ func (d *draft) step(body Body, at time.Time) error {
 	case Noticed:
 		d.question(b.Question).Noticed = d.Run.Epoch
 	case Noted:
-		d.noted(b)
+		d.noted(b.Notes)
 	case HoldEnded:
 		return d.holdEnded(b)
 	case RetryDue:
@@ -144,6 +144,7 @@ func (d *draft) opened(b Opened, at time.Time) {
 			l.End, l.EndReason, l.Gate = endRecover, "its supervisor is gone", nil
 		}
 	}
+	d.noted(b.Notes)
 }
 
 // Revivable tells whether resume goes on with an agent that has ended: one that reported has said its last word.
@@ -166,8 +167,8 @@ const (
 
 // noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the record
 // shows it.
-func (d *draft) noted(b Noted) {
-	for _, n := range b.Notes {
+func (d *draft) noted(notes []Note) {
+	for _, n := range notes {
 		d.Taken = max(d.Taken, n.Seq)
 		q := d.Questions[n.Question]
 		switch {

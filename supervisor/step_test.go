@@ -682,6 +682,18 @@ func TestAQuestionThatWasHeldWhenTheSupervisorDiedIsNoticedAgainAndDeliveredOnce
 	}
 }
 
+func TestWhatWasAnsweredWhileNobodyWasThereIsNotAskedAgain(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
+	s.asks("q-1", "Which database?")
+	s.ends()
+	s.rests(true)
+	s.do(Noticed{Question: "q-1"})
+	s.do(Left{})
+	s.do(Opened{PID: 2, Policy: Ask, Notes: []Note{{Seq: 1, Kind: noteAnswer, Question: "q-1", Value: "SQLite", At: s.at}}})
+	s.plansNot("notify")
+	s.plans("launch " + root + " 2")
+}
+
 func TestAStopIsOneQuestionThatIsResolvedOrGivenUp(t *testing.T) {
 	stop := Heard{Agent: root, Launch: 1, Naming: Naming{IDs: []string{"q-1"}}, Signal: signals.Signal{
 		Kind: signals.Stop, AgentID: root, Fields: []signals.Field{{Name: "details", Value: "node_modules is missing"}, {Name: "state_snapshot", Value: "47/120"}},
