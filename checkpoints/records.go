@@ -95,6 +95,7 @@ type Report struct {
 	Status          string   `json:"status"` // success, partial_success, failed
 	Summary         string   `json:"summary"`
 	Deliverables    string   `json:"deliverables,omitempty"` // as written
+	Files           []string `json:"files,omitempty"`        // those of them that name a file
 	Metrics         string   `json:"metrics,omitempty"`
 	Issues          string   `json:"issues,omitempty"`
 	Recommendations string   `json:"recommendations,omitempty"`
@@ -240,13 +241,13 @@ type Delivery struct {
 	Key       string          `json:"key"`
 	Seq       int             `json:"seq"` // order within the run
 	State     DeliveryState   `json:"state"`
-	Launch    int             `json:"launch,omitempty"`  // the launch it was last sent to
-	Turn      int             `json:"turn,omitempty"`    // how many turns of that launch had ended then
-	Text      string          `json:"text,omitempty"`    // a prompt
-	Tool      *ToolCall       `json:"tool,omitempty"`    // or the answer to this call
-	Reply     json.RawMessage `json:"reply,omitempty"`   // the body of that answer
-	Groups    []string        `json:"groups,omitempty"`  // question groups whose answers it carries
-	Confirm   bool            `json:"confirm,omitempty"` // the transcript has to be read before it is sent again
+	Launch    int             `json:"launch,omitempty"` // the launch it was last sent to
+	Turn      int             `json:"turn,omitempty"`   // how many turns of that launch had ended then
+	Text      string          `json:"text,omitempty"`   // a prompt
+	Tool      *ToolCall       `json:"tool,omitempty"`   // or the answer to this call
+	Reply     json.RawMessage `json:"reply,omitempty"`  // the body of that answer
+	Groups    []string        `json:"groups,omitempty"` // question groups whose answers it carries
+	Grant     string          `json:"grant,omitempty"`  // the question whose permission, given while parked, it spends
 	CreatedAt time.Time       `json:"created_at"`
 }
 

@@ -59,6 +59,9 @@ func (b *openBlock) printedBy(lines []string) bool {
 }
 
 func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
+	if len(c.lines) == 0 {
+		return Signal{}, nil, false
+	}
 	sig := Signal{Kind: b.form.kind, Dialect: Block, Line: c.line, EndLine: c.end()}
 	body := c.lines
 	if c.closed {
@@ -67,20 +70,21 @@ func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
 		*end = strings.TrimSuffix(strings.TrimSpace(*end), b.closing)
 	}
 	doc := repair(body, c.line+1, b.form, c.closed)
+	if doc.err != nil {
+		return salvage(c, Block, strings.Join(body, "\n"), newProblem(c.line, "bad_yaml", "%s cannot be read: %v", c.head, doc.err)), nil, true
+	}
 	if !c.closed {
 		sig.EndLine = c.line + doc.used
 		sig.problem(c.line, "unclosed", "%s is not closed: its end is taken to be line %d", c.head, sig.EndLine)
 	}
-	if len(doc.members) == 0 {
-		if c.closed {
-			return sig, []Problem{{Line: c.line, Code: "missing_field", Message: c.head + " has no field, so it is no signal"}}, false
-		}
-		return sig, nil, false
-	}
 	sig.Problems = append(sig.Problems, doc.problems...)
 	sig.fill(b.form, doc.members, strings.Join(body[:doc.used], "\n"))
-	if !c.closed && sig.AgentID == "" && !slices.ContainsFunc(sig.Fields, func(f Field) bool { return b.form.knows(f.Name) }) &&
-		!slices.ContainsFunc(doc.members, func(m member) bool { return m.name == "questions" }) {
+	switch {
+	case sig.isEmpty() && c.closed:
+		return sig, []Problem{newProblem(c.line, "missing_field", "%s has no field, so it is no signal", c.head)}, false
+	case sig.isEmpty():
+		return sig, nil, false
+	case !c.closed && !slices.ContainsFunc(doc.members, func(m member) bool { return b.form.knows(m.name) }):
 		return sig, nil, false // a marker above some "Word: text": talk
 	}
 	sig.markCut(c)

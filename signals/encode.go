@@ -14,12 +14,13 @@ import (
 // Fingerprint is the same for the same signal sent again: in another dialect, at another time or place, or with its
 // fields in another order. It is 64 characters of hex.
 func (s Signal) Fingerprint() string {
-	fields := slices.Clone(s.Fields)
-	slices.SortStableFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
-	if fields == nil {
-		fields = []Field{}
-	}
-	text, err := json.Marshal([]any{s.Kind, s.AgentID, fields, len(s.Questions), s.Questions})
+	fields := slices.SortedStableFunc(slices.Values(s.Fields), func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	text, err := json.Marshal(struct {
+		Kind      Kind       `json:"kind"`
+		AgentID   string     `json:"agent_id"`
+		Fields    []Field    `json:"fields,omitempty"`
+		Questions []Question `json:"questions,omitempty"`
+	}{s.Kind, s.AgentID, fields, s.Questions})
 	if err != nil {
 		panic(err) // strings and booleans always have a JSON form
 	}

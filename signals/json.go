@@ -3,6 +3,8 @@ package signals
 import (
 	"regexp"
 	"strings"
+
+	yaml "go.yaml.in/yaml/v4"
 )
 
 // jsonForm is the alternative form of the protocols document (002): an object with signal_type, agent_id, timestamp
@@ -135,7 +137,11 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	text := c.head + "\n" + strings.Join(c.lines, "\n")
 	members, jsonErr := objectMembers(text)
 	if members == nil {
-		return salvage(c, text, jsonErr)
+		name := salvageType.FindStringSubmatch(text)
+		if name == nil || formNamed(name[1]) == nil {
+			return Signal{}, nil, false
+		}
+		return salvage(c, JSON, text, newProblem(c.line, "bad_json", "this %s can be read neither as JSON nor as YAML: %v", strings.ToUpper(name[1]), jsonErr)), nil, true
 	}
 	name, _ := takeMember(&members, "signal_type")
 	f := formNamed(name.text())
@@ -150,9 +156,12 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 		sig.problem(c.line, "bad_json", "the object is not valid JSON and was read as YAML: %v", jsonErr)
 	}
 	if payload, ok := takeMember(&members, "payload"); ok {
-		if inner := mapMembers(payload.node); inner != nil {
-			members = append(inner, members...) // what stands beside the payload is the envelope: it wins
+		if payload.node.Kind == yaml.MappingNode {
+			members = append(mapMembers(payload.node), members...) // what stands beside the payload is the envelope: it wins
 		} else if payload.text() != "" {
+			if f.kind == Clarification {
+				payload.name = "questions"
+			}
 			members = append(members, payload)
 		}
 	}
@@ -162,7 +171,7 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	}
 	sig.fill(f, members, text)
 	sig.markCut(c)
-	return sig, nil, true
+	return sig, nil, !sig.isEmpty()
 }
 
 func takeMember(members *[]member, name string) (member, bool) {
@@ -177,22 +186,18 @@ func takeMember(members *[]member, name string) (member, bool) {
 
 var (
 	salvageType = regexp.MustCompile(`signal_type["']?\s*:\s*["']?([A-Za-z_]+)`)
-	salvageID   = regexp.MustCompile(`agent_id["']?\s*:\s*["']([^"'\n]{1,200})["']`)
+	salvageID   = regexp.MustCompile(`agent_id["']?\s*:\s*["']?([^"'\s,}]{1,200})`)
 )
 
-// salvage reads what it can of an object that is neither JSON nor YAML, so that a person sees what the agent wanted.
-func salvage(c collected, text string, err error) (Signal, []Problem, bool) {
-	name := salvageType.FindStringSubmatch(text)
-	if name == nil || formNamed(name[1]) == nil {
-		return Signal{}, nil, false
+// salvage makes a question of a signal that cannot be read, so that a person sees what the agent wanted.
+func salvage(c collected, d Dialect, text string, why Problem) Signal {
+	sig := Signal{
+		Kind: Clarification, Dialect: d, Line: c.line, EndLine: c.end(),
+		Questions: []Question{{ID: "Q1", Text: unreadable(text)}}, Problems: []Problem{why},
 	}
-	f := formNamed(name[1])
-	sig := Signal{Kind: f.kind, Dialect: JSON, Line: c.line, EndLine: c.end()}
 	if id := salvageID.FindStringSubmatch(text); id != nil {
 		sig.AgentID = cleanID(id[1])
 	}
-	sig.Questions = []Question{{ID: "Q1", Text: unreadable(text)}}
-	sig.problem(c.line, "bad_json", "the object can be read neither as JSON nor as YAML: %v", err)
 	sig.markCut(c)
-	return sig, nil, true
+	return sig
 }

@@ -1,6 +1,8 @@
 package signals
 
 import (
+	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,9 +19,10 @@ type machine struct {
 	spoke   bool
 	open    *opened
 	suspect suspect
-	found   []finding // not yet taken
-	strays  []Problem // of this turn, belonging to no signal
-	tail    *tail     // nil where signals without an id never count
+	strays  []Problem        // of this turn, belonging to no signal
+	tail    *tail            // nil where signals without an id are heard like all others
+	hear    func(finding)    // is given each signal that ended, but for those in the tail
+	read    map[[32]byte]int // the texts of signals heard in this turn, and how many lines of each belong to it
 }
 
 // opened is a signal whose end has not come.
@@ -36,6 +39,10 @@ type opened struct {
 type finding struct {
 	Signal
 	marker collector
+}
+
+func newMachine(t *tail, hear func(finding)) machine {
+	return machine{tail: t, hear: hear, read: make(map[[32]byte]int)}
 }
 
 // quiet reports whether nothing waits for what the next line says.
@@ -130,7 +137,7 @@ func (m *machine) inside(line, trimmed string, at turning) bool {
 	v := o.add(line, trimmed, at)
 	if v == over {
 		m.endOpen(false)
-		return m.open != nil
+		return false
 	}
 	if v == stray {
 		if o.end < 0 {
@@ -183,8 +190,8 @@ func (m *machine) outside(trimmed string, around fence, at turning) {
 		}
 		m.lookalike(trimmed)
 	}
-	if m.tail != nil && at == keeps {
-		m.tail.prose(trimmed)
+	if at == keeps {
+		m.prose(trimmed)
 	}
 }
 
@@ -248,30 +255,63 @@ func (m *machine) endOpen(closed bool) {
 	if !closed && o.end >= 0 {
 		o.lines, after = o.lines[:o.end], o.lines[o.end:]
 	}
-	sig, problems, ok := o.read(o.collected)
+	used, ok := m.hearOpen(o)
+	if ok {
+		m.prose("") // a signal is no text, but it ends a paragraph
+	} else {
+		m.prose(o.head)
+	}
+	for _, line := range o.lines[used:] {
+		m.prose(line)
+	}
+	for _, line := range after {
+		m.prose(line)
+	}
+}
+
+// hearOpen reads a signal and passes it on. It returns how many of its lines belong to it, or false if it is none. The
+// same text again in one turn is the same signal and not read again, which makes repetition cheap.
+func (m *machine) hearOpen(o *opened) (used int, ok bool) {
+	raw := o.head
+	if len(o.lines) > 0 {
+		raw += "\n" + strings.Join(o.lines, "\n")
+	}
+	key := sha256.Sum256([]byte(raw))
+	if used, ok := m.read[key]; ok && used <= len(o.lines) {
+		return used, true
+	}
+	sig, problems, ok := o.collector.read(o.collected)
 	for _, p := range problems {
 		m.strays = appendStray(m.strays, p)
 	}
 	if !ok {
-		after = append(append([]string{o.head}, o.lines...), after...)
-	} else {
-		used := min(sig.EndLine-o.line, len(o.lines))
-		after = append(slices.Clone(o.lines[used:]), after...)
-		sig.Raw = bounded(strings.Join(append([]string{o.head}, o.lines[:used]...), "\n"), MaxRaw)
-		f := finding{Signal: sig, marker: o.collector}
-		switch {
-		case sig.AgentID != "" || m.tail == nil:
-			m.found = append(m.found, f)
-		case o.message == m.message:
-			m.strays = m.tail.add(f, o.fence.width > 0, m.strays)
-		}
+		return 0, false
 	}
-	if m.tail != nil {
-		for _, line := range after {
-			if t := strings.TrimSpace(line); !isFence(t) {
-				m.tail.prose(t)
-			}
+	used = min(sig.EndLine-o.line, len(o.lines))
+	if used < len(o.lines) {
+		raw = strings.Join(append([]string{o.head}, o.lines[:used]...), "\n")
+	}
+	sig.Raw = bounded(raw, MaxRaw)
+	f := finding{Signal: sig, marker: o.collector}
+	switch {
+	case sig.AgentID != "" || m.tail == nil:
+		if sig.AgentID != "" && len(m.read) < MaxSignals {
+			m.read[key] = used
 		}
+		m.hear(f)
+	case o.message == m.message:
+		m.strays = m.tail.add(f, o.fence.width > 0, m.strays)
+	}
+	return used, true
+}
+
+// prose gives a line that belongs to no signal to the tail.
+func (m *machine) prose(line string) {
+	if m.tail == nil || len(m.tail.pending) == 0 {
+		return
+	}
+	if t := strings.TrimSpace(line); !isFence(t) {
+		m.tail.prose(t)
 	}
 }
 
@@ -308,18 +348,13 @@ func (m *machine) finish() {
 	}
 }
 
-// take hands out the signals found so far.
-func (m *machine) take() []finding {
-	f := m.found
-	m.found = nil
-	return f
-}
-
-func (m *machine) clone() machine {
+// clone copies the machine; hear is where the copy's signals go.
+func (m *machine) clone(hear func(finding)) machine {
 	c := *m
+	c.hear = hear
 	c.partial = slices.Clone(m.partial)
-	c.found = slices.Clone(m.found)
 	c.strays = slices.Clone(m.strays)
+	c.read = maps.Clone(m.read)
 	if m.open != nil {
 		o := *m.open
 		o.collector = o.collector.clone()

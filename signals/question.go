@@ -67,10 +67,6 @@ func (s *Signal) readQuestions(m member) {
 // innerList reads a text of which every entry is marked as one of a list, as agents write below "questions: |".
 func innerList(text string) *yaml.Node {
 	lines := strings.Split(text, "\n")
-	r := &repairer{lines: lines, form: &form{kind: Clarification}, closed: true, inQuestions: true, opened: true, stack: []level{{-1, false}}}
-	if _, _, ok := r.dash(strings.TrimSpace(lines[0])); !ok && !numberedText.MatchString(lines[0]) {
-		return nil
-	}
 	if numberedText.MatchString(lines[0]) {
 		for i, line := range lines {
 			if numberedText.MatchString(line) {
@@ -78,12 +74,7 @@ func innerList(text string) *yaml.Node {
 			}
 		}
 	}
-	r.run()
-	n, err := loadYAML(r.out.String())
-	if err != nil || n.Kind != yaml.SequenceNode || len(r.problems) > 0 {
-		return nil
-	}
-	return n
+	return repairList(lines, Clarification)
 }
 
 // isOneQuestion reports whether a map is a question, not a map of questions.
@@ -113,7 +104,7 @@ func (s *Signal) readQuestion(n *yaml.Node, id string) {
 			q.ID, q.Text = m[1], q.Text[len(m[0]):]
 		}
 	}
-	if strings.TrimSpace(q.Text) == "" {
+	if q.Text = cleanText(q.Text); q.Text == "" {
 		if q.Text = nodeText(n); q.Text == "" {
 			return
 		}
@@ -228,13 +219,13 @@ func readOptions(n *yaml.Node) []Option {
 			options[i].Label = texts[i][len(optionMark.FindString(texts[i])):]
 		}
 	}
-	kept := options[:0]
+	var kept []Option
 	for _, o := range options {
 		if o.Label = strings.TrimSpace(o.Label); o.Label != "" {
 			kept = append(kept, o)
 		}
 	}
-	return kept[:len(kept):len(kept)]
+	return kept
 }
 
 // isMarked reports whether every text has its letter or number, in order.
@@ -362,5 +353,5 @@ func (s *Signal) finishQuestions(asked bool, raw string) {
 // unreadable shows text that could not be read, in place of a question.
 func unreadable(raw string) string {
 	raw = strings.TrimSpace(cleanText(bounded(raw, MaxRaw)))
-	return "The agent asks, but its question cannot be read. It wrote:\n" + raw
+	return "The agent sent what cannot be read. It wrote:\n" + raw
 }

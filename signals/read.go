@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 func newProblem(line int, code, format string, args ...any) Problem {
@@ -22,6 +23,11 @@ func (s *Signal) markCut(c collected) {
 	if c.cut {
 		s.problem(c.line, "truncated", "only about the first %d bytes of this signal are kept", MaxBlock)
 	}
+}
+
+// isEmpty reports whether nothing at all was said.
+func (s *Signal) isEmpty() bool {
+	return s.AgentID == "" && s.Timestamp == "" && len(s.Fields) == 0 && len(s.Questions) == 0
 }
 
 // fill makes a signal of the members that were read, and checks them against the form. raw is what to show a person
@@ -56,7 +62,7 @@ func (s *Signal) fill(f *form, members []member, raw string) {
 			s.field(f, m)
 		}
 	}
-	if f.kind == Clarification {
+	if f.kind == Clarification && (asked || !s.isEmpty()) {
 		s.finishQuestions(asked, raw)
 	}
 	s.checkRequired(f, last)
@@ -79,8 +85,11 @@ func (s *Signal) field(f *form, m member) {
 	s.Fields = append(s.Fields, Field{Name: m.name, Value: value})
 }
 
-// snakeValue spells one of a field's fixed values the way the document does: "partial success", Partial-Success.
-func snakeValue(v string) string { return strings.NewReplacer(" ", "_", "-", "_").Replace(v) }
+// snakeValue spells one of a field's fixed values the way the document does: "partial success" and `partial-success`
+// are partial_success.
+func snakeValue(v string) string {
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.Trim(v, "`*\"'"))
+}
 
 func (s *Signal) checkRequired(f *form, have map[string]int) {
 	if s.AgentID == "" {
@@ -103,19 +112,16 @@ func (s *Signal) checkRequired(f *form, have map[string]int) {
 
 // cleanID is an agent's id without what agents put around it: a comment, quotes, marks of Markdown.
 func cleanID(id string) string {
+	id, _, _ = strings.Cut(strings.TrimSpace(cleanText(id)), "\n")
 	id, _, _ = strings.Cut(id, " #")
-	if strings.HasPrefix(id, "#") {
+	id = strings.TrimFunc(bounded(id, maxID), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`*", r) })
+	if strings.HasPrefix(id, "#") || strings.EqualFold(id, "null") || id == "~" {
 		return ""
 	}
-	id = strings.Trim(id, "\"'`* \t\n")
-	if i := strings.IndexByte(id, '\n'); i >= 0 {
-		id = strings.TrimSpace(id[:i])
-	}
-	if strings.EqualFold(id, "null") || id == "~" {
-		return ""
-	}
-	return bounded(id, 256)
+	return id
 }
+
+const maxID = 256 // bytes of an agent's id
 
 // timestamps are the shapes of ISO 8601 that agents write; a blank for the T is what RFC 3339 allows.
 var timestamps = []string{

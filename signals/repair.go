@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	yaml "go.yaml.in/yaml/v4"
 )
@@ -18,7 +17,8 @@ import (
 type document struct {
 	members  []member
 	problems []Problem
-	used     int // lines of the body that belong to it: all, unless the block was not closed
+	used     int   // lines of the body that belong to it: all, unless the block was not closed
+	err      error // it cannot be read at all
 }
 
 // repair reads the lines of a body, of which the first has the number given. If the block was not closed, the body
@@ -33,14 +33,32 @@ func repair(lines []string, first int, f *form, closed bool) document {
 	if len(r.from) == 0 {
 		return doc
 	}
-	root, err := loadYAML(r.out.String())
+	root, err := loadYAML(r.out.String(), maxDepth+maxFlowDepth)
 	if err != nil {
-		doc.problems = append(doc.problems, Problem{Line: first, Code: "bad_yaml", Message: err.Error()})
+		doc.err = err
 		return doc
 	}
 	r.number(root)
 	doc.members = mapMembers(root)
 	return doc
+}
+
+// repairList reads text that is nothing but a list, in the way of the questions of a clarification or of any other
+// field; nil if it is not.
+func repairList(lines []string, kind Kind) *yaml.Node {
+	r := &repairer{
+		lines: lines, form: &form{kind: kind}, closed: true, inQuestions: kind == Clarification,
+		stack: []level{{column: -1}}, opened: true, // as if below a name
+	}
+	if _, _, ok := r.dash(strings.TrimSpace(lines[0])); !ok {
+		return nil
+	}
+	r.run()
+	n, err := loadYAML(r.out.String(), maxDepth+maxFlowDepth)
+	if err != nil || n.Kind != yaml.SequenceNode || len(r.problems) > 0 {
+		return nil
+	}
+	return n
 }
 
 // objectBody reads a body that is one JSON object.
@@ -133,11 +151,9 @@ func (r *repairer) problem(at int, format string, args ...any) {
 // entry takes one entry of a list or a map with its value. It returns false, and takes nothing, if the line is none.
 func (r *repairer) entry(column int, text string) bool {
 	start := r.first + r.at
-	if rest, _, ok := r.dash(text); ok {
-		if name, _, ok := r.key(column, rest); ok && r.form.knows(snake(name)) && (len(r.stack) == 0 || r.bulleted && column <= r.stack[0].column) {
-			r.bulleted = true
-			text = rest
-		}
+	if rest, ok := r.bulletedField(column, text); ok {
+		r.bulleted = true
+		text = rest
 	}
 	var b strings.Builder
 	list := false
@@ -262,104 +278,6 @@ func (r *repairer) place(column int, list bool, name string) bool {
 	return false
 }
 
-// dash reads the mark of a list entry: what follows it, and how wide it is. In questions, numbers and bullets are
-// such marks too.
-func (r *repairer) dash(text string) (rest string, width int, ok bool) {
-	mark := 0
-	switch {
-	case text == "-":
-		return "", 2, true
-	case strings.HasPrefix(text, "- "):
-		mark = 1
-	case r.inQuestions && strings.HasPrefix(text, "* "):
-		mark = 1
-	case r.inQuestions && strings.HasPrefix(text, "• "):
-		mark = len("•")
-	case r.inQuestions:
-		digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-		if digits == 0 || digits > 3 || len(text) < digits+2 || text[digits] != '.' && text[digits] != ')' || text[digits+1] != ' ' {
-			return "", 0, false
-		}
-		mark = digits + 1
-	default:
-		return "", 0, false
-	}
-	rest = strings.TrimLeft(text[mark:], " \t")
-	return rest, len(text) - len(rest), true
-}
-
-// key reads the name of a map entry, and what follows its colon.
-func (r *repairer) key(column int, text string) (name, rest string, ok bool) {
-	if text == "" {
-		return "", "", false
-	}
-	if text[0] == '"' || text[0] == '\'' {
-		end := closingQuote(text[1:], text[0])
-		if end < 0 {
-			return "", "", false
-		}
-		after, found := strings.CutPrefix(strings.TrimSpace(text[end+2:]), ":")
-		n, err := loadYAML(text[:end+2])
-		if !found || err != nil || n.Kind != yaml.ScalarNode || n.Value == "" {
-			return "", "", false
-		}
-		return n.Value, strings.TrimSuffix(strings.TrimSpace(after), ","), true
-	}
-	i := strings.IndexByte(text, ':')
-	for i >= 0 && i+1 < len(text) && text[i+1] != ' ' && text[i+1] != '\t' {
-		if r.known(strings.Trim(text[:i], "*`")) {
-			break // agent_id:a-1, or **agent_id:** a-1
-		}
-		next := strings.IndexByte(text[i+1:], ':')
-		if next < 0 {
-			return "", "", false
-		}
-		i += 1 + next
-		if i > maxName {
-			return "", "", false
-		}
-	}
-	if i <= 0 || i > maxName {
-		return "", "", false
-	}
-	name, rest = text[:i], text[i+1:]
-	if plain := strings.Trim(name, "*`"); plain != name {
-		if !r.known(plain) {
-			return "", "", false
-		}
-		return plain, strings.TrimLeft(rest, "*`"), true
-	}
-	if r.known(name) {
-		return name, rest, true
-	}
-	words := 4
-	if len(r.stack) == 0 || column <= r.stack[0].column || r.inQuestions {
-		words = 1
-	}
-	return name, rest, isName(name, words)
-}
-
-const maxName = 64 // bytes of a field's name
-
-// known reports whether a name is one that may stand here.
-func (r *repairer) known(name string) bool {
-	return r.form.knows(snake(name)) || r.inQuestions && isQuestionMember(name)
-}
-
-// isName reports whether a plain text can be the name of a field, rather than a piece of a sentence.
-func isName(s string, words int) bool {
-	if strings.HasSuffix(s, " ") || strings.Count(s, " ") >= words {
-		return false
-	}
-	for i, c := range s {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || i > 0 && strings.ContainsRune("-./ &+", c) {
-			continue
-		}
-		return false
-	}
-	return true
-}
-
 // number gives the nodes the numbers of the lines as the agent wrote them.
 func (r *repairer) number(n *yaml.Node) {
 	if n.Line >= 1 && n.Line <= len(r.from) {
@@ -368,49 +286,4 @@ func (r *repairer) number(n *yaml.Node) {
 	for _, inner := range n.Content {
 		r.number(inner)
 	}
-}
-
-// indented splits a line into the column where its text begins and the text. A tab goes to the next fourth column.
-func indented(line string) (column int, text string) {
-	for i, c := range line {
-		switch {
-		case c == '\t':
-			column += 4 - column%4
-		case unicode.IsSpace(c):
-			column++
-		default:
-			return column, strings.TrimRightFunc(line[i:], unicode.IsSpace)
-		}
-	}
-	return column, ""
-}
-
-func isComment(text string) bool { return text == "#" || strings.HasPrefix(text, "# ") }
-
-// scalar writes a value as YAML that has one meaning only.
-func scalar(s string) string {
-	if isSimple(s) {
-		return s
-	}
-	return strconv.Quote(s)
-}
-
-// isSimple reports whether a text is words, numbers and paths only, so that YAML takes it as it stands.
-func isSimple(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '/':
-		case c == '.' || c == '-' || c == '+':
-			if i == 0 && len(s) < 2 || i == 0 && (s[1] < '0' || s[1] > '9') && s[1] != '/' {
-				return false
-			}
-		case c == ' ':
-			if i == 0 || i == len(s)-1 {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return s != ""
 }

@@ -57,7 +57,7 @@ func NewScanner(c Config) *Scanner {
 }
 
 func (s *Scanner) reset() {
-	s.main, s.sub = machine{tail: &tail{}}, machine{}
+	s.main, s.sub = newMachine(&tail{}, s.hearMain), newMachine(nil, s.hearSub)
 	s.current = [2]string{}
 	s.now, s.bash, s.out, s.lost, s.ended = Main, nil, nil, nil, false
 	s.seen, s.counts = make(map[string]bool), make(map[bool]int)
@@ -77,7 +77,7 @@ func (s *Scanner) machine(src Source) *machine {
 }
 
 // BeginMessage begins a new message of the model. With the id of the source's current message it only makes that the
-// one which Text goes on with. A signal without an id that stood in an earlier message no longer can count.
+// one which Text goes on with; without an id it is always a new one. A signal without an id that stood in an earlier message no longer can count.
 func (s *Scanner) BeginMessage(src Source, id string) {
 	s.begin()
 	s.now = src
@@ -85,7 +85,6 @@ func (s *Scanner) BeginMessage(src Source, id string) {
 		m.beginMessage()
 		s.current[src] = id
 	}
-	s.collect()
 }
 
 // BeginBlock begins a new block of text in the current message: a new line. What the end of the last line completes
@@ -93,7 +92,6 @@ func (s *Scanner) BeginMessage(src Source, id string) {
 func (s *Scanner) BeginBlock() {
 	s.begin()
 	s.machine(s.now).endLine()
-	s.collect()
 }
 
 // EndBlock says that the current block of text is complete, so that a closing marker at its very end, with no newline
@@ -107,7 +105,6 @@ func (s *Scanner) EndBlock() []Signal {
 func (s *Scanner) Text(p string) []Signal {
 	s.begin()
 	s.machine(s.now).text(p)
-	s.collect()
 	return s.take()
 }
 
@@ -116,7 +113,6 @@ func (s *Scanner) Text(p string) []Signal {
 func (s *Scanner) ToolCall(name string) {
 	s.begin()
 	s.main.goOn()
-	s.collect()
 	if name != "Bash" {
 		s.bash = nil
 	}
@@ -127,29 +123,33 @@ func (s *Scanner) ToolCall(name string) {
 // numbered within the result.
 func (s *Scanner) Bash(command, output string) []Signal {
 	s.begin()
-	m := machine{}
 	if printed := printedBy(command); len(printed) > 0 {
+		m := newMachine(nil, func(f finding) {
+			if f.marker.printedBy(printed) {
+				s.hearBash(f.Signal)
+			}
+		})
 		m.text(output)
 		m.finish()
-		for _, f := range m.take() {
-			switch {
-			case !f.marker.printedBy(printed):
-			case f.AgentID != "":
-				s.admit(f.Signal)
-			case len(s.bash) == maxPending:
-				s.drop(f.Line, "too many signals without an agent_id in Bash results of one turn: this one is dropped")
-			default:
-				s.bash = append(s.bash, f.Signal)
-			}
-		}
 	}
 	return s.take()
+}
+
+func (s *Scanner) hearBash(sig Signal) {
+	switch {
+	case sig.AgentID != "":
+		s.admit(sig)
+	case len(s.bash) == maxPending:
+		s.drop(sig.Line, "too many signals without an agent_id in Bash results of one turn: this one is dropped")
+	default:
+		s.bash = append(s.bash, sig)
+	}
 }
 
 // AtEnd returns what EndTurn would return if the turn ended here, and changes nothing.
 func (s *Scanner) AtEnd() []Signal {
 	c := *s
-	c.main, c.sub = s.main.clone(), s.sub.clone()
+	c.main, c.sub = s.main.clone(c.hearMain), s.sub.clone(c.hearSub)
 	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
 	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
 	return c.EndTurn("")
@@ -167,7 +167,6 @@ func (s *Scanner) EndTurn(result string) []Signal {
 	}
 	s.main.finish()
 	s.sub.finish()
-	s.collect()
 	for _, sig := range s.bash {
 		s.emit(sig)
 	}
@@ -188,23 +187,23 @@ func (s *Scanner) Problems() []Problem {
 	return all
 }
 
-// collect takes what the machines found.
-func (s *Scanner) collect() {
-	for _, f := range s.main.take() {
+func (s *Scanner) hearMain(f finding) { s.admit(f.Signal) }
+
+func (s *Scanner) hearSub(f finding) {
+	if f.AgentID != "" {
 		s.admit(f.Signal)
-	}
-	for _, f := range s.sub.take() {
-		if f.AgentID != "" {
-			s.admit(f.Signal)
-		}
 	}
 }
 
 // admit decides whose signal it is.
 func (s *Scanner) admit(sig Signal) {
-	if !s.isOwn(sig.AgentID) {
+	switch {
+	case !s.isOwn(sig.AgentID):
 		sig.Foreign = true
 		sig.problem(sig.Line, "foreign", "agent_id %s is not this agent's", sig.AgentID)
+	case sig.isTemplate():
+		sig.Foreign = true
+		sig.problem(sig.Line, "foreign", "this is the template, not filled in")
 	}
 	s.emit(sig)
 }
@@ -219,6 +218,29 @@ func (s *Scanner) isOwn(id string) bool {
 // isTemplateID reports whether an id is what a template has in its place: <agent-id>, [id], {{id}}, $ID, or dots.
 func isTemplateID(id string) bool {
 	return strings.ContainsAny(id[:1], "<[{$") || strings.Trim(id, ".…") == ""
+}
+
+// isTemplate reports whether what the form requires is still what a template has in its place: <question>.
+func (s Signal) isTemplate() bool {
+	f := formNamed(string(s.Kind))
+	if f == nil || len(f.required) == 0 {
+		return false
+	}
+	for _, name := range f.required {
+		if name != "questions" && !isBlank(s.Field(name)) {
+			return false
+		}
+	}
+	for _, q := range s.Questions {
+		if !isBlank(q.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+func isBlank(value string) bool {
+	return strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">")
 }
 
 func (s *Scanner) emit(sig Signal) {

@@ -41,7 +41,7 @@ type Signal struct {
 	Fields    []Field    `json:"fields,omitempty"` // all other top-level fields, in order, unknown ones included
 	Questions []Question `json:"questions,omitempty"`
 	Raw       string     `json:"raw,omitempty"`     // the text as it stood, bounded by MaxRaw bytes
-	Foreign   bool       `json:"foreign,omitempty"` // another agent's id, or a placeholder: shown, never acted on
+	Foreign   bool       `json:"foreign,omitempty"` // another agent's id, or a template not filled in: shown, never acted on
 	Problems  []Problem  `json:"problems,omitempty"`
 }
 

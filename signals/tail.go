@@ -31,9 +31,6 @@ func (e *ending) stands() bool {
 
 // prose takes a trimmed line of text that belongs to no signal and no fence marker.
 func (t *tail) prose(line string) {
-	if len(t.pending) == 0 {
-		return
-	}
 	for i := range t.pending {
 		e := &t.pending[i]
 		if line == "" {
@@ -49,9 +46,8 @@ func (t *tail) prose(line string) {
 	t.pending = slices.DeleteFunc(t.pending, func(e ending) bool { return !e.stands() })
 }
 
-// add takes a signal that just ended. It is not text after the ones before it, but it ends their paragraph.
+// add takes a signal that just ended.
 func (t *tail) add(f finding, fenced bool, strays []Problem) []Problem {
-	t.prose("")
 	if len(t.pending) == maxPending {
 		strays = appendStray(strays, Problem{
 			Line: t.pending[0].Line, Code: "truncated",

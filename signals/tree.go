@@ -26,17 +26,18 @@ func (m member) text() string {
 }
 
 const (
-	maxDepth = 64       // levels of nesting that are read
-	maxFlow  = 64 << 10 // bytes of brackets and braces that are read as YAML; what is longer stays text
+	maxDepth     = 64       // levels of lists and maps in lines
+	maxFlowDepth = 64       // levels of brackets and braces
+	maxFlow      = 64 << 10 // bytes of brackets and braces that are read as YAML; what is longer stays text
 )
 
-var errDepth = fmt.Errorf("more than %d levels deep", maxDepth)
+var errDepth = fmt.Errorf("more than %d levels deep", maxFlowDepth)
 
-// loadYAML reads one YAML value. Aliases are not followed, here or by who reads the nodes, so a few lines cannot
+// loadYAML reads one YAML value of at most so many levels. Aliases are not followed, here or by who reads the nodes, so a few lines cannot
 // become many.
-func loadYAML(text string) (*yaml.Node, error) {
+func loadYAML(text string, depth int) (*yaml.Node, error) {
 	var doc yaml.Node
-	err := yaml.Load([]byte(text), &doc, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
+	err := yaml.Load([]byte(text), &doc, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(depth))))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func objectMembers(text string) ([]member, error) {
 			return nil, err
 		}
 		var yamlErr error
-		if n, yamlErr = loadYAML(text); yamlErr != nil {
+		if n, yamlErr = loadYAML(text, maxFlowDepth); yamlErr != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +68,7 @@ func objectMembers(text string) ([]member, error) {
 func loadJSON(text string) (*yaml.Node, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	n, err := jsonValue(dec, maxDepth)
+	n, err := jsonValue(dec, maxFlowDepth)
 	if err != nil {
 		return nil, err
 	}

@@ -92,8 +92,9 @@ func (r *repairer) plain(text string, column int, short, item bool) string {
 func (r *repairer) continues(at int, text string, column int, afterBlank, item bool) bool {
 	name, _, key := r.key(at, text)
 	_, _, dash := r.dash(text)
+	_, bulleted := r.bulletedField(at, text)
 	switch {
-	case key && r.known(name):
+	case key && r.known(name) || bulleted:
 		return false
 	case at > column:
 		return true
@@ -237,7 +238,7 @@ func (r *repairer) quoted(rest string, column int, short, item bool) string {
 		b.WriteString("\n ")
 	}
 	r.at = at
-	n, err := loadYAML(b.String())
+	n, err := loadYAML(b.String(), 1)
 	if err != nil || n.Kind != yaml.ScalarNode {
 		// Not an escape that YAML knows, as in "C:\dir": the text between the quotes is meant.
 		plain := b.String()[1 : b.Len()-1]
@@ -307,15 +308,28 @@ func (r *repairer) flow(rest string, column int, short, item bool) string {
 		b.WriteByte(' ')
 	}
 	whole := strings.TrimSuffix(b.String(), ",")
-	n, err := loadYAML(whole)
-	if err != nil || n.Kind == yaml.ScalarNode || strings.Contains(whole, " #") || isPlaceholder(n) {
+	n := flowNode(whole)
+	if n == nil || strings.Contains(whole, " #") || isPlaceholder(n) {
 		return r.plain(rest, column, short, item)
 	}
 	r.at = at + 1
 	return whole
 }
 
-// isPlaceholder reports whether brackets or braces hold one plain text of several words, or one name without a value.
+// flowNode reads a list or map as it can stand behind a name; nil if the text is none.
+func flowNode(text string) *yaml.Node {
+	root, err := loadYAML("name: "+text, maxFlowDepth)
+	if err != nil || root.Kind != yaml.MappingNode || len(root.Content) != 2 {
+		return nil
+	}
+	if n := root.Content[1]; n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode {
+		return n
+	}
+	return nil
+}
+
+// isPlaceholder reports whether brackets or braces hold one plain text that names no file, or one name without a
+// value. An alias is none of YAML's either: agents write *.go and **bold**.
 func isPlaceholder(n *yaml.Node) bool {
 	if n.Kind == yaml.MappingNode {
 		return len(n.Content) == 2 && n.Content[1].Tag == "!!null"
@@ -324,5 +338,6 @@ func isPlaceholder(n *yaml.Node) bool {
 		return slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return e.Kind == yaml.AliasNode })
 	}
 	only := n.Content[0]
-	return only.Kind == yaml.AliasNode || only.Kind == yaml.ScalarNode && only.Style == 0 && strings.Contains(only.Value, " ")
+	return only.Kind == yaml.AliasNode || only.Kind == yaml.ScalarNode && only.Style == 0 &&
+		(strings.Contains(only.Value, " ") || !strings.ContainsAny(only.Value, "./0123456789"))
 }

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -16,49 +15,39 @@ import (
 // A child is the process of a launch, as the engine's goroutine knows it. What it holds is lost with the supervisor
 // and needed by no other: what must last is in the records.
 type child struct {
-	agent    string
-	launch   int
-	process  *procs.Process
-	scanner  *signals.Scanner
-	output   io.Closer
-	commands map[string]string // Bash calls under way in the main conversation: tool use → command
-	result   procs.Result      // the last
-	exit     *procs.Exit       // set once the process is gone
-	known    chan struct{}     // closed when the engine knows the child: its messages wait for that
-	gone     chan struct{}     // closed with exit
+	agent   string
+	launch  int
+	process *procs.Process
+	ears    ears
+	output  io.Closer
+	result  procs.Result  // the last
+	exit    *procs.Exit   // set once the process is gone
+	known   chan struct{} // closed when the engine knows the child: its messages wait for that
+	gone    chan struct{} // closed with exit
 }
 
 // hear takes one message of a child.
 func (e *engine) hear(ctx context.Context, h heard) error {
 	c := h.child
+	found := c.ears.hear(h.message)
 	switch m := h.message.(type) {
 	case procs.Init:
 		if l := e.state.live(c.agent); l != nil && (!l.Turn || !l.Heard) {
 			return e.apply(ctx, TurnBegun{Agent: c.agent, Launch: c.launch, Version: m.Version})
 		}
 	case procs.Text:
-		src := signals.Main
-		if m.Parent != "" {
-			src = signals.Subagent
-		}
-		c.scanner.BeginMessage(src, m.ID)
-		c.scanner.BeginBlock()
-		found := slices.Concat(c.scanner.Text(m.Text), c.scanner.EndBlock())
 		e.tell(c, Notice{Type: TextSaid, Text: m.Text, Prose: prose(m.Text, found)})
 		return e.signals(ctx, c, found)
 	case procs.ToolUse:
-		if m.Parent == "" {
-			c.scanner.ToolCall(m.Name)
-			if m.Name == "Bash" {
-				c.commands[m.ID] = command(m.Input)
-			}
-		}
 		e.tell(c, Notice{Type: Progress, Text: doing(m)})
 	case procs.ToolResult:
+		if err := e.signals(ctx, c, found); err != nil {
+			return err
+		}
 		return e.toolResult(ctx, c, m)
 	case procs.Result:
 		c.result = m
-		if err := e.signals(ctx, c, c.scanner.EndTurn(m.Text)); err != nil {
+		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
 		return e.apply(ctx, TurnEnded{
@@ -115,7 +104,7 @@ func gate(c *child, m procs.StopHook) GateAsked {
 		Agent: c.agent, Launch: c.launch, Request: m.Request, Transcript: m.Transcript,
 		Background: m.Background, WakeUps: m.Crons,
 	}
-	for _, s := range c.scanner.AtEnd() {
+	for _, s := range c.ears.scanner.AtEnd() {
 		switch {
 		case s.Foreign:
 		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
@@ -139,11 +128,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 		case s.Kind == signals.Progress, s.Kind == signals.Message:
 			e.tell(c, Notice{Type: Progress, Text: spoken(s)})
 		default:
-			kind := checkpoints.AskClarification
-			if s.Kind == signals.Stop {
-				kind = checkpoints.AskBlocker
-			}
-			if err := e.apply(ctx, Heard{Agent: c.agent, Launch: c.launch, Signal: s, Naming: e.naming(kind, asks(s))}); err != nil {
+			if err := e.apply(ctx, Heard{Agent: c.agent, Launch: c.launch, Named: e.named(s)}); err != nil {
 				return err
 			}
 		}
@@ -151,15 +136,8 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 	return nil
 }
 
-// toolResult takes the result of a call: a Bash command may have printed a signal, and an answered call's result is
-// the receipt of its answer.
+// toolResult takes the result of a call: that of an answered one is the receipt of its answer.
 func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) error {
-	if cmd, ok := c.commands[m.ToolUse]; ok {
-		delete(c.commands, m.ToolUse)
-		if err := e.signals(ctx, c, c.scanner.Bash(cmd, m.Text)); err != nil {
-			return err
-		}
-	}
 	for _, d := range e.state.deliveries(c.agent, func(d *Delivery) bool {
 		return d.Tool != nil && d.Tool.ToolUse == m.ToolUse && d.Launch == c.launch
 	}) {
@@ -174,6 +152,15 @@ func (e *engine) tell(c *child, n Notice) {
 	n.Time, n.Run, n.Agent, n.Launch = now(), e.run, c.agent, c.launch
 	n.State = e.state.Agents[c.agent]
 	e.Tell(n)
+}
+
+// named gives a signal what its questions need.
+func (e *engine) named(s signals.Signal) Named {
+	kind := checkpoints.AskClarification
+	if s.Kind == signals.Stop {
+		kind = checkpoints.AskBlocker
+	}
+	return Named{Signal: s, Naming: e.naming(kind, asks(s))}
 }
 
 // naming gives questions their ids, and the answers that were given in advance: for each the preset whose key names
@@ -207,10 +194,4 @@ func prose(text string, found []signals.Signal) string {
 		}
 	}
 	return strings.TrimSpace(text)
-}
-
-func command(input json.RawMessage) string {
-	var in struct{ Command string }
-	_ = json.Unmarshal(input, &in) // a call without a command prints nothing that could count
-	return in.Command
 }

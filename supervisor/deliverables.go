@@ -7,43 +7,35 @@ import (
 	"strings"
 )
 
-// missing gives the files that a report's deliverables name and that are not on disk. Only what plainly is a file
-// name is looked for: a list item that begins with a path. Prose, and addresses, are not.
-func missing(cwd, deliverables string) []string {
-	var gone []string
-	for line := range strings.Lines(deliverables) {
-		path := deliverable(line)
-		if path == "" {
-			continue
+// files gives the files that a report's deliverables name. Only what plainly is a file name counts, at the beginning of
+// an entry: prose and addresses are not looked for.
+func files(deliverables []string) []string {
+	var named []string
+	for _, entry := range deliverables {
+		path, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
+		path = strings.TrimSuffix(strings.Trim(path, "`'\"*,;"), ":")
+		if fileName.MatchString(path) && !strings.Contains(path, "//") &&
+			(strings.Contains(path, "/") || suffix.MatchString(path)) {
+			named = append(named, path)
 		}
+	}
+	return named
+}
+
+var (
+	fileName = regexp.MustCompile(`^[~.\w@+%*/-]+$`)
+	suffix   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+)
+
+// missing gives the files that are not on disk, as they were named.
+func missing(cwd string, files []string) []string {
+	var gone []string
+	for _, path := range files {
 		if !onDisk(cwd, path) {
 			gone = append(gone, path)
 		}
 	}
 	return gone
-}
-
-var (
-	item     = regexp.MustCompile(`^\s*(?:[-*+•✓]|\d+[.)])\s+`)
-	fileName = regexp.MustCompile(`^[~.\w@+%*/-]+$`)
-	suffix   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-)
-
-// deliverable gives the file that a line of a list names, "" if it names none.
-func deliverable(line string) string {
-	line = strings.TrimSpace(line)
-	rest := item.ReplaceAllString(line, "")
-	listed := rest != line
-	path, _, described := strings.Cut(rest, " ")
-	path = strings.Trim(path, "`'\"*,;")
-	path = strings.TrimSuffix(path, ":")
-	if described && !listed || !fileName.MatchString(path) || strings.Contains(path, "//") {
-		return ""
-	}
-	if !strings.Contains(path, "/") && !suffix.MatchString(path) {
-		return ""
-	}
-	return path
 }
 
 func onDisk(cwd, path string) bool {

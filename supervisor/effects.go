@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"claude-supervise/procs"
-	"claude-supervise/signals"
 )
 
 // doSweep follows an exit that nobody asked for: whatever the process left behind is ended before the launch counts
@@ -47,7 +46,7 @@ func (e *engine) effect(f Effect) func(context.Context) result {
 	case DoCheck:
 		cwd, report := e.state.Run.Cwd, e.state.Agents[f.Agent].Report
 		return func(context.Context) result {
-			return result{body: Checked{Agent: f.Agent, Missing: missing(cwd, report.Deliverables)}}
+			return result{body: Checked{Agent: f.Agent, Missing: missing(cwd, report.Files)}}
 		}
 	case DoNotify:
 		q := e.state.Questions[f.Question]
@@ -68,8 +67,7 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 	a, l := e.state.Agents[f.Agent], e.state.launch(f.Agent)
 	cfg := e.state.Config
 	c := &child{
-		agent: a.ID, launch: l.N, commands: map[string]string{}, known: make(chan struct{}), gone: make(chan struct{}),
-		scanner: signals.NewScanner(signals.Config{AgentID: a.ID, Accept: cfg.AcceptIDs}),
+		agent: a.ID, launch: l.N, ears: newEars(a.ID, cfg.AcceptIDs), known: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := procs.Spec{
 		Path: cfg.Claude, Flags: cfg.Flags, Without: a.Without, Dir: e.state.Run.Cwd, Env: e.Env,
@@ -102,10 +100,11 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 			_ = out.Close() // nothing was written
 			return result{body: notStarted(f, err)}
 		}
-		return result{
-			then: func() { e.children[a.ID] = c; close(c.known) },
-			body: Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(), StartTicks: c.process.StartTicks()},
-		}
+		return result{finish: func() Body {
+			e.children[a.ID] = c
+			close(c.known)
+			return Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(), StartTicks: c.process.StartTicks()}
+		}}
 	}
 }
 
@@ -132,7 +131,10 @@ func (e *engine) end(c *child, how procs.Ending) func(context.Context) result {
 		if !e.knowsExit(c) {
 			return result{}
 		}
-		return result{then: func() { delete(e.children, c.agent) }, body: c.ended(survivors)}
+		return result{finish: func() Body {
+			delete(e.children, c.agent)
+			return c.ended(survivors)
+		}}
 	}
 }
 

@@ -39,11 +39,12 @@ type engine struct {
 	done     chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
 
-// A result is what became of an effect. Then runs in the engine's goroutine, before the event.
+// A result is what became of an effect: an event, nil if nothing happened. Where the engine's own goroutine has to do
+// something first, or knows what the event needs, finish gives it there.
 type result struct {
-	key  string
-	body Body // nil: nothing happened
-	then func()
+	key    string
+	body   Body
+	finish func() Body
 }
 
 // heard is one message of a child.
@@ -73,8 +74,8 @@ func (e *engine) loop(ctx context.Context, opened Opened) error {
 		case r := <-e.results:
 			e.inflight[r.key]()
 			delete(e.inflight, r.key)
-			if r.then != nil {
-				r.then()
+			if r.finish != nil {
+				r.body = r.finish()
 			}
 			if r.body != nil {
 				err = e.apply(ctx, r.body)

@@ -56,8 +56,7 @@ type (
 	Heard struct {
 		Agent  string
 		Launch int
-		Signal signals.Signal
-		Naming
+		Named
 	}
 
 	// Asked is a control request that waits for a person.
@@ -67,6 +66,12 @@ type (
 		Call      checkpoints.ToolCall
 		Kind      checkpoints.QuestionKind
 		Questions []signals.Question
+		Naming
+	}
+
+	// Named is a signal with what its questions need.
+	Named struct {
+		Signal signals.Signal
 		Naming
 	}
 
@@ -151,6 +156,8 @@ type (
 		Agent      string
 		Launch     int
 		Checkpoint string
+		Unheard    []Named // signals of its last turn, if that was lost; most of them are known
+		Whole      bool    // that turn came to its end all the same
 	}
 
 	// Checked says which deliverables of the report are missing.

@@ -66,8 +66,7 @@ func (d *draft) step(body Body, at time.Time) error {
 	case Ended:
 		return d.ended(b, at)
 	case Surveyed:
-		d.agent(b.Agent).Checkpoint = b.Checkpoint
-		return d.onEnded(b.Agent, b.Launch, func(l *Launch) { l.Surveyed = true })
+		return d.surveyed(b, at)
 	case Checked:
 		return d.checked(b)
 	case Noticed:

@@ -27,6 +27,7 @@ type delivering struct {
 	tool   *checkpoints.ToolCall
 	reply  json.RawMessage
 	groups []string
+	grant  string // the question whose permission it spends
 }
 
 // begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
@@ -39,7 +40,7 @@ func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
 	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
 	d.addDelivery(&Delivery{
 		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
-		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, CreatedAt: at,
+		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Grant: v.grant, CreatedAt: at,
 	})
 }
 
@@ -118,6 +119,9 @@ func (d *draft) arrived(id string) {
 func (d *draft) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
+	if v.Grant != "" {
+		d.question(v.Grant).GrantSpent = false
+	}
 	for _, g := range v.Groups {
 		for _, q := range d.group(g) {
 			d.question(q.ID).Delivering = false

@@ -682,6 +682,21 @@ func TestAQuestionThatWasHeldWhenTheSupervisorDiedIsNoticedAgainAndDeliveredOnce
 	}
 }
 
+func TestAQuestionThatADyingSupervisorReadAndDidNotSaveIsFoundInTheLog(t *testing.T) {
+	s := begin(t, nil)
+	s.do(Opened{PID: 2, Policy: Ask})
+	s.do(Ended{Agent: root, Launch: 1, Outcome: "lost with its supervisor"})
+	for _, d := range s.state.deliveries(root, waitsForReceipt) {
+		s.do(Confirmed{UUID: d.UUID, Found: true})
+	}
+	s.do(Surveyed{Agent: root, Launch: 1, Whole: true, Unheard: []Named{s.clarification("q-1", "Which database?").Named}})
+	s.is(checkpoints.Parked)
+	s.answers("q-1", "SQLite")
+	if text := s.delivered(2); strings.Contains(text, "## GO ON") || !strings.Contains(text, "A1: SQLite") {
+		t.Fatalf("the agent reads:\n%s", text)
+	}
+}
+
 func TestWhatWasAnsweredWhileNobodyWasThereIsNotAskedAgain(t *testing.T) {
 	s := begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
 	s.asks("q-1", "Which database?")
@@ -695,9 +710,9 @@ func TestWhatWasAnsweredWhileNobodyWasThereIsNotAskedAgain(t *testing.T) {
 }
 
 func TestAStopIsOneQuestionThatIsResolvedOrGivenUp(t *testing.T) {
-	stop := Heard{Agent: root, Launch: 1, Naming: Naming{IDs: []string{"q-1"}}, Signal: signals.Signal{
+	stop := Heard{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: signals.Signal{
 		Kind: signals.Stop, AgentID: root, Fields: []signals.Field{{Name: "details", Value: "node_modules is missing"}, {Name: "state_snapshot", Value: "47/120"}},
-	}}
+	}}}
 	t.Run("resolved", func(t *testing.T) {
 		s := begin(t, nil)
 		s.do(stop)
@@ -724,9 +739,9 @@ func TestAStopIsOneQuestionThatIsResolvedOrGivenUp(t *testing.T) {
 
 func TestADelegationIsDeniedAtTheEndOfTheTurn(t *testing.T) {
 	s := begin(t, nil)
-	s.do(Heard{Agent: root, Launch: 1, Signal: signals.Signal{
+	s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: signals.Signal{
 		Kind: signals.Delegate, AgentID: root, Fields: []signals.Field{{Name: "new_task_description", Value: "Refactor auth"}},
-	}})
+	}}})
 	s.turnEnds()
 	if text := s.delivers(1).Text; !strings.Contains(text, "## DELEGATION DENIED") || !strings.Contains(text, "Reason:") || !strings.Contains(text, "Alternative:") {
 		t.Fatalf("the agent reads:\n%s", text)

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -69,40 +70,64 @@ func (d *draft) heard(b Heard, at time.Time) error {
 	if l := d.live(b.Agent); l == nil || l.N != b.Launch {
 		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
 	}
-	a := d.agent(b.Agent)
-	sig := b.Signal
-	switch sig.Kind {
+	return d.signal(b.Agent, b.Named, at)
+}
+
+// signal takes what an agent says of its work.
+func (d *draft) signal(agent string, n Named, at time.Time) error {
+	a, l := d.agent(agent), d.launch(agent)
+	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
-		a.Report = report(sig)
-	case signals.Clarification:
-		return d.ask(b, checkpoints.AskClarification, at)
-	case signals.Stop:
-		return d.ask(b, checkpoints.AskBlocker, at)
+		a.Report = report(n.Signal)
+	case signals.Clarification, signals.Stop:
+		return d.ask(agent, n, at)
 	case signals.Delegate:
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(sig.Fingerprint()))
-		key := fmt.Sprintf("denied %d.%d %08x", b.Launch, d.launch(a.ID).Turns, h.Sum32())
+		_, _ = h.Write([]byte(n.Signal.Fingerprint()))
+		key := fmt.Sprintf("denied %d.%d %08x", l.N, l.Turns, h.Sum32())
 		if slices.ContainsFunc(a.Sayings, func(s checkpoints.Saying) bool { return s.Key == key }) {
 			return unwelcome("the same delegation")
 		}
-		a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: key, Text: delegationDenied(sig), At: at})
+		a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: key, Text: delegationDenied(n.Signal), At: at})
 	default:
-		return unwelcome("%s changes nothing", sig.Kind)
+		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
 	return nil
 }
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
-func (d *draft) ask(b Heard, kind checkpoints.QuestionKind, at time.Time) error {
-	fp := b.Signal.Fingerprint()
+func (d *draft) ask(agent string, n Named, at time.Time) error {
+	fp, kind := n.Signal.Fingerprint(), checkpoints.AskClarification
+	if n.Signal.Kind == signals.Stop {
+		kind = checkpoints.AskBlocker
+	}
 	for _, q := range d.Questions {
-		if q.Agent == b.Agent && q.Fingerprint == fp && q.Tool == nil &&
+		if q.Agent == agent && q.Fingerprint == fp && q.Tool == nil &&
 			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered) {
 			return unwelcome("the same signal as question %s", q.ID)
 		}
 	}
-	doc := encode(b.Signal)
-	d.openQuestions(b.Agent, kind, asks(b.Signal), b.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
+	doc := encode(n.Signal)
+	d.openQuestions(agent, kind, asks(n.Signal), n.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
+	return nil
+}
+
+// surveyed takes what was found of a launch that has ended, and hears what was not heard of it.
+func (d *draft) surveyed(b Surveyed, at time.Time) error {
+	a := d.agent(b.Agent)
+	a.Checkpoint = b.Checkpoint
+	if err := d.onEnded(b.Agent, b.Launch, func(l *Launch) { l.Surveyed = true }); err != nil {
+		return err
+	}
+	for _, n := range b.Unheard {
+		if err := d.signal(b.Agent, n, at); err != nil && !errors.Is(err, ErrUnwelcome) {
+			return err
+		}
+	}
+	if b.Whole {
+		a.GoOn = false
+		return d.onEnded(b.Agent, b.Launch, func(l *Launch) { l.Turns++ })
+	}
 	return nil
 }
 
@@ -122,7 +147,7 @@ func (d *draft) asked(b Asked, at time.Time) error {
 			d.question(g.ID).GrantSpent = true
 			call := b.Call
 			d.begin(d.agent(b.Agent), l, delivering{
-				key: "grant " + g.ID, tool: &call, reply: toolReply(&call, []*Question{g}),
+				key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g}),
 			}, at)
 			return nil
 		}

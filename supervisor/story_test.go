@@ -166,11 +166,13 @@ func (s *story) asks(id, text string) {
 
 func (s *story) clarification(id, text string) Heard {
 	return Heard{
-		Agent: root, Launch: s.state.launch(root).N, Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
-		Signal: signals.Signal{
-			Kind: signals.Clarification, Dialect: signals.Block, AgentID: root,
-			Fields:    []signals.Field{{Name: "blocked_at", Value: "the schema"}},
-			Questions: []signals.Question{{ID: "Q1", Text: text, Options: []signals.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}}},
+		Agent: root, Launch: s.state.launch(root).N, Named: Named{
+			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
+			Signal: signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Block, AgentID: root,
+				Fields:    []signals.Field{{Name: "blocked_at", Value: "the schema"}},
+				Questions: []signals.Question{{ID: "Q1", Text: text, Options: []signals.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}}},
+			},
 		},
 	}
 }
@@ -185,11 +187,11 @@ func (s *story) turnEnds() {
 
 func (s *story) reports(status, deliverables string) {
 	s.t.Helper()
-	s.do(Heard{Agent: root, Launch: s.state.launch(root).N, Signal: signals.Signal{
+	s.do(Heard{Agent: root, Launch: s.state.launch(root).N, Named: Named{Signal: signals.Signal{
 		Kind: signals.Completion, AgentID: root, Fields: []signals.Field{
 			{Name: "status", Value: status}, {Name: "summary", Value: "Chose it."}, {Name: "deliverables", Value: deliverables},
 		},
-	}})
+	}}})
 }
 
 func (s *story) answers(id, value string) {

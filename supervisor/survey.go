@@ -39,6 +39,8 @@ func (e *engine) survey(f Effect) func(context.Context) result {
 	a := e.state.Agents[f.Agent]
 	run, cwd := e.state.Run.ID, e.state.Run.Cwd
 	questions := e.state.questions(func(q *Question) bool { return q.Agent == a.ID })
+	l, ears := e.state.launch(a.ID), newEars(a.ID, e.state.Config.AcceptIDs)
+	lost := l.End == endRecover // whoever heard it last may not have saved what it heard
 	logFile, file := e.Dirs.AgentLog(run, a.ID), e.Dirs.CheckpointFile(run, a.ID)
 	return func(context.Context) result {
 		w, err := workOf(logFile)
@@ -49,7 +51,22 @@ func (e *engine) survey(f Effect) func(context.Context) result {
 		if err := w.checkpoint(a, questions, text).Write(file); err != nil {
 			e.log.Error().Err(err).Msg("checkpoint") // the text is kept in the agent's record all the same
 		}
-		return result{body: Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: text}}
+		var found []signals.Signal
+		whole := false
+		if lost {
+			if found, whole, err = unheard(logFile, ears, l); err != nil {
+				e.log.Error().Err(err).Msg("what the agent said last cannot be read")
+			}
+		}
+		return result{finish: func() Body {
+			b := Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: text, Whole: whole}
+			for _, s := range found {
+				if !s.Foreign {
+					b.Unheard = append(b.Unheard, e.named(s))
+				}
+			}
+			return b
+		}}
 	}
 }
 

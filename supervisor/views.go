@@ -192,7 +192,7 @@ func (r Reader) views(ctx context.Context, runs []Run) ([]RunView, error) {
 
 func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
 	owned := run.Left == "" && r.Dirs.Owned(run.ID)
-	if run.Left == "" && !owned {
+	if run.Left == "" && !owned && run.EndedAt == nil {
 		// It may have left on purpose since the record was read: its lock is freed after its last transaction.
 		again, err := r.Store.Run(ctx, run.ID)
 		if err != nil {
@@ -207,7 +207,7 @@ func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
 	switch {
 	case owned:
 		v.SupervisorPID = run.PID
-	case run.Left == "":
+	case run.Left == "" && run.EndedAt == nil:
 		v.Status = checkpoints.Orphaned
 		v.Reason = "its supervisor is gone; go on with: claude-supervise resume " + run.ID
 	}

@@ -1,0 +1,123 @@
+package signals
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestBashResultCountsIfTheCommandPrintsIt(t *testing.T) {
+	block := stop(me)
+	quoted := `"` + strings.TrimSuffix(block, "\n") + `"`
+	escaped := strings.ReplaceAll(strings.TrimSuffix(block, "\n"), "\n", `\n`)
+	object := `{"signal_type":"PROGRESS","agent_id":"` + me + `","payload":{"percent":40}}`
+	here := "<<'EOF'\n" + block + "EOF\n"
+	for _, c := range []struct {
+		name, command, output string
+		want                  bool
+	}{
+		{"echo", "echo " + quoted, block, true},
+		{"echo in single quotes", "echo '" + strings.TrimSuffix(block, "\n") + "'", block, true},
+		{"echo -e", `echo -e "` + escaped + `"`, block, true},
+		{"echo with ANSI-C quotes", `echo $'` + escaped + `'`, block, true},
+		{"a line at a time", `echo "[STOP_WORK]"; echo "agent_id: $ID"; echo details: x; echo "[/STOP_WORK]"`, block, true},
+		{"unquoted", `echo [STOP_WORK] && cat notes && echo [/STOP_WORK]`, block, true},
+		{"printf", "printf '%s\\n' " + quoted, block, true},
+		{"printf that puts it together", `printf '[%s]\nagent_id: x\n' STOP_WORK`, block, true},
+		{"printf with a format only", `printf "` + escaped + `\n"`, block, true},
+		{"here-document", "cat " + here, block, true},
+		{"here-document with tabs", "cat <<-EOF\n\t" + strings.ReplaceAll(block, "\n", "\n\t") + "EOF\n", block, true},
+		{"here-document, then more", "cat " + here + "echo done", block + "done\n", true},
+		{"two here-documents", "cat <<A; cat <<B\nfirst\nA\n" + block + "B\n", "first\n" + block, true},
+		{"here-string", "cat <<< " + quoted, block, true},
+		{"in an if", "if true; then\n  echo " + quoted + "\nfi", block, true},
+		{"in a loop", "for x in 1; do echo " + quoted + "; done", block, true},
+		{"in a case", "case $x in\n a) echo " + quoted + " ;;\nesac", block, true},
+		{"in a group", "{ echo " + quoted + "; }", block, true},
+		{"in a subshell", "(cd /tmp && echo " + quoted + ")", block, true},
+		{"to the error output", "echo " + quoted + " >&2", block, true},
+		{"with errors thrown away", "echo " + quoted + " 2>/dev/null", block, true},
+		{"after an assignment", "X=1 echo " + quoted, block, true},
+		{"after a pipe", "true | echo " + quoted, block, true},
+		{"json", "echo '" + object + "'", object + "\n", true},
+		{"json in double quotes", `echo "` + strings.ReplaceAll(object, `"`, `\"`) + `"`, object + "\n", true},
+		{"after a comment", "# it's a stop\necho " + quoted, block, true},
+
+		{"a file", "cat notes.md", block, false},
+		{"a search", "grep -A9 '[STOP_WORK]' notes.md", block, false},
+		{"sed", "sed -n '/[STOP_WORK]/,$p' notes.md", block, false},
+		{"tee", "echo " + quoted + " | tee notes.md", block, false},
+		{"a pipe into a shell", "echo " + quoted + " | bash", block, false},
+		{"here-document for an interpreter", "python3 <<'EOF'\nprint('''" + block + "''')\nEOF\n", block, false},
+		{"here-document for bash", "bash " + here, block, false},
+		{"here-document for tee", "tee notes.md " + here, block, false},
+		{"here-document in a pipe", "cat <<'EOF' | tee x\n" + block + "EOF\n", block, false},
+		{"here-document into a file that is read", "cat > notes.md " + here + "cat notes.md", block, false},
+		{"echo into a file that is read", "echo " + quoted + " > notes.md; cat notes.md", block, false},
+		{"echo appended to a file", "echo " + quoted + " >> notes.md\ncat notes.md", block, false},
+		{"echo into a file with both outputs", "echo " + quoted + " &> notes.md; cat notes.md", block, false},
+		{"a group into a file", "{ echo " + quoted + "; } > notes.md; cat notes.md", block, false},
+		{"a subshell into a pipe", "(echo " + quoted + ") | tee notes.md", block, false},
+		{"a loop into a file", "for x in 1; do echo " + quoted + "; done > notes.md; cat notes.md", block, false},
+		{"all output into a file", "exec > notes.md\necho " + quoted + "\ncat notes.md >&2", block, false},
+		{"a variable", "x=$(echo " + quoted + "); cat notes.md", block, false},
+		{"another shell", "bash -c 'echo [STOP_WORK]'", block, false},
+		{"talk about it", `echo "the [STOP_WORK] marker"; cat notes.md`, block, false},
+		{"printf into a variable", "printf -v x '%s' " + quoted + "; cat notes.md", block, false},
+		{"a comment", "cat notes.md # echo\n# [STOP_WORK]", block, false},
+		{"another marker", "echo '[PROGRESS]'; cat notes.md", block, false},
+		{"cat of a file beside a here-document", "cat notes.md " + here, block, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := NewScanner(Config{AgentID: me})
+			s.ToolCall("Bash")
+			got := s.Bash(c.command, c.output)
+			if (len(got) == 1) != c.want {
+				t.Errorf("heard %v, want %v\nprints %q", heard(got), c.want, printedBy(c.command))
+			}
+		})
+	}
+}
+
+func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
+	echo := "echo '" + stop("-") + "'"
+	for _, c := range []struct {
+		name string
+		feed func(*Scanner)
+		want []string
+	}{
+		{"nothing follows", func(*Scanner) {}, []string{"stop_work missing_field"}},
+		{"text follows", func(s *Scanner) { s.BeginMessage(Main, "2"); s.Text("one\n\ntwo\n\nthree") }, []string{"stop_work missing_field"}},
+		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash"); s.Bash("ls", "a") }, []string{"stop_work missing_field"}},
+		{"another tool follows", func(s *Scanner) { s.ToolCall("Edit") }, []string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := NewScanner(Config{AgentID: me})
+			s.ToolCall("Bash")
+			same(t, heard(s.Bash(echo, stop("-"))), []string{})
+			c.feed(s)
+			same(t, heard(s.AtEnd()), c.want)
+			same(t, heard(s.EndTurn("")), c.want)
+			same(t, heard(s.EndTurn("")), []string{})
+		})
+	}
+}
+
+func TestBashResultOfAnotherAgentIsForeign(t *testing.T) {
+	s := NewScanner(Config{AgentID: me})
+	same(t, heard(s.Bash("echo '"+stop("bg-2")+"'", stop("bg-2"))), []string{"stop_work foreign"})
+}
+
+func FuzzPrintedBy(f *testing.F) {
+	for _, seed := range []string{"printf 'ab%s%%\\n' a b c d", "echo a | tee b", "cat <<-'E' >x\n\ta\nE\n", `x=$(a "$(b)") $'\n' ${x#y} "` + "`c`", "{ (a) } &> x; fi"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		n := 0
+		for _, line := range printedBy(command) {
+			n += len(line)
+		}
+		if n > 2*MaxBlock+len(command) {
+			t.Errorf("%d bytes are said to be printed by %d bytes of command", n, len(command))
+		}
+	})
+}
