@@ -115,6 +115,34 @@ func subagentsOf(transcript string) (paths []string, err error) {
 	return paths, nil
 }
 
+// SaidAfter gives what the main conversation has after the user message with this uuid, as the handler of the process
+// was given it or would have been: its Text, ToolUse and ToolResult. Nothing, if the message is not there.
+func SaidAfter(transcript, uuid string, each func(Message)) error {
+	var d decoder
+	after := false
+	return scanLines(transcript, func(data []byte) bool {
+		if !after {
+			var l transcriptLine
+			after = bytes.Contains(data, []byte(uuid)) && json.Unmarshal(data, &l) == nil && l.Type == "user" && l.UUID == uuid
+			return false
+		}
+		var side struct {
+			IsSidechain bool `json:"isSidechain"` // a subagent's, in releases that keep them here
+		}
+		if json.Unmarshal(data, &side) != nil || side.IsSidechain {
+			return false
+		}
+		messages, _ := d.decode(data)
+		for _, m := range messages {
+			switch m.(type) {
+			case Text, ToolUse, ToolResult:
+				each(m)
+			}
+		}
+		return false
+	})
+}
+
 // inPlaceOfAnswer tells whether the text of a failed call is the CLI's own: after an ended process, an interrupt or
 // the end of stdin, and with older releases the message of the broken stream.
 func inPlaceOfAnswer(text string) bool {
@@ -137,6 +165,21 @@ func inPlaceOfAnswer(text string) bool {
 // scanTranscript hands each line that mentions what to visit, until that returns true. A line that is broken, as the
 // last one is after a crash, is passed over.
 func scanTranscript(path, mention string, visit func(transcriptLine) bool) error {
+	return scanLines(path, func(data []byte) bool {
+		var l transcriptLine
+		if !bytes.Contains(data, []byte(mention)) {
+			return false
+		}
+		if err := json.Unmarshal(data, &l); err != nil && !isTypeError(err) {
+			return false
+		}
+		return visit(l)
+	})
+}
+
+// scanLines hands each line to visit, until that returns true. A line longer than one of the protocol may be is passed
+// over.
+func scanLines(path string, visit func([]byte) bool) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a fifo in its place must not hold us
 	if err != nil {
 		return fmt.Errorf("read transcript: %w", err)
@@ -150,14 +193,7 @@ func scanTranscript(path, mention string, visit func(transcriptLine) bool) error
 			return nil
 		case err != nil:
 			return fmt.Errorf("read transcript: %w", err)
-		case !whole || !bytes.Contains(data, []byte(mention)):
-			continue
-		}
-		var l transcriptLine
-		if err := json.Unmarshal(data, &l); err != nil && !isTypeError(err) {
-			continue
-		}
-		if visit(l) {
+		case whole && visit(data):
 			return nil
 		}
 	}

@@ -1,6 +1,7 @@
 package procs
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestATranscriptIsFoundByItsSession(t *testing.T) {
@@ -116,5 +119,39 @@ func TestATranscriptCutByACrashIsReadAsFarAsItGoes(t *testing.T) {
 	}
 	if _, err := HeardIn(filepath.Join(t.TempDir(), "missing.jsonl"), "u"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no transcript: %v", err)
+	}
+}
+
+func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	lines := []string{
+		`{"type":"user","uuid":"u-1","message":{"role":"user","content":"first"}}`,
+		`{"type":"assistant","uuid":"x","message":{"id":"m1","content":[{"type":"text","text":"before"}]}}`,
+		`{"type":"user","uuid":"u-2","message":{"role":"user","content":"second"}}`,
+		`{"type":"assistant","isSidechain":true,"uuid":"x","message":{"id":"m2","content":[{"type":"text","text":"a subagent's"}]}}`,
+		`{"type":"assistant","uuid":"x","message":{"id":"m3","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
+		`{"type":"user","uuid":"y","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]}}`,
+		`{"type":"cost-state","sessionId":"s"}`,
+		`{"type":"assistant","uuid":"x","message":{"id":"m4","content":[{"type":"text","text":"after"}]}}`,
+		`{"type":"assistant","uuid":"x","mess`,
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for uuid, want := range map[string][]Message{
+		"u-2": {
+			ToolUse{MessageID: "m3", ID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)},
+			ToolResult{ToolUse: "t1", Text: "a.txt"},
+			Text{ID: "m4", Text: "after"},
+		},
+		"u-3": nil,
+	} {
+		var got []Message
+		if err := SaidAfter(path, uuid, func(m Message) { got = append(got, m) }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("after %s: -want +got\n%s", uuid, diff)
+		}
 	}
 }

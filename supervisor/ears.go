@@ -2,9 +2,6 @@ package supervisor
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 
 	"claude-supervise/procs"
 	"claude-supervise/signals"
@@ -54,28 +51,18 @@ func (h ears) hear(m procs.Message) []signals.Signal {
 	return nil
 }
 
-// unheard reads in an agent's log what a launch said in the turn that was under way when it was lost. Most of that was
-// taken, and is known when it comes again; what its supervisor read and could not save any more was not. whole tells
-// that the turn came to its end.
-func unheard(path string, h ears, l *Launch) (found []signals.Signal, whole bool, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	turns := 0
-	err = procs.Replay(f, l.N, func(m procs.Message) {
-		found = append(found, h.hear(m)...)
-		if r, ok := m.(procs.Result); ok {
-			if turns++; turns <= l.Turns {
-				found = nil // of a turn whose end was taken
-			} else {
-				whole = procs.Classify(r, nil).Kind == ""
-			}
-		}
+// unheard reads in a transcript what the agent said in the turn that was under way when its supervisor died: some of it
+// nobody has read, or read and not saved. What is known comes again and changes nothing. whole tells that the turn had
+// come to its end: the last that was said is a text with a signal.
+func unheard(transcript, prompt string, h ears) (found []signals.Signal, whole bool, err error) {
+	err = procs.SaidAfter(transcript, prompt, func(m procs.Message) {
+		heard := h.hear(m)
+		found = append(found, heard...)
+		_, text := m.(procs.Text)
+		whole = text && len(heard) > 0
 	})
+	if last := h.scanner.EndTurn(""); len(last) > 0 {
+		found, whole = append(found, last...), true
+	}
 	return found, whole, err
 }

@@ -207,12 +207,17 @@ func (e *engine) write(c *child, do func() error, body Body) func(context.Contex
 
 // confirm looks whether a delivery had reached the conversation before its launch ended.
 func (e *engine) confirm(d *Delivery, a *Agent, l *Launch) func(context.Context) result {
-	env, path := e.Env, l.Transcript
-	if e.state.Config.Demo != "" {
-		env = append(env[:len(env):len(env)], "CLAUDE_CONFIG_DIR="+e.demoFolder())
-	}
+	transcript := e.transcript(a, l)
 	return func(context.Context) result {
-		found, err := inTranscript(env, path, a.SessionID, d)
+		found := false
+		path, err := transcript()
+		switch {
+		case err != nil:
+		case d.Tool != nil:
+			_, found, err = procs.AnsweredIn(path, d.Tool.ToolUse)
+		default:
+			found, err = procs.HeardIn(path, d.UUID)
+		}
 		if err != nil {
 			// Without a transcript it was not delivered; sent again, a conversation that has it ignores it.
 			e.log.Info().Err(err).Str("delivery", d.Key).Msg("no transcript to confirm it by")
@@ -221,18 +226,18 @@ func (e *engine) confirm(d *Delivery, a *Agent, l *Launch) func(context.Context)
 	}
 }
 
-func inTranscript(env []string, path, session string, d *Delivery) (bool, error) {
-	if path == "" {
-		var err error
-		if path, err = procs.Transcript(env, session); err != nil {
-			return false, err
+// transcript finds the transcript of an agent: where the CLI said that it is, else by the session's id.
+func (e *engine) transcript(a *Agent, l *Launch) func() (string, error) {
+	env, path, session := e.Env, l.Transcript, a.SessionID
+	if e.state.Config.Demo != "" {
+		env = append(env[:len(env):len(env)], "CLAUDE_CONFIG_DIR="+e.demoFolder())
+	}
+	return func() (string, error) {
+		if path != "" {
+			return path, nil
 		}
+		return procs.Transcript(env, session)
 	}
-	if d.Tool == nil {
-		return procs.HeardIn(path, d.UUID)
-	}
-	_, found, err := procs.AnsweredIn(path, d.Tool.ToolUse)
-	return found, err
 }
 
 // waitUntil waits for a time of the wall clock, which is looked at again at least once a minute: a laptop sleeps,

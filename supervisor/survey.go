@@ -40,7 +40,8 @@ func (e *engine) survey(f Effect) func(context.Context) result {
 	run, cwd := e.state.Run.ID, e.state.Run.Cwd
 	questions := e.state.questions(func(q *Question) bool { return q.Agent == a.ID })
 	l, ears := e.state.launch(a.ID), newEars(a.ID, e.state.Config.AcceptIDs)
-	lost := l.End == endRecover // whoever heard it last may not have saved what it heard
+	prompts := e.state.deliveries(a.ID, func(d *Delivery) bool { return d.Launch == l.N && d.Tool == nil })
+	transcript := e.transcript(a, l)
 	logFile, file := e.Dirs.AgentLog(run, a.ID), e.Dirs.CheckpointFile(run, a.ID)
 	return func(context.Context) result {
 		w, err := workOf(logFile)
@@ -53,9 +54,13 @@ func (e *engine) survey(f Effect) func(context.Context) result {
 		}
 		var found []signals.Signal
 		whole := false
-		if lost {
-			if found, whole, err = unheard(logFile, ears, l); err != nil {
-				e.log.Error().Err(err).Msg("what the agent said last cannot be read")
+		if l.End == endRecover && len(prompts) > 0 { // whoever heard it last may not have saved what it heard
+			path, err := transcript()
+			if err == nil {
+				found, whole, err = unheard(path, prompts[len(prompts)-1].UUID, ears)
+			}
+			if err != nil {
+				e.log.Info().Err(err).Msg("what the agent said last cannot be read")
 			}
 		}
 		return result{finish: func() Body {
