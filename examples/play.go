@@ -39,8 +39,9 @@ var unasked = []string{"No response requested."}
 // after a crash, in another process, goes on as if nothing had happened.
 //
 // The newest text to the model that contains a turn's When decides the turn; where several stand in one text, the one
-// furthest down. A text that contains none, such as a bare "go on", leaves the conversation in its turn. The reply is the one that as many assistant messages precede since then. Where the scenario has none
-// the reply says so, in words that no report contains, so that a test fails with the reason.
+// furthest down. A text that contains none, such as a bare "go on", leaves the conversation in its turn. The reply is
+// the one that as many assistant messages precede since then. Where the scenario has none the reply says so, in words
+// that no report contains, so that a test fails with the reason.
 func (s Scenario) Next(conversation []Message) Reply {
 	turn, at, text := s.deciding(conversation)
 	if turn == nil {

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -120,10 +121,13 @@ func Load(nameOrFile string) (Scenario, error) {
 		}
 		return parseAs(nameOrFile, data)
 	}
-	data, err := files.ReadFile(path.Join("scenarios", nameOrFile+extension))
-	if err != nil {
+	if !slices.Contains(Names(), nameOrFile) {
 		return Scenario{}, fmt.Errorf("%w: %q; give a file that ends in %s, or one of: %s",
 			ErrUnknown, nameOrFile, extension, strings.Join(Names(), ", "))
+	}
+	data, err := files.ReadFile(path.Join("scenarios", nameOrFile+extension))
+	if err != nil {
+		panic(fmt.Sprintf("examples: %v", err)) // it is compiled in
 	}
 	return parseAs(nameOrFile, data)
 }

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,12 +191,12 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	case end != "":
 	case b.Failure.Kind == procs.SessionGone && l.Resume:
 		d.abandon(a)
-		a.Fresh, a.SessionID = true, sessionOf(a)
+		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
 	case b.Failure.Kind == procs.SessionTaken:
 		d.abandon(a)
-		a.SessionID = sessionOf(a)
+		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
 	case b.Failure.Kind == procs.RefusedFlag && b.Failure.Passing:
-		a.Without = append(a.Without, b.Failure.Flag)
+		a.Without, a.Fresh = append(slices.Clip(a.Without), b.Failure.Flag), !l.Resume
 	case len(d.open(a.ID)) > 0 && b.Failure.Kind != procs.NotStarted:
 		// The process that waited is gone; the question is kept, which is all that parking is.
 		l.End, l.EndReason = endPark, "its process ended while it waited ("+b.Outcome+")"

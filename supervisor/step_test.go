@@ -550,6 +550,23 @@ func TestASessionThatIsGoneGetsAFreshOneWithTheCheckpointAndTheAnswer(t *testing
 	}
 }
 
+// The process was killed so early that there is no conversation at all: the task is given to a new one.
+func TestASessionThatNeverWasBeginsAgainWithTheTask(t *testing.T) {
+	s := begin(t, nil)
+	s.dies(crash())
+	s.rests(false)
+	s.do(RetryDue{Agent: root})
+	s.do(Started{Agent: root, Launch: 2, PID: 102})
+	s.delivers(2)
+	gone := procs.Failure{Kind: procs.SessionGone, Reason: "the conversation to resume is gone"}
+	s.do(TurnEnded{Agent: root, Launch: 2, Failure: gone})
+	s.dies(gone)
+	s.rests(false)
+	if text := s.delivered(3); !strings.Contains(text, "## YOUR TASK") {
+		t.Fatalf("the agent reads:\n%s", text)
+	}
+}
+
 func TestRelaunchFreshBeginsANewConversation(t *testing.T) {
 	s := begin(t, func(c *Config) { c.Hold, c.Relaunch = 0, Fresh })
 	s.asks("q-1", "Which database?")

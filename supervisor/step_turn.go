@@ -27,9 +27,12 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
 	l.Turn, l.Gate = false, nil
+	if endsByItself(b.Failure) {
+		return nil
+	}
 	l.Turns++
 	if b.Failure.Kind != "" {
-		if l.End == "" && !endsByItself(b.Failure) {
+		if l.End == "" {
 			d.failure(a, b.Failure, at)
 		}
 		return nil

@@ -3,7 +3,6 @@ package standin
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -46,7 +45,6 @@ type agent struct {
 	reply   *incoming
 	results int
 	failed  bool // the last turn
-	leaving bool // SIGINT
 	cost    float64
 }
 
@@ -113,7 +111,7 @@ func (a *agent) open() error {
 		return err
 	}
 	a.messages = append(a.messages, p.messages...)
-	a.answered, a.cost, a.orphans = p.answered, p.cost, p.tasks
+	a.answered, a.cost, a.orphans, a.last = p.answered, p.cost, p.tasks, p.last
 	a.tellOrphans()
 	return a.mend(p.open)
 }
@@ -127,18 +125,18 @@ func (a *agent) run() error {
 			if err := a.play(next); err != nil {
 				return err
 			}
-			if a.leaving {
-				return ending{code: exitGood}
-			}
 		}
-		if a.input == nil && len(a.tasks) == 0 {
-			if a.failed {
-				return ending{code: exitFailed}
+		switch {
+		case a.broken != nil:
+			return a.broken
+		case a.input != nil || len(a.tasks) > 0:
+			if err := a.wait(nil); err != nil {
+				return err
 			}
+		case a.failed:
+			return ending{code: exitFailed}
+		default:
 			return ending{code: exitGood}
-		}
-		if err := a.wait(nil); err != nil {
-			return err
 		}
 	}
 }
@@ -147,7 +145,7 @@ func (a *agent) run() error {
 // closed. It gives errInterrupted when the turn is to be broken off, and an ending when the process is to end.
 func (a *agent) wait(until <-chan struct{}) error {
 	if a.broken != nil {
-		return fmt.Errorf("the reader is gone: %w", a.broken)
+		return a.broken
 	}
 	select {
 	case line, ok := <-a.input:
@@ -159,15 +157,8 @@ func (a *agent) wait(until <-chan struct{}) error {
 	case t := <-a.ended:
 		a.taskEnded(t)
 	case s := <-a.signals:
-		switch s {
-		case syscall.SIGHUP:
+		if s == syscall.SIGHUP {
 			return ending{code: exitHangUp}
-		case syscall.SIGINT:
-			a.leaving = true
-			if a.turn == nil {
-				return ending{code: exitGood}
-			}
-			return errInterrupted
 		}
 		return ending{code: exitTerm}
 	case <-a.done:
@@ -208,7 +199,7 @@ func (a *agent) told(p prompt) {
 		a.lifecycle(p, "completed")
 		return
 	case a.seen[p.uuid]:
-		if !slices.ContainsFunc(a.queue, func(q prompt) bool { return q.uuid == p.uuid }) && (a.turn == nil || !a.turn.holds(p.uuid)) {
+		if !a.underWay(p.uuid) {
 			a.echo(p)
 		}
 		return
@@ -216,6 +207,12 @@ func (a *agent) told(p prompt) {
 	a.seen[p.uuid] = true
 	a.lifecycle(p, "queued")
 	a.queue = append(a.queue, p)
+}
+
+// underWay tells whether a message still waits for its turn, or for the end of it.
+func (a *agent) underWay(uuid string) bool {
+	is := func(p prompt) bool { return p.uuid == uuid }
+	return slices.ContainsFunc(a.queue, is) || a.turn != nil && (is(a.turn.prompt) || slices.ContainsFunc(a.turn.absorbed, is))
 }
 
 // control answers a control request. It gives errInterrupted when that breaks off the running turn.

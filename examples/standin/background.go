@@ -63,10 +63,11 @@ func (a *agent) taskEnded(t *task) {
 	a.tasks = slices.DeleteFunc(a.tasks, func(other *task) bool { return other == t })
 	_ = t.output.Close()
 	status, path := "completed", a.outputPath(t.id)
-	if t.status() != 0 {
+	summary := fmt.Sprintf("Background command %q completed (exit code 0)", t.description)
+	if code := t.status(); code != 0 {
 		status = "failed"
+		summary = fmt.Sprintf("Background command %q failed with exit code %d", t.description, code)
 	}
-	summary := fmt.Sprintf("Background command %q %s (exit code %d)", t.description, status, t.status())
 	a.message(doc{
 		"type": "system", "subtype": "task_updated", "task_id": t.id,
 		"patch": doc{"status": status, "end_time": time.Now().UnixMilli()},

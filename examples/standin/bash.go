@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -34,7 +35,7 @@ func (a *agent) start(c call, output *os.File) (*task, error) {
 		id: taskID(), description: c.text("description"), command: c.text("command"), call: c.id,
 		output: output, cmd: exec.Command("/bin/sh", "-c", c.text("command")), over: make(chan struct{}),
 	}
-	t.cmd.Dir, t.cmd.Env = a.cwd, append(a.env[:len(a.env):len(a.env)], "CLAUDECODE=1")
+	t.cmd.Dir, t.cmd.Env = a.cwd, slices.Concat(a.env, []string{"CLAUDECODE=1"})
 	t.cmd.Stdout, t.cmd.Stderr = output, output
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := t.cmd.Start(); err != nil {
@@ -137,7 +138,7 @@ func taskID() string {
 	return string(id)
 }
 
-// outputPath is where the output of a background task is kept for the model to read.
+// outputPath is where the output of a background task is kept for the model to read. The CLI keeps it under /tmp.
 func (a *agent) outputPath(id string) string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("claude-%d", os.Getuid()), munged(a.cwd), a.opts.session, "tasks", id+".output")
+	return filepath.Join(strings.TrimSuffix(a.transcript.path, ".jsonl"), "tasks", id+".output")
 }

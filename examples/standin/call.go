@@ -112,7 +112,7 @@ func (a *agent) call(t *turn, c call) (result, error) {
 	}
 	v, err := a.permit(c)
 	if err != nil || !v.allowed {
-		if v.denied {
+		if v.refusal.fails && !v.lost {
 			t.denials = append(t.denials, doc{"tool_name": c.name, "tool_use_id": c.id, "tool_input": c.input})
 		}
 		return v.refusal, err

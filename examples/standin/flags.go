@@ -42,7 +42,12 @@ func parseFlags(args []string) (options, error) {
 	var skip, verbose, printing bool
 	f := pflag.NewFlagSet("claude", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.SortFlags = false
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "allowed-tools" {
+			name = "allowedTools"
+		}
+		return pflag.NormalizedName(name)
+	})
 	f.BoolVarP(&printing, "print", "p", false, "")
 	f.StringVar(&input, "input-format", "text", "")
 	f.StringVar(&output, "output-format", "text", "")
@@ -55,7 +60,6 @@ func parseFlags(args []string) (options, error) {
 	f.StringVar(&mode, "permission-mode", modeDefault, "")
 	f.BoolVar(&skip, "dangerously-skip-permissions", false, "")
 	f.StringSliceVar(&o.allowed, "allowedTools", nil, "")
-	f.StringSliceVar(&o.allowed, "allowed-tools", nil, "")
 	f.StringVar(&o.model, "model", "scripted", "")
 	if err := f.Parse(args); err != nil {
 		return o, flagError(args, err)

@@ -40,5 +40,6 @@ func (a *agent) feedback(t *turn, reason string) error {
 	text := "Stop hook feedback:\n" + reason
 	a.messages = append(a.messages, user(text))
 	t.users++
-	return a.userLine([]doc{{"type": "text", "text": text}}, doc{"isSynthetic": true}, nil)
+	return a.userLine([]doc{{"type": "text", "text": text}}, doc{"isSynthetic": true},
+		doc{"message": doc{"role": "user", "content": text}})
 }

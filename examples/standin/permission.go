@@ -13,7 +13,7 @@ type verdict struct {
 	input   map[string]any // the person's own, in place of the model's
 	meta    doc
 	refusal result
-	denied  bool // by the person
+	lost    bool // the question went with the input: no denial, as the CLI counts them
 }
 
 // How a call came to be allowed, as the stream tells it.
@@ -40,8 +40,10 @@ func (a *agent) permit(c call) (verdict, error) {
 	}
 	data, err := a.request(a.prompt(c, inside))
 	switch {
-	case errors.Is(err, errStreamClosed) && c.name == "AskUserQuestion", errors.Is(err, errInterrupted):
-		return verdict{refusal: brokenOff(refusedCall)}, errInterrupted
+	case errors.Is(err, errStreamClosed) && c.name == "AskUserQuestion":
+		return verdict{refusal: brokenOff(refusedCall), lost: true}, errInterrupted
+	case errors.Is(err, errInterrupted):
+		return verdict{refusal: brokenOff(refusedCall)}, err
 	case errors.Is(err, errStreamClosed):
 		return verdict{refusal: refusal(closedStream)}, nil
 	case errors.Is(err, errRefused):
@@ -79,7 +81,7 @@ func decide(data json.RawMessage) (v verdict, interrupt bool) {
 	case "deny":
 		r := refusal(answer.Message)
 		r.meta = doc{"decision": "reject", "source": "user_reject"}
-		return verdict{refusal: r, denied: true}, answer.Interrupt
+		return verdict{refusal: r}, answer.Interrupt
 	}
 	return verdict{refusal: refusal("Tool permission request failed: its behavior is neither allow nor deny")}, false
 }
@@ -93,10 +95,17 @@ func (a *agent) prompt(c call, inside bool) doc {
 		d["requires_user_interaction"] = true
 		return d
 	case "Bash":
-		d["description"] = c.text("description")
+		d["description"], d["decision_reason"] = c.text("description"), "This command requires approval"
+		d["permission_suggestions"] = []doc{{
+			"type": "addRules", "behavior": "allow", "destination": "localSettings",
+			"rules": []doc{{"toolName": "Bash", "ruleContent": c.text("command")}},
+		}}
 		return d
 	}
-	suggestions := []doc{{"type": "setMode", "mode": modeEdits, "destination": "session"}}
+	suggestions := []doc{}
+	if a.opts.mode != modeEdits {
+		suggestions = append(suggestions, doc{"type": "setMode", "mode": modeEdits, "destination": "session"})
+	}
 	d["description"] = path
 	if inside {
 		if rel, err := filepath.Rel(a.cwd, path); err == nil {

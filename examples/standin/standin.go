@@ -41,9 +41,8 @@ const showCursor = "\x1b[?25h"
 // Main plays the scenario and gives the exit status. args are the CLI's flags without the program's name, env is the
 // environment (HOME or CLAUDE_CONFIG_DIR says where conversations are kept); the folder is that of the process.
 //
-// It blocks until its input ends and its work is done. SIGTERM, SIGHUP and SIGINT are taken while it runs and do what
-// they do to the CLI; the end of ctx does what SIGTERM does. A crash of the scenario returns at once, with nothing
-// tidied up.
+// It blocks until its input ends and its work is done. SIGTERM and SIGHUP are taken while it runs and do what they do to
+// the CLI; the end of ctx does what SIGTERM does. A crash of the scenario returns at once, with nothing tidied up.
 func Main(ctx context.Context, scenario examples.Scenario, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	opts, err := parseFlags(args)
 	if err != nil {
@@ -63,7 +62,7 @@ func Main(ctx context.Context, scenario examples.Scenario, args, env []string, s
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	a.done, a.signals, a.input = ctx.Done(), signals, lines(ctx, stdin)
 

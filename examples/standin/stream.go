@@ -70,14 +70,17 @@ type incoming struct {
 		Subtype   string          `json:"subtype"`
 		RequestID string          `json:"request_id"`
 		Response  json.RawMessage `json:"response"`
-		Error     string          `json:"error"`
+		Error     string          `json:"error,omitempty"`
 	} `json:"response"`
 }
 
-// print writes a line of the stream.
+// print writes a line of the stream. Once the reader is gone that is kept, and ends the agent at the next wait.
 func (a *agent) print(d doc) {
-	if a.broken == nil {
-		_, a.broken = a.out.Write(append(encode(d), '\n'))
+	if a.broken != nil {
+		return
+	}
+	if _, err := a.out.Write(append(encode(d), '\n')); err != nil {
+		a.broken = fmt.Errorf("the reader is gone: %w", err)
 	}
 }
 

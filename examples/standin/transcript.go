@@ -115,8 +115,10 @@ type past struct {
 	open     []string          // calls without a result
 	tasks    map[string]string // background tasks without an end, and the calls that began them
 	cost     float64           // in USD, of processes that ended orderly
+	last     string            // uuid of the last line
 
 	reply   string   // id of the assistant's message that is being read
+	inReply bool     // the last line was one of it
 	waiting []string // uuids of a person's messages that have had no reply yet
 }
 
@@ -144,6 +146,9 @@ func readTranscript(path string) (*past, error) {
 }
 
 func (p *past) take(e entry) {
+	if e.UUID != "" {
+		p.last = e.UUID
+	}
 	switch e.Type {
 	case "user":
 		p.heard(examples.User, e.Message.Content.Texts())
@@ -170,7 +175,7 @@ func (p *past) take(e entry) {
 
 func (p *past) heard(role examples.Role, texts []string) {
 	p.messages = append(p.messages, examples.Message{Role: role, Texts: texts})
-	p.reply = ""
+	p.inReply = false
 	for _, t := range texts {
 		if m := taskOf.FindStringSubmatch(t); m != nil {
 			delete(p.tasks, m[1])
@@ -197,9 +202,9 @@ func (p *past) results(e entry) {
 
 // said takes a line of the assistant: one block of a message, whose lines follow each other.
 func (p *past) said(e entry) {
-	if e.Message.ID != p.reply {
+	if !p.inReply || e.Message.ID != p.reply {
 		p.messages = append(p.messages, examples.Message{Role: examples.Assistant})
-		p.reply = e.Message.ID
+		p.reply, p.inReply = e.Message.ID, true
 	}
 	last := &p.messages[len(p.messages)-1]
 	last.Texts = append(last.Texts, e.Message.Content.Texts()...)

@@ -3,7 +3,6 @@ package standin
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,10 +32,6 @@ type turn struct {
 	denials  []doc
 	text     string // of the last reply
 	calling  bool   // the last reply was calls
-}
-
-func (t *turn) holds(uuid string) bool {
-	return t.prompt.uuid == uuid || slices.ContainsFunc(t.absorbed, func(p prompt) bool { return p.uuid == uuid })
 }
 
 // play runs one turn to its result.

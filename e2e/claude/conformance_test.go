@@ -1,0 +1,76 @@
+package claude
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/examples"
+	"claude-supervise/examples/standin"
+)
+
+// playVariable makes the test binary the stand-in, which plays the scenario that it names.
+const playVariable = "CLAUDE_SUPERVISE_TEST_PLAY"
+
+func TestMain(m *testing.M) {
+	if source := os.Getenv(playVariable); source != "" {
+		scenario, err := examples.Load(source)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(70)
+		}
+		os.Exit(standin.Main(context.Background(), scenario, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "write testdata anew from what the real CLI does")
+
+var signal = regexp.MustCompile(`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK`)
+
+// alike plays a case with the stand-in and the real CLI, and holds both to what was written down.
+func alike(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join("testdata", name+".txt")
+		for _, a := range []agent{realCLI, standIn} {
+			t.Run(string(a), func(t *testing.T) {
+				if a == realCLI {
+					Program(t)
+				}
+				s := newSession(t, a, scenario)
+				play(t, s)
+				s.kept()
+				got := s.log.String()
+				if *update && a == realCLI {
+					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+					t.Errorf("%s (-written down +%s):\n%s", file, a, diff)
+				}
+			})
+		}
+	})
+}
+
+func TestEveryScenarioIsPlayedAlike(t *testing.T) {
+	for _, name := range examples.Names() {
+		alike(t, "scenario-"+name, name, func(t *testing.T, s *session) {
+			s.play()
+			s.meetsExpectations(t)
+		})
+	}
+}
