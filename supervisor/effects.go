@@ -100,11 +100,14 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 			_ = out.Close() // nothing was written
 			return result{body: notStarted(f, err)}
 		}
-		return result{finish: func() Body {
-			e.children[a.ID] = c
-			close(c.known)
-			return Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(), StartTicks: c.process.StartTicks()}
-		}}
+		return result{
+			finish: func() Body {
+				e.children[a.ID] = c
+				close(c.known)
+				return Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(), StartTicks: c.process.StartTicks()}
+			},
+			undo: func() { c.process.End(context.Background(), procs.Kill) },
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ type engine struct {
 	seq      int64 // of the last event saved
 	bell     *checkpoints.Bell
 	log      zerolog.Logger
-	group    *errgroup.Group
+	group    errgroup.Group
 	inflight map[string]context.CancelFunc
 	children map[string]*child // by agent
 	results  chan result
@@ -45,6 +45,7 @@ type result struct {
 	key    string
 	body   Body
 	finish func() Body
+	undo   func() // instead of both, where the engine has ended meanwhile
 }
 
 // heard is one message of a child.
@@ -147,6 +148,9 @@ func (e *engine) start(ctx context.Context, effect Effect) {
 		select {
 		case e.results <- r:
 		case <-e.done:
+			if r.undo != nil {
+				r.undo()
+			}
 		}
 		return nil
 	})

@@ -168,7 +168,7 @@ func TestARunIsOwnedByOneSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Resume(t.Context(), run, Ask, true); err == nil {
+	if _, err := d.Resume(t.Context(), run, Taking{Policy: Ask, Revive: true}); err == nil {
 		t.Fatal("a second supervisor took the run over")
 	}
 	if err := owner.Release(); err != nil {

@@ -34,6 +34,7 @@ type (
 		Bell   string
 		Notes  []Note     // what lay in the inbox: who asks again must know what is answered
 		Revive bool       // go on with agents that failed or were stopped
+		Claude string     // another claude than before; "": the same
 		Policy OnQuestion // what this supervisor does with questions that are not answered in time
 	}
 

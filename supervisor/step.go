@@ -130,6 +130,9 @@ func (d *draft) opened(b Opened, at time.Time) {
 	r.Epoch++
 	r.PID, r.Bell, r.Left, r.Leaving, r.EndedAt, r.ExitCode = b.PID, b.Bell, "", "", nil, nil
 	d.Config.Policy = b.Policy
+	if b.Claude != "" {
+		d.Config.Claude = b.Claude
+	}
 	r.Config = encode(d.Config)
 	for _, a := range d.agents() {
 		if b.Revive && Revivable(a) {

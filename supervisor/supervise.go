@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -54,7 +53,6 @@ func (s Supervisor) Start(ctx context.Context, t Task, policy OnQuestion) (Outco
 	}
 	defer func() { _ = owner.Release() }() // the kernel would do it
 	e := s.engine(id)
-	e.state = State{}
 	err = e.apply(ctx, Created{
 		Run: id, Name: t.Name, Cwd: t.Cwd, Agent: checkpoints.NewID("a-", rand.Reader), Task: t.Prompt, Config: t.Config,
 	})
@@ -64,9 +62,16 @@ func (s Supervisor) Start(ctx context.Context, t Task, policy OnQuestion) (Outco
 	return e.supervise(ctx, Opened{PID: os.Getpid(), Policy: policy})
 }
 
-// Resume takes over a run that nobody supervises and goes on with it. With revive, agents that failed or were stopped
-// go on too. checkpoints.ErrOwned is the error where another process supervises the run.
-func (s Supervisor) Resume(ctx context.Context, run string, policy OnQuestion, revive bool) (Outcome, error) {
+// Taking says how a run is taken over.
+type Taking struct {
+	Policy OnQuestion
+	Revive bool   // agents that failed or were stopped go on, too
+	Claude string // another claude than the run was started with; "": the same
+}
+
+// Resume takes over a run that nobody supervises and goes on with it. ErrOwned is the error where another process
+// supervises the run.
+func (s Supervisor) Resume(ctx context.Context, run string, how Taking) (Outcome, error) {
 	owner, err := s.Dirs.Own(ctx, run)
 	if err != nil {
 		return Outcome{}, err
@@ -81,7 +86,7 @@ func (s Supervisor) Resume(ctx context.Context, run string, policy OnQuestion, r
 	if e.state, err = loaded(l); err != nil {
 		return Outcome{}, err
 	}
-	return e.supervise(ctx, Opened{PID: os.Getpid(), Policy: policy, Revive: revive})
+	return e.supervise(ctx, Opened{PID: os.Getpid(), Policy: how.Policy, Revive: how.Revive, Claude: how.Claude})
 }
 
 func (s Supervisor) engine(run string) *engine {
@@ -106,8 +111,6 @@ func (e *engine) supervise(ctx context.Context, opened Opened) (Outcome, error) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	group, _ := errgroup.WithContext(context.WithoutCancel(ctx))
-	e.group = group
 	err = e.loop(ctx, opened)
 	if err != nil {
 		e.kill(context.WithoutCancel(ctx))

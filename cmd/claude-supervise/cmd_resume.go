@@ -17,32 +17,39 @@ import (
 
 func newResume() *cobra.Command {
 	var f sessionFlags
-	var onQuestion string
+	var onQuestion, claude string
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "go on with a run that nobody supervises",
 		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
 one whose supervisor died, or one that failed for a cause that is mended now. Nothing
 is done twice, and an answer that was given meanwhile is delivered.`,
-		Example: "  claude-supervise resume r-3f9a2c1b",
+		Example: "  claude-supervise resume r-3f9a2c1b\n  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude",
 		Args:    exactly(1, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], supervisor.OnQuestion(onQuestion), f)
+			return runResume(cmd.Context(), args[0], supervisor.OnQuestion(onQuestion), claude, f)
 		},
 	}
 	cmd.Flags().StringVar(&onQuestion, "on-question", "", "ask, park or fail (default: as the run was started)")
+	cmd.Flags().StringVar(&claude, "claude", "", "another claude than the run was started with")
 	addSessionFlags(cmd, &f)
 	return cmd
 }
 
-func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion, f sessionFlags) error {
+func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion, claude string, f sessionFlags) error {
 	switch onQuestion {
 	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
 	default:
 		return usage("--on-question takes ask, park or fail, not %q", onQuestion)
+	}
+	if claude != "" {
+		var err error
+		if claude, err = supervisor.FindClaude(claude, os.Environ()); err != nil {
+			return err
+		}
 	}
 	s, err := newSession(f)
 	if err != nil {
@@ -56,7 +63,7 @@ func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion,
 		onQuestion = plan.OnQuestion
 	}
 	out, err := s.supervise(ctx, f, plan.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, plan.Run, s.policy(onQuestion), true)
+		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(onQuestion), Revive: true, Claude: claude})
 	})
 	return s.finish(out, err)
 }
@@ -115,7 +122,7 @@ func stopAlone(ctx context.Context, run string) error {
 		return err
 	}
 	out, err := s.supervise(ctx, sessionFlags{}, "", func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, run, supervisor.Park, false)
+		return sup.Resume(ctx, run, supervisor.Taking{Policy: supervisor.Park})
 	})
 	if errors.Is(err, supervisor.ErrOwned) {
 		return errors.Join(s.close(), print(func(p *terminal.Printer) error { return p.Result(run + " is being stopped.") }))

@@ -306,7 +306,11 @@ func ending(out supervisor.Outcome) string {
 		return fmt.Sprintf("%s was %s", id, reason)
 	}
 	text := fmt.Sprintf("%s %s: %s", id, out.Root.Status, reason)
-	if supervisor.Revivable(out.Root) {
+	switch {
+	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
+		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
+			"then go on with: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
+	case supervisor.Revivable(out.Root):
 		text += fmt.Sprintf("\nOnce the cause is mended, go on with: claude-supervise resume %s", id)
 	}
 	return text

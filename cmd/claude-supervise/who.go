@@ -10,9 +10,9 @@ import (
 func who(command string) string {
 	for _, f := range []*os.File{os.Stdin, os.Stderr} {
 		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-		if err == nil && strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty") {
-			return fmt.Sprintf("%s on %s", command, strings.TrimPrefix(name, "/dev/"))
+		if err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {
+			return "a person on " + strings.TrimPrefix(name, "/dev/")
 		}
 	}
-	return fmt.Sprintf("%s (pid %d)", command, os.Getpid())
+	return fmt.Sprintf("`claude-supervise %s`, process %d", command, os.Getpid())
 }
