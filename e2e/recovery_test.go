@@ -310,3 +310,20 @@ func (w *world) forget() {
 		}
 	}
 }
+
+// What could be the start of an id is an answer, unless it says by its q- that it is an id.
+func TestWhatIsTypedAloneIsAnAnswerAndNotTheStartOfAnID(t *testing.T) {
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).standIn(s)
+	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+	q := run.until("question").Question
+	run.wait()
+	code, _, stderr := w.run("answer", q.ID[2:4])
+	if code != 2 || !strings.Contains(stderr, "free text needs the id") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	w.must("answer", q.ID[:4], "JWT")
+}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 )
@@ -74,21 +75,11 @@ func (w *world) standIn(s examples.Scenario) *world {
 // real makes the real CLI play the scenario, against a scripted Messages API.
 func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *world {
 	w.t.Helper()
-	claude := os.Getenv("CLAUDE_SUPERVISE_TEST_CLAUDE")
-	if claude == "" {
-		if os.Getenv("CI") != "" {
-			w.t.Fatal("CLAUDE_SUPERVISE_TEST_CLAUDE is not set: `make test` installs the real CLI and sets it")
-		}
-		w.t.Skip("the real CLI is not installed: `make test` does that")
-	}
+	program := claude.Program(w.t)
 	w.api = messagesapi.New(s, onRequest)
 	server := httptest.NewServer(w.api)
 	w.t.Cleanup(func() { w.api.Close(); server.Close() })
-	w.env = append(w.env,
-		"ANTHROPIC_BASE_URL="+server.URL, "ANTHROPIC_API_KEY=scripted", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
-		"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_SUPERVISE_CLAUDE="+claude,
-	)
+	w.env = append(append(claude.Environment(w.home, server.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
 	w.agent = []string{s.Prompt}
 	return w
 }

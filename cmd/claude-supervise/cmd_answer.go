@@ -82,14 +82,16 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
-// that is open; q is nil where none is.
+// that is open; q is nil where none is. An id is known by its q-, or by being whole: the start of one without it could
+// be an answer.
 func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervisor.Question, typed string, named bool, err error) {
 	if len(args) > 0 {
+		marked := strings.HasPrefix(args[0], "q-")
 		q, err = c.Find(ctx, args[0])
-		if err == nil {
+		switch {
+		case err == nil && (marked || q.ID == "q-"+args[0]):
 			return q, strings.Join(args[1:], " "), true, nil
-		}
-		if !supervisor.NoSuchID(err) || strings.HasPrefix(args[0], "q-") {
+		case err != nil && (marked || !supervisor.NoSuchID(err)):
 			return nil, "", false, err
 		}
 	}
