@@ -22,9 +22,9 @@ func newAnswer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer a question, from anywhere",
-		Long: `Answer an open question. The first answer stands; who comes later is told whose it
-was. Without an ID exactly one question must be open. Without a VALUE the question
-is asked on the terminal.
+		Long: `Answer an open question. The first answer stands; who comes later is told whose
+it was. Without an ID exactly one question must be open. Without a VALUE the
+question is asked on the terminal.
 
 VALUE is the number, letter or label of an option, several separated by commas
 where the question allows it, or free text. A permission takes allow, or

@@ -22,7 +22,7 @@ func newDoctor() *cobra.Command {
 		Args:    exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), claude, asJSON) },
 	}
-	cmd.Flags().StringVar(&claude, "claude", "", "the claude to look at (default: $CLAUDE_SUPERVISE_CLAUDE, then PATH)")
+	cmd.Flags().StringVar(&claude, "claude", "", "look at the claude at `PATH` (default: the one that run takes)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }

@@ -22,8 +22,8 @@ func newResume() *cobra.Command {
 		Use:   "resume RUN",
 		Short: "go on with a run that nobody supervises",
 		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
-one whose supervisor died, or one that failed for a cause that is mended now. Nothing
-is done twice, and an answer that was given meanwhile is delivered.`,
+one whose supervisor died, or one that failed for a cause that is mended now.
+Nothing is done twice, and an answer that was given meanwhile is delivered.`,
 		Example: "  claude-supervise resume r-3f9a2c1b\n  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude",
 		Args:    exactly(1, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,8 +33,8 @@ is done twice, and an answer that was given meanwhile is delivered.`,
 			return runResume(cmd.Context(), args[0], supervisor.OnQuestion(onQuestion), claude, f)
 		},
 	}
-	cmd.Flags().StringVar(&onQuestion, "on-question", "", "ask, park or fail (default: as the run was started)")
-	cmd.Flags().StringVar(&claude, "claude", "", "another claude than the run was started with")
+	cmd.Flags().StringVar(&onQuestion, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
+	cmd.Flags().StringVar(&claude, "claude", "", "another claude than the run was started with, at `PATH`")
 	addSessionFlags(cmd, &f)
 	return cmd
 }

@@ -35,11 +35,11 @@ func newRun() *cobra.Command {
 		Long: `Start a task and supervise it to its end. The report's summary goes to stdout,
 progress and questions to stderr. What follows -- is passed on to claude.
 
-Claude's own permission mode is in force: what it would ask a person for is asked
-here. Loosen it with claude's flags, as in the example.`,
+Claude's own permission mode is in force: what it would ask a person for is
+asked here. Loosen it with claude's flags, as in the example.`,
 		Example: "  claude-supervise run \"Write a CHANGELOG for the last release\"\n" +
 			"  claude-supervise run - < task.txt\n" +
-			"  claude-supervise run --hold 0 --answer \"database=PostgreSQL\" \"Plan the migration\"\n" +
+			"  claude-supervise run --hold 0 --answer \"database=SQLite\" \"Plan the migration\"\n" +
 			"  claude-supervise run \"Fix the tests\" -- --permission-mode acceptEdits\n" +
 			"  claude-supervise run --demo ask",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,19 +51,19 @@ here. Loosen it with claude's flags, as in the example.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.claude, "claude", "", "the claude to run (default: $CLAUDE_SUPERVISE_CLAUDE, then PATH)")
-	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a duration, 0 or forever")
-	fl.IntVar(&f.maxHeld, "max-held", -1, "how many processes may wait at once; the others are parked at once (-1: any number)")
-	fl.StringVar(&f.onQuestion, "on-question", "", "ask: stay until it is answered; park: leave with 75; fail: exit 1 (default: ask on a terminal, else park)")
-	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance, KEY=VALUE; KEY is the question's id, its header or part of its text")
-	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON file of such answers, KEY: VALUE")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent id in signals that counts as this agent's")
-	fl.StringVar(&f.relaunch, "relaunch", "resume", "how a parked agent gets its answer: resume its conversation, or a fresh one with the checkpoint")
-	fl.IntVar(&f.retries, "retries", 3, "how often a passing failure is tried again, with growing rests")
-	fl.StringVar(&f.cwd, "cwd", "", "the folder to work in (default: this one)")
-	fl.StringVar(&f.name, "name", "", "a name for people")
+	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (default: $CLAUDE_SUPERVISE_CLAUDE, then the one on PATH)")
+	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
+	fl.IntVar(&f.maxHeld, "max-held", -1, "at most `N` processes wait at a time, the others are parked at once (-1: any number)")
+	fl.StringVar(&f.onQuestion, "on-question", "", "`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a terminal, else park")
+	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text")
+	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers, KEY: VALUE")
+	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent `ID` in signals that counts as this agent's")
+	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
+	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again, with growing rests")
+	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one)")
+	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
 	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
-	fl.StringVar(&f.demo, "demo", "", "play a built-in scenario instead of claude: "+strings.Join(examples.Names(), ", "))
+	fl.StringVar(&f.demo, "demo", "", "play the built-in `SCENARIO` instead of claude: "+strings.Join(examples.Names(), ", "))
 	addSessionFlags(cmd, &f.sessionFlags)
 	return cmd
 }
@@ -72,7 +72,7 @@ func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours and no status line")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress; questions and the result are shown")
-	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this file")
+	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this `FILE`")
 }
 
 // maxPrompt bounds a prompt, in bytes: more than any model reads.

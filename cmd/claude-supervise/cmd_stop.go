@@ -14,7 +14,7 @@ func newStop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stop ID",
 		Short:   "stop a run, or an agent and what it started",
-		Long:    "Stop a run, or an agent and what it started. Its process is ended; what it wrote stays.",
+		Long:    "Stop a run, or an agent and what it started. Its process is ended; what it\nwrote stays.",
 		Example: "  claude-supervise stop r-3f9a2c1b",
 		Args:    exactly(1, 1, "the id of a run or an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
