@@ -97,7 +97,7 @@ func play(w *world, s examples.Scenario, hold string) {
 	if left := marked(w.t, done.Run); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
-	if n := run.count("question"); n < len(s.Answers) {
+	if n := run.count("question"); n != len(s.Answers) {
 		w.t.Errorf("%d questions for %d answers", n, len(s.Answers))
 	}
 }

@@ -147,6 +147,11 @@ func (d *draft) opened(b Opened, at time.Time) {
 		}
 	}
 	d.noted(b.Notes)
+	for _, a := range d.agents() {
+		if open := d.open(a.ID); b.Policy == Fail && len(open) > 0 {
+			d.refuse(open[0])
+		}
+	}
 }
 
 // Revivable tells whether resume goes on with an agent that has ended: one that reported has said its last word.

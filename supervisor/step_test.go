@@ -140,6 +140,17 @@ func TestUnderTheFailPolicyAQuestionFailsTheAgent(t *testing.T) {
 	}
 }
 
+func TestUnderTheFailPolicyAQuestionThatWasOpenIsRefusedToo(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
+	s.asks("q-1", "Which database?")
+	s.ends()
+	s.rests(true)
+	s.do(Noticed{Question: "q-1"})
+	s.do(Left{})
+	s.do(Opened{PID: 2, Policy: Fail, Revive: true})
+	s.is(checkpoints.Failed)
+}
+
 func TestAnAnswerGivenInAdvanceIsTaken(t *testing.T) {
 	s := begin(t, nil)
 	h := s.clarification("q-1", "Which database?")
@@ -308,9 +319,6 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	s.rests(true)
 	s.answers("q-1", allow)
 	s.launches(2)
-	for _, d := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	}
 	s.do(ask(2, "r2", "q-2", "/a"))
 	if s.state.Questions["q-2"] != nil {
 		t.Fatal("what was allowed is asked again")

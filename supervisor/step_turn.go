@@ -162,15 +162,16 @@ func (d *draft) asked(b Asked, at time.Time) error {
 	return nil
 }
 
-// grant finds a permission that was given after its call was gone, for exactly this tool and input. It is good for
-// one call: without it a parked agent would ask for ever.
+// grant finds a permission that was given after its call was gone, for exactly this tool and input, and of which the
+// agent was told. It is good for one call: without it a parked agent would ask for ever.
 func (d *draft) grant(agent, fingerprint string) *Question {
 	for _, q := range d.questions(func(q *Question) bool {
-		return q.Agent == agent && q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint &&
-			q.State == checkpoints.QuestionDelivered && !q.GrantSpent && q.Answer == allow
+		return q.Agent == agent && q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Answer == allow && !q.GrantSpent
 	}) {
-		for _, v := range d.Deliveries {
-			if v.Text != "" && slices.Contains(v.Groups, q.Group) && v.State == checkpoints.DeliveryDelivered {
+		for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
+		}) {
+			if v.Tool == nil && slices.Contains(v.Groups, q.Group) {
 				return q
 			}
 		}
@@ -195,10 +196,15 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 		if p := presets[q.Index]; p.Value != "" {
 			d.answer(Note{Question: q.ID, Value: p.Value, By: p.by(), At: at})
 		} else if d.Config.Policy == Fail {
-			d.fail(agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
+			d.refuse(q)
 			return
 		}
 	}
+}
+
+// refuse fails an agent because it asks, under --on-question fail.
+func (d *draft) refuse(q *Question) {
+	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
 }
 
 // newQuestion makes an open question that belongs to nobody yet.
