@@ -51,9 +51,10 @@ func Plan(s State) []Effect {
 	for _, a := range s.agents() {
 		plan = append(plan, s.planAgent(a)...)
 	}
-	for _, q := range s.questions(func(q *Question) bool {
+	if unseen := s.questions(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
-	}) {
+	}); len(unseen) > 0 { // one at a time, so that they are told in their order
+		q := unseen[0]
 		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	if s.Run.Leaving == "" {

@@ -25,7 +25,13 @@ func runLogs(ctx context.Context, id string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	return print(func(p *terminal.Printer) error {
-		return r.Log(ctx, id, func(line string) error { return p.Result(line) })
+	var unread error
+	err = print(func(p *terminal.Printer) error {
+		unread = r.Log(ctx, id, func(line string) error { return p.Result(line) })
+		return nil // what cannot be written is told of when the printer closes
 	})
+	if err != nil {
+		return err
+	}
+	return unread
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
 	"claude-supervise/examples"
@@ -50,6 +51,12 @@ asked here. Loosen it with claude's flags, as in the example.`,
 			return runRun(cmd.Context(), t, f)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
+			err = fmt.Errorf("%w; a task that begins with - is read from stdin: claude-supervise run -", err)
+		}
+		return flagError(cmd, err)
+	})
 	fl := cmd.Flags()
 	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (default: $CLAUDE_SUPERVISE_CLAUDE, then the one on PATH)")
 	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
@@ -245,7 +252,9 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 	}
 	policy := s.policy(t.Config.OnQuestion)
 	if t.Config.Demo != "" && !s.asks && len(t.Config.Answers) == 0 && t.Config.OnQuestion == "" {
-		policy, t.Config.Answers = supervisor.Ask, s.demoAnswers(t.Config.Demo)
+		if t.Config.Answers = s.demoAnswers(t.Config.Demo); len(t.Config.Answers) > 0 {
+			policy = supervisor.Ask
+		}
 	}
 	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
 		return sup.Start(ctx, t, policy)
@@ -299,7 +308,7 @@ func ending(out supervisor.Outcome) string {
 	case supervisor.ExitParked:
 		return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with: claude-supervise resume %s", id, reason, id)
 	case supervisor.ExitInterrupted:
-		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with: claude-supervise resume %s", id, id)
+		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with:\n  claude-supervise resume %s", id, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:

@@ -40,7 +40,10 @@ const examplesOfUse = `  # see it work, with no key and no claude installed
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "claude-supervise",
+		Use: "claude-supervise",
+
+		SuggestionsMinimumDistance: 2,
+
 		Short:         "supervise headless Claude Code, and never lose a question",
 		Long:          about,
 		Example:       examplesOfUse,
@@ -55,14 +58,20 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newStop(), newResume(), newDoctor(),
 		newVersion(), newStandIn(),
 	)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Example = "  source <(claude-supervise completion bash)"
+	}
 	return root
+}
+
+func flagError(cmd *cobra.Command, err error) error {
+	return usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {

@@ -1,0 +1,250 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Every command and every error as a story with its output. The scripts know these commands beside testscript's own:
+//
+//	exits N command...        runs a command, which must exit with N
+//	begin NAME command...     starts a command that goes on in the background
+//	signal INT|KILL NAME      sends it a signal
+//	ends N NAME               waits for it; it must exit with N, or by a signal if N is -1
+//	until PATTERN command...  runs a command again and again until its stdout, made the same, matches
+//	nothing-left RUN          no process of that run lives
+//
+// What they show is made the same in every run: ids become RUN, RUN2, AGENT, QUESTION, QUESTION2 and so on in the order
+// in which the script first sees them, and $RUN, $QUESTION2, ... hold the ids themselves from then on; times become TIME
+// and AGO, pids PID, session ids UUID, and the script's folder $WORK.
+//
+// With CLAUDE_SUPERVISE_UPDATE_SCRIPTS set, what cmp compares with is written anew.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               setUpScript,
+		Deadline:            time.Now().Add(scriptPatience),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("CLAUDE_SUPERVISE_UPDATE_SCRIPTS") != "",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  scriptExits,
+			"begin":  scriptBegin,
+			"signal": scriptSignal,
+			"ends":   scriptEnds,
+			"until":  scriptUntil,
+			"nothing-left": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) != 1 || !anyID.MatchString(args[0]) {
+					ts.Fatalf("usage: nothing-left RUN")
+				}
+				if left := marked(t, args[0]); len(left) > 0 {
+					ts.Fatalf("processes %v are left", left)
+				}
+			},
+		},
+	})
+}
+
+// scriptPatience is how long all scripts together may take. It only bounds a command that hangs, which then says where.
+const scriptPatience = 3 * time.Minute
+
+// storyKey finds a script's story among its values.
+type storyKey struct{}
+
+// A story is what one script has seen so far.
+type story struct {
+	names map[string]string // ids to what they are called
+	count map[string]int    // ids of each kind
+	begun map[string]*begun // commands in the background
+}
+
+type begun struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+func setUpScript(env *testscript.Env) error {
+	for name, value := range map[string]string{
+		"HOME":            filepath.Join(env.WorkDir, ".home"),
+		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, ".run"),
+	} {
+		if err := os.Mkdir(value, 0o700); err != nil {
+			return err
+		}
+		env.Setenv(name, value)
+	}
+	env.Setenv("PATH", filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	env.Setenv("TERM", "dumb")
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command of a -race build rests for a second at its end
+	env.Values[storyKey{}] = &story{names: map[string]string{}, count: map[string]int{}, begun: map[string]*begun{}}
+	return nil
+}
+
+func storyOf(ts *testscript.TestScript) *story { return ts.Value(storyKey{}).(*story) }
+
+// wanted reads the exit code that a line of a script begins with.
+func wanted(ts *testscript.TestScript, neg bool, args []string) int {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N command... or ends N name")
+	}
+	code, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	return code
+}
+
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	want := wanted(ts, neg, args)
+	err := ts.Exec(args[1], args[2:]...)
+	code := exitCode(ts, err)
+	storyOf(ts).tell(ts, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	if code != want {
+		ts.Fatalf("it exits %d, not %d", code, want)
+	}
+}
+
+func exitCode(ts *testscript.TestScript, err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	ts.Check(err)
+	return 0
+}
+
+func scriptBegin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: begin NAME command...")
+	}
+	b := &begun{cmd: exec.Command(args[1], args[2:]...)}
+	if args[1] == filepath.Base(program) {
+		b.cmd = exec.Command(program, args[2:]...)
+	}
+	b.cmd.Dir, b.cmd.Env = ts.MkAbs("."), environment(ts)
+	b.cmd.Stdout, b.cmd.Stderr = &b.stdout, &b.stderr
+	ts.Check(b.cmd.Start())
+	storyOf(ts).begun[args[0]] = b
+	ts.Defer(func() {
+		if b.cmd.ProcessState == nil { // the script failed before its end
+			_ = b.cmd.Process.Kill()
+			_ = b.cmd.Wait()
+		}
+	})
+}
+
+// environment is what a command of the script gets; testscript does not give it out as a list.
+func environment(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "PATH", "TMPDIR", "TERM", "LANG", "GORACE"} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || storyOf(ts).begun[args[1]] == nil {
+		ts.Fatalf("usage: signal INT|KILL NAME, of a command that was begun")
+	}
+	signals := map[string]os.Signal{"INT": os.Interrupt, "KILL": os.Kill}
+	ts.Check(storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]))
+}
+
+func scriptEnds(ts *testscript.TestScript, neg bool, args []string) {
+	want := wanted(ts, neg, args)
+	s := storyOf(ts)
+	b := s.begun[args[1]]
+	if b == nil {
+		ts.Fatalf("nothing called %s was begun", args[1])
+	}
+	delete(s.begun, args[1])
+	code := exitCode(ts, b.cmd.Wait())
+	s.tell(ts, b.stdout.String(), b.stderr.String())
+	if code != want {
+		ts.Fatalf("it exits %d, not %d", code, want)
+	}
+}
+
+// untilTries bounds how often until runs its command. Each run is a process, which takes its time: no rest is needed.
+const untilTries = 2000
+
+func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN command...")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for range untilTries {
+		cmd := exec.Command(args[1], args[2:]...)
+		if args[1] == filepath.Base(program) {
+			cmd = exec.Command(program, args[2:]...)
+		}
+		cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
+		stdout, err := cmd.Output()
+		ts.Check(err)
+		if seen := storyOf(ts).same(ts, string(stdout)); pattern.MatchString(seen) {
+			_, err := fmt.Fprint(ts.Stdout(), seen)
+			ts.Check(err)
+			return
+		}
+	}
+	ts.Fatalf("%q was never seen", args[0])
+}
+
+// tell makes what a command printed the script's stdout and stderr.
+func (s *story) tell(ts *testscript.TestScript, stdout, stderr string) {
+	for _, stream := range []struct {
+		to   interface{ Write([]byte) (int, error) }
+		text string
+	}{{ts.Stdout(), stdout}, {ts.Stderr(), stderr}} {
+		_, err := fmt.Fprint(stream.to, s.same(ts, stream.text))
+		ts.Check(err)
+	}
+}
+
+var kinds = map[string]string{"r-": "RUN", "a-": "AGENT", "q-": "QUESTION"}
+
+var changing = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`), "TIME"},
+	{regexp.MustCompile(`\bjust now\b|\b\d+[smh] ago\b`), "AGO"},
+	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `), "TIME "},
+	{regexp.MustCompile(`\b(pid|process) \d+`), "$1 PID"},
+	{regexp.MustCompile(`"(supervisor_)?pid":[1-9]\d*`), `"${1}pid":PID`},
+	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},
+}
+
+// same takes out of a text what differs from run to run.
+func (s *story) same(ts *testscript.TestScript, text string) string {
+	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
+		name, known := s.names[id]
+		if !known {
+			name = kinds[id[:2]]
+			s.count[name]++
+			if n := s.count[name]; n > 1 {
+				name += strconv.Itoa(n)
+			}
+			s.names[id] = name
+			ts.Setenv(name, id)
+		}
+		return name
+	})
+	for _, c := range changing {
+		text = c.pattern.ReplaceAllString(text, c.name)
+	}
+	return strings.ReplaceAll(text, ts.Getenv("WORK"), "$WORK")
+}

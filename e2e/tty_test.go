@@ -1,0 +1,544 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
+
+	"claude-supervise/examples"
+)
+
+// A screen is a person at a terminal that one command of the program has to itself.
+type screen struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	tty  *os.File // the person's side
+	more chan struct{}
+	gone chan struct{} // the command's side is closed, all was seen
+
+	mu   sync.Mutex
+	seen []byte
+	read int // of seen, by sees
+}
+
+// screenPatience is how long a test waits for what has to come. It only bounds a failing test.
+const screenPatience = time.Minute
+
+// sit starts a command of the program on a terminal of 80 columns. The environment is the world's, with what is given
+// on top.
+func (w *world) sit(env []string, args ...string) *screen {
+	w.t.Helper()
+	s := &screen{t: w.t, cmd: w.command(args...), more: make(chan struct{}, 1), gone: make(chan struct{})}
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"), env...)
+	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 80})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.tty = closable(w.t, tty)
+	go s.watch()
+	w.t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+		_ = s.tty.Close()
+		<-s.gone
+	})
+	return s
+}
+
+// closable gives a terminal that can be closed while somebody reads it.
+func closable(t *testing.T, tty *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), tty.Name())
+}
+
+func (s *screen) watch() {
+	defer close(s.gone)
+	buffer := make([]byte, 4096)
+	for {
+		n, err := s.tty.Read(buffer)
+		s.mu.Lock()
+		s.seen = append(s.seen, buffer[:n]...)
+		s.mu.Unlock()
+		select {
+		case s.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// sees waits until the terminal shows what matches after what was seen before, and gives all up to its end.
+func (s *screen) sees(pattern string) string {
+	s.t.Helper()
+	wanted := regexp.MustCompile(pattern)
+	limit := time.NewTimer(screenPatience)
+	defer limit.Stop()
+	for ended := false; ; {
+		s.mu.Lock()
+		rest := string(s.seen[s.read:])
+		at := wanted.FindStringIndex(rest)
+		if at != nil {
+			s.read += at[1]
+		}
+		s.mu.Unlock()
+		switch {
+		case at != nil:
+			return rest[:at[1]]
+		case ended:
+			s.t.Fatalf("it ended without showing %q:\n%s", pattern, rest)
+		}
+		select {
+		case <-s.more:
+		case <-s.gone:
+			ended = true
+		case <-limit.C:
+			s.t.Fatalf("%q is not shown:\n%s", pattern, rest)
+		}
+	}
+}
+
+// types presses keys; \r is Enter.
+func (s *screen) types(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.tty, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the command's end and gives its exit code. All that was shown must be fit for a terminal.
+func (s *screen) ends() int {
+	s.t.Helper()
+	err := s.cmd.Wait()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	<-s.gone
+	s.clean()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// ours are the sequences that the program itself may print on an able terminal: bold, faint, and back; erase the rest
+// of the line.
+var ours = regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\[K`)
+
+// echoed is what the terminal itself shows of a key.
+var echoed = regexp.MustCompile(`\^[CD]`)
+
+// rows splits what was shown where a new row begins, or one is drawn anew.
+func rows(shown string) []string {
+	return regexp.MustCompile(`[\r\n]+`).Split(echoed.ReplaceAllString(ours.ReplaceAllString(shown, ""), ""), -1)
+}
+
+// unbroken ends a row that may be wider than the terminal: a command or a path is to be copied, and must not be broken.
+var unbroken = regexp.MustCompile(`(claude-supervise resume r-\w+|/\S+)$`)
+
+// clean checks that nothing was shown that a terminal would obey, but for our own few sequences, and that no line of
+// prose is wider than 80 columns.
+func (s *screen) clean() {
+	s.t.Helper()
+	text := ours.ReplaceAllString(string(s.seen), "")
+	if bad := regexp.MustCompile("[^\r\n\t -~\u00a0-\uffff]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]").FindString(text); bad != "" {
+		s.t.Errorf("%q reached the terminal:\n%q", bad, s.seen)
+	}
+	for _, row := range rows(string(s.seen)) {
+		if width := ansi.StringWidth(row); width > 80 && !unbroken.MatchString(row) {
+			s.t.Errorf("a line of %d columns: %s", width, row)
+		}
+	}
+}
+
+// askedFor is what the terminal shows when it waits for an answer.
+const askedFor = `(q-[a-z0-9]{6})> $`
+
+// asked waits for the prompt of a question whose text matches, and gives its id.
+func (s *screen) asked(question string) string {
+	s.t.Helper()
+	s.sees(question)
+	return regexp.MustCompile(askedFor).FindStringSubmatch(s.sees(askedFor))[1]
+}
+
+func demoWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorld(t)
+}
+
+// written checks what a file of the run's folder holds.
+func (w *world) written(name, want string) {
+	w.t.Helper()
+	if got, err := os.ReadFile(filepath.Join(w.cwd, name)); err != nil || string(got) != want {
+		w.t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
+	}
+}
+
+func TestAQuestionOnTheTerminalTakesNumberLetterLabelAndOwnWords(t *testing.T) {
+	for typed, want := range map[string]string{
+		"2": "Sessions", "b": "Sessions", "sessions": "Sessions", "j": "JWT", "passkeys, please": "passkeys, please",
+		`""" 2 """`: "2",
+	} {
+		t.Run(typed, func(t *testing.T) {
+			w := demoWorld(t)
+			s := w.sit(nil, "run", "--demo", "ask")
+			s.asked("Which way of login")
+			s.types(typed + "\r")
+			s.sees(`\] answered: ` + regexp.QuoteMeta(strings.Fields(want)[0]))
+			if code := s.ends(); code != 0 {
+				t.Fatalf("exit %d\n%s", code, s.seen)
+			}
+			w.written("auth.txt", "login by "+want+"\n")
+		})
+	}
+}
+
+func TestAnAnswerOnTheTerminalMayHaveSeveralLines(t *testing.T) {
+	for first, more := range map[string]string{
+		`a token \`:              "and a cookie\r",
+		`"""a token `:            "and a cookie\"\"\"\r",
+		"a token \rand a cookie": "\r", // pasted
+	} {
+		t.Run(first, func(t *testing.T) {
+			w := demoWorld(t)
+			s := w.sit(nil, "run", "--demo", "ask")
+			id := s.asked("Which way of login")
+			s.types(first + "\r")
+			s.sees(`\.\.\. $`)
+			s.types(more)
+			s.sees(`\] answered: a token and a cookie`)
+			if code := s.ends(); code != 0 {
+				t.Fatalf("exit %d\n%s", code, s.seen)
+			}
+			q := parse[questionView](t, w.must("show", id, "--json"))
+			if q.Answer == nil || *q.Answer != "a token \nand a cookie" {
+				t.Errorf("the answer kept is %v", q.Answer)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	s.asked("Which way of login")
+	s.types("3\r")
+	s.sees(`Not taken: "3" is none of the options`)
+	s.sees(askedFor)
+	s.types("\r") // shows the question again
+	s.asked("Which way of login")
+	s.types("?\r")
+	s.sees("Ctrl-D +stops asking here")
+	s.sees(askedFor)
+	s.types("1\r")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+}
+
+func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "several")
+	first := s.asked("What is the service called")
+	s.types("ledger\r")
+	s.asked("Which port")
+	s.types("eighty\r")
+	s.sees("Not taken")
+	s.sees(askedFor)
+	s.types("<\r")
+	if again := s.asked("What is the service called"); again != first {
+		t.Errorf("question %s became %s", first, again)
+	}
+	s.types("journal\r")
+	s.asked("Which port")
+	s.types("8080\r")
+	s.asked("How much")
+	s.types("quiet\r")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	w.written("settings.txt", "name=journal\nport=8080\nlog=quiet\n")
+}
+
+func TestAQuestionAnsweredElsewhereIsWithdrawnFromTheTerminal(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	id := s.asked("Which way of login")
+	s.types("JW") // half an answer
+	s.sees("JW")
+	w.must("answer", id, "2")
+	s.sees(id + `\] answered by .*claude-supervise answer.*: Sessions`)
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	w.written("auth.txt", "login by Sessions\n")
+}
+
+func TestCtrlDLeavesTheQuestionOpenUntilEnter(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	id := s.asked("Which way of login")
+	s.types("\x04")
+	s.sees("stays open. Answer it with: claude-supervise answer " + id + " VALUE")
+	s.sees("Nothing more is asked here until you press Enter")
+	if open := w.questions(); len(open) != 1 || open[0].ID != id {
+		t.Fatalf("open are %+v", open)
+	}
+	s.types("\r")
+	s.asked("Which way of login")
+	s.types("1\r")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+}
+
+func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	id := s.asked("Which way of login")
+	s.types("\x03")
+	s.sees("everything is saved. Go on with:\\s+  claude-supervise resume r-")
+	if code := s.ends(); code != 130 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	run := w.ps()
+	if left := marked(t, run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
+		t.Fatalf("processes %v are left, ps says %+v", left, run)
+	}
+	again := w.sit(nil, "resume", run.ID)
+	if asked := again.asked("Which way of login"); asked != id {
+		t.Errorf("question %s became %s", id, asked)
+	}
+	again.types("1\r")
+	if code := again.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, again.seen)
+	}
+}
+
+// stubborn is work that a SIGTERM does not end.
+const stubborn = `
+name: stubborn
+about: work that does not end when it is told to
+prompt: Work.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - tools:
+          - name: Bash
+            input:
+              command: "trap '' TERM INT HUP; echo started > started.txt; while [ $((i+=1)) -lt 600 ]; do sleep 0.1; done"
+              timeout: 600000
+expect: {status: interrupted, exit_code: 130}
+`
+
+func (w *world) scenario(text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "scenario.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := examples.Load(path); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", w.scenario(stubborn))
+	waitFor(t, filepath.Join(w.cwd, "started.txt"))
+	s.types("\x03")
+	s.sees("Once more ends at once")
+	s.types("\x03")
+	s.sees("  claude-supervise resume r-")
+	if code := s.ends(); code != 130 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	if left := marked(t, w.ps().ID); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	id := s.asked("Which way of login")
+	if err := s.tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != 130 {
+		t.Fatalf("%v\n%s", err, s.seen)
+	}
+	run := w.ps()
+	if left := marked(t, run.ID); len(left) > 0 || run.Status == "orphaned" {
+		t.Fatalf("processes %v are left, ps says %s: %s", left, run.Status, run.Reason)
+	}
+	w.must("answer", id, "2")
+	w.must("resume", run.ID)
+	w.written("auth.txt", "login by Sessions\n")
+}
+
+func TestADumbTerminalGetsPlainLines(t *testing.T) {
+	for _, env := range [][]string{{"TERM=dumb"}, {"TERM="}} {
+		t.Run(env[0], func(t *testing.T) {
+			w := demoWorld(t)
+			s := w.sit(env, "run", "--demo", "ask")
+			s.asked("Which way of login")
+			s.types("1\r")
+			if code := s.ends(); code != 0 {
+				t.Fatalf("exit %d\n%s", code, s.seen)
+			}
+			if bytes.ContainsRune(s.seen, '\x1b') {
+				t.Errorf("it shows an escape sequence: %q", s.seen)
+			}
+		})
+	}
+}
+
+func TestNoColorLeavesOnlyTheStatusLine(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit([]string{"NO_COLOR=1"}, "run", "--demo", "ask")
+	s.asked("Which way of login")
+	s.types("1\r")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	if colour := regexp.MustCompile(`\x1b\[[0-9;]*m`).Find(s.seen); colour != nil {
+		t.Errorf("it shows %q", colour)
+	}
+}
+
+func TestANarrowedTerminalGetsNarrowLines(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", "ask")
+	s.asked("Which way of login")
+	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 20, Cols: 40}); err != nil {
+		t.Fatal(err)
+	}
+	s.types("\r") // shows the question again
+	shown := s.sees(askedFor)
+	for _, row := range rows(shown) {
+		if width := ansi.StringWidth(row); width > 40 {
+			t.Errorf("a line of %d columns: %s", width, row)
+		}
+	}
+	s.types("1\r")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+}
+
+// hostile says on every occasion what would take a terminal over: colours, the title, the clipboard (OSC 52), a cleared
+// screen, the other reading direction.
+const hostile = `
+name: hostile
+about: an agent whose words would take a terminal over
+prompt: Choose a colour.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - text: "\e[2J\e]52;c;ZXZpbA==\aI look \u202Earound\u2066, \x9B31mred\r\nand \u200Bhidden."
+        tools:
+          - {name: Bash, input: {command: "printf '\\033[31mred' # \e[2J\e]0;title\a", description: paint}}
+      - text: "[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nquestions:\n  - question_id: Q1\n    text: Which \e]52;c;ZXZpbA==\acolour \u202Eis it?\n    context: It \e[5mblinks\e[0m.\n    options:\n      - label: \e[31mred\e[0m\n        description: a \u2066colour\n      - label: blue\n        description: \"\e]0;title\aanother\"\n[/CLARIFICATION_NEEDED]"
+  - when: "## CLARIFICATION RESPONSE"
+    replies:
+      - text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: all \e]52;c;ZXZpbA==\ais \e[31mred \u202Enow\nissues_encountered: \e[2Jnone\n[/COMPLETION_REPORT]"
+expect: {status: succeeded, exit_code: 0}
+`
+
+func TestNothingThatAnAgentSaysReachesTheTerminalRaw(t *testing.T) {
+	w := demoWorld(t)
+	s := w.sit(nil, "run", "--demo", w.scenario(hostile))
+	s.asked("Which colour is it")
+	s.types("red\r")
+	s.sees("all is red now")
+	if code := s.ends(); code != 0 { // and looks at all that was shown
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+}
+
+// park leaves a run that nobody supervises, and gives it with its question.
+func (w *world) park() (run, question string) {
+	w.t.Helper()
+	if code, _, stderr := w.run("run", "--demo", "ask", "--hold", "0", "--on-question", "park"); code != 75 {
+		w.t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	q := w.questions()[0]
+	return q.Run, q.ID
+}
+
+func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
+	w := demoWorld(t)
+	run, question := w.park()
+	s := w.sit(nil, "answer")
+	if asked := s.asked("Which way of login"); asked != question {
+		t.Errorf("it asks %s, not %s", asked, question)
+	}
+	s.types("2\r")
+	s.sees(question + " answered: Sessions")
+	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	s.types("y\r")
+	s.sees("goes on in the background")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	for w.ps().Status != "succeeded" { // each look is a process of its own: no need to rest between them
+	}
+	w.written("auth.txt", "login by Sessions\n")
+}
+
+func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
+	w := demoWorld(t)
+	run, question := w.park()
+	s := w.sit(nil, "answer", question, "own words")
+	s.sees(`\[y/N\] $`)
+	s.types("\r")
+	s.sees("The answer is kept; nobody supervises the run. Go on with: claude-supervise resume " + run)
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	if p := w.ps(); p.Status != "parked" {
+		t.Errorf("it is %s", p.Status)
+	}
+}
+
+func TestAnswerWithoutAWordLeavesTheQuestionOpen(t *testing.T) {
+	w := demoWorld(t)
+	_, question := w.park()
+	s := w.sit(nil, "answer", question)
+	s.asked("Which way of login")
+	s.types("\r")
+	s.asked("Which way of login")
+	s.types("\x04")
+	s.sees("the question stays open")
+	if code := s.ends(); code != 1 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	if open := w.questions(); len(open) != 1 {
+		t.Errorf("open are %+v", open)
+	}
+}
