@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -127,31 +128,36 @@ func scriptBegin(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: begin NAME command...")
 	}
-	b := &begun{cmd: exec.Command(args[1], args[2:]...)}
-	if args[1] == filepath.Base(program) {
-		b.cmd = exec.Command(program, args[2:]...)
-	}
-	b.cmd.Dir, b.cmd.Env = ts.MkAbs("."), environment(ts)
+	ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
+	b := &begun{cmd: command(ctx, ts, args[1:])}
 	b.cmd.Stdout, b.cmd.Stderr = &b.stdout, &b.stderr
-	ts.Check(b.cmd.Start())
+	if err := b.cmd.Start(); err != nil {
+		cancel()
+		ts.Check(err)
+	}
 	storyOf(ts).begun[args[0]] = b
 	ts.Defer(func() {
+		cancel()
 		if b.cmd.ProcessState == nil { // the script failed before its end
-			_ = b.cmd.Process.Kill()
 			_ = b.cmd.Wait()
 		}
 	})
 }
 
-// environment is what a command of the script gets; testscript does not give it out as a list.
-func environment(ts *testscript.TestScript) []string {
-	var env []string
+// command makes a command as the script's own exec would, which testscript does not give out.
+func command(ctx context.Context, ts *testscript.TestScript, args []string) *exec.Cmd {
+	path := args[0]
+	if path == filepath.Base(program) {
+		path = program
+	}
+	cmd := exec.CommandContext(ctx, path, args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "PATH", "TMPDIR", "TERM", "LANG", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
-			env = append(env, name+"="+value)
+			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	return env
+	return cmd
 }
 
 func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
@@ -187,16 +193,10 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	for range untilTries {
-		cmd := exec.Command(args[1], args[2:]...)
-		if args[1] == filepath.Base(program) {
-			cmd = exec.Command(program, args[2:]...)
-		}
-		cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
-		stdout, err := cmd.Output()
+		stdout, err := command(context.Background(), ts, args[1:]).Output()
 		ts.Check(err)
-		if seen := storyOf(ts).same(ts, string(stdout)); pattern.MatchString(seen) {
-			_, err := fmt.Fprint(ts.Stdout(), seen)
-			ts.Check(err)
+		if s := storyOf(ts); pattern.MatchString(s.same(ts, string(stdout))) {
+			s.tell(ts, string(stdout), "")
 			return
 		}
 	}
@@ -205,13 +205,10 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 
 // tell makes what a command printed the script's stdout and stderr.
 func (s *story) tell(ts *testscript.TestScript, stdout, stderr string) {
-	for _, stream := range []struct {
-		to   interface{ Write([]byte) (int, error) }
-		text string
-	}{{ts.Stdout(), stdout}, {ts.Stderr(), stderr}} {
-		_, err := fmt.Fprint(stream.to, s.same(ts, stream.text))
-		ts.Check(err)
-	}
+	_, err := fmt.Fprint(ts.Stdout(), s.same(ts, stdout))
+	ts.Check(err)
+	_, err = fmt.Fprint(ts.Stderr(), s.same(ts, stderr))
+	ts.Check(err)
 }
 
 var kinds = map[string]string{"r-": "RUN", "a-": "AGENT", "q-": "QUESTION"}

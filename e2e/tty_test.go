@@ -517,7 +517,7 @@ func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
 	s := w.sit(nil, "answer", question, "own words")
 	s.sees(`\[y/N\] $`)
 	s.types("\r")
-	s.sees("The answer is kept; nobody supervises the run. Go on with: claude-supervise resume " + run)
+	s.sees("The answer is kept; nobody supervises the run. Go on with:\\s+claude-supervise resume " + run)
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}

@@ -5,7 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A FailureKind is what sort of failure ended a turn or a process. The zero value is no failure.
@@ -51,7 +54,8 @@ func Classify(r Result, e *Exit) Failure {
 	case e.Signal != "":
 		return Failure{Kind: Crashed, Passing: true, Reason: "it was ended by " + e.Signal + lastWords(e.Stderr)}
 	case e.Code > 128 && e.Code < 160:
-		return Failure{Kind: CutShort, Passing: true, Reason: fmt.Sprintf("it was asked to end (exit %d)", e.Code)}
+		return Failure{Kind: CutShort, Passing: true, Reason: fmt.Sprintf("it was ended by %s (exit %d)",
+			unix.SignalName(syscall.Signal(e.Code-128)), e.Code)}
 	case !e.Spoke:
 		return Failure{Kind: NotClaude, Reason: fmt.Sprintf("it printed nothing that Claude Code prints (exit %d)%s",
 			e.Code, lastWords(e.Stderr))}

@@ -89,7 +89,7 @@ func TestAnExitIsClassified(t *testing.T) {
 			Exit{Code: 1, Spoke: true}, Failure{Kind: Crashed, Passing: true, Reason: "exit 1"}},
 		{"no result", Result{}, Exit{Spoke: true}, Failure{Kind: CutShort, Passing: true, Reason: "it ended before the end of its turn"}},
 		{"killed", good, Exit{Code: -1, Signal: "SIGKILL"}, Failure{Kind: Crashed, Passing: true, Reason: "it was ended by SIGKILL"}},
-		{"asked to end", Result{}, Exit{Code: 143, Spoke: true}, Failure{Kind: CutShort, Passing: true, Reason: "it was asked to end (exit 143)"}},
+		{"asked to end", Result{}, Exit{Code: 143, Spoke: true}, Failure{Kind: CutShort, Passing: true, Reason: "it was ended by SIGTERM (exit 143)"}},
 		{"a failed request", Result{Subtype: "success", IsError: true, APIStatus: 401, Text: "Invalid API key"},
 			Exit{Code: 1, Spoke: true}, Failure{Kind: Login, Reason: "Invalid API key"}},
 		{"our flag", Result{}, Exit{Code: 1, Stderr: "error: unknown option '--forward-subagent-text'\n"},

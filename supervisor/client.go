@@ -18,11 +18,14 @@ var ErrOwned = checkpoints.ErrOwned
 // ErrBug marks errors that no circumstance explains, such as a run with two writers.
 var ErrBug = errors.New("internal error")
 
-// NoSuchID tells whether an error says that an id names nothing, or several things.
+// errWrongKind says that an id names something else than what a command works on.
+var errWrongKind = errors.New("name its run or agent instead")
+
+// NoSuchID tells whether an error says that an id names nothing, several things, or something of another kind.
 func NoSuchID(err error) bool {
 	var unknown *checkpoints.UnknownError
 	var ambiguous *checkpoints.AmbiguousError
-	return errors.As(err, &unknown) || errors.As(err, &ambiguous)
+	return errors.As(err, &unknown) || errors.As(err, &ambiguous) || errors.Is(err, errWrongKind)
 }
 
 // A Client leaves answers and stops for runs, whoever supervises them: in the inbox, and then by the bell. What it has
@@ -137,7 +140,7 @@ func (c Client) Target(ctx context.Context, id string) (run, agent string, ended
 			return "", "", false, err
 		}
 	default:
-		return "", "", false, fmt.Errorf("%s is a question; name its run or agent: %w", full, &checkpoints.UnknownError{ID: id})
+		return "", "", false, fmt.Errorf("%s is a question: %w", full, errWrongKind)
 	}
 	r, err := c.Store.Run(ctx, run)
 	if err != nil {

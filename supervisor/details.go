@@ -87,7 +87,7 @@ func (r Reader) Log(ctx context.Context, id string, each func(string) error) err
 		}
 		agent = record.Root
 	default:
-		return fmt.Errorf("%s is a question; name its run or agent: %w", full, &checkpoints.UnknownError{ID: id})
+		return fmt.Errorf("%s is a question: %w", full, errWrongKind)
 	}
 	f, err := os.Open(r.Dirs.AgentLog(run, agent))
 	if errors.Is(err, fs.ErrNotExist) {

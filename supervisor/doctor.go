@@ -20,10 +20,16 @@ var ErrNoAgent = errors.New("the agent cannot be started")
 func FindClaude(given string, env []string) (string, error) {
 	path, err := procs.Find(given, env)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoAgent, err)
+		return "", noAgent{err}
 	}
 	return path, nil
 }
+
+// noAgent is an error of which ErrNoAgent says only what the error itself tells better.
+type noAgent struct{ error }
+
+func (e noAgent) Is(target error) bool { return target == ErrNoAgent }
+func (e noAgent) Unwrap() error        { return e.error }
 
 // ReservedFlag gives the first of the flags for claude that a supervisor sets itself, "" if there is none.
 func ReservedFlag(flags []string) string { return procs.Reserved(flags) }

@@ -82,7 +82,7 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 	return func(context.Context) result {
 		out, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			return result{body: notStarted(f, fmt.Errorf("its log cannot be written: %w", err))}
+			return result{body: notStarted(f, fmt.Errorf("cannot start claude: its log cannot be written: %w", err))}
 		}
 		spec.Log, c.output = out, out
 		c.process, err = procs.Start(spec, func(m procs.Message) {
@@ -114,7 +114,7 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 func notStarted(f Effect, err error) Ended {
 	return Ended{
 		Agent: f.Agent, Launch: f.Launch, Outcome: "never ran",
-		Failure: procs.Failure{Kind: procs.NotStarted, Reason: "claude cannot be started: " + err.Error()},
+		Failure: procs.Failure{Kind: procs.NotStarted, Reason: err.Error()},
 	}
 }
 

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func notices(before, after State, e Event) []Notice {
 				kind = ResumedNow
 			}
 			text := ""
-			if l.N > 1 && !l.Resume {
+			if l.N > 1 && !l.Resume && slices.ContainsFunc(after.Launches[a.ID], func(l *Launch) bool { return l.Heard }) {
 				text = "in a new conversation, from the checkpoint: the earlier one is gone"
 				if after.Config.Relaunch == Fresh {
 					text = "in a new conversation, from the checkpoint"

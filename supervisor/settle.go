@@ -245,6 +245,8 @@ func (d *draft) moreToSay(a *Agent) bool {
 // idleStatus says why an agent has no process.
 func (d *draft) idleStatus(a *Agent, l *Launch, open []*Question, at time.Time) {
 	switch {
+	case a.Fault != "" || a.StopWanted != "":
+		// Its end is concluded as soon as the transcript is read; until then it is as it was.
 	case len(open) > 0:
 		d.say(a, checkpoints.Parked, "asks: "+firstLine(open[0].Text), at)
 	case l == nil:

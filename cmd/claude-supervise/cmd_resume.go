@@ -82,7 +82,7 @@ func goOn(c supervisor.Client, run string, unasked bool) error {
 	}
 	if !unasked {
 		return print(func(p *terminal.Printer) error {
-			return p.Result("The answer is kept; nobody supervises the run. Go on with: claude-supervise resume " + run)
+			return p.Result("The answer is kept; nobody supervises the run. Go on with:\n  claude-supervise resume " + run)
 		})
 	}
 	log, err := resumeInBackground(c, run)

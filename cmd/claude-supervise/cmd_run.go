@@ -306,7 +306,7 @@ func ending(out supervisor.Outcome) string {
 	case supervisor.ExitSuccess:
 		return fmt.Sprintf("%s succeeded", id)
 	case supervisor.ExitParked:
-		return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with: claude-supervise resume %s", id, reason, id)
+		return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with:\n  claude-supervise resume %s", id, reason, id)
 	case supervisor.ExitInterrupted:
 		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with:\n  claude-supervise resume %s", id, id)
 	case supervisor.ExitPartial:
