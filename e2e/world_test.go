@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ var program string
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
+	// Under nohup SIGHUP is ignored, and what we start would inherit that: caught, it is as by default for them.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	dir, err := os.MkdirTemp("", "claude-supervise-e2e")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
