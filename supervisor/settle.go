@@ -52,7 +52,7 @@ func (d *draft) gather(id string, at time.Time) {
 	}
 }
 
-// say sets an agent's status with its reason; since when is kept while both stay.
+// say sets an agent's status with its reason; since when is kept while the status stays.
 func (d *draft) say(a *Agent, status Status, reason string, at time.Time) {
 	if a.Status != status {
 		a.Since = at

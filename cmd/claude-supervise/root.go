@@ -40,10 +40,7 @@ const examplesOfUse = `  # see it work, with no key and no claude installed
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use: "claude-supervise",
-
-		SuggestionsMinimumDistance: 2,
-
+		Use:           "claude-supervise",
 		Short:         "supervise headless Claude Code, and never lose a question",
 		Long:          about,
 		Example:       examplesOfUse,
@@ -57,6 +54,7 @@ func newRoot() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
