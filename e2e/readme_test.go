@@ -13,8 +13,6 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
-
-	"claude-supervise/examples"
 )
 
 // A block is one of the README's fenced sessions: commands, each with what is seen after it.
@@ -194,10 +192,7 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				}
 				_ = os.Remove(filepath.Join(repository, "auth.txt")) // what the demo makes where it stands
 			case strings.HasPrefix(command, "claude-supervise run "):
-				s, err := examples.Load("permission")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := load(t, "permission")
 				w := newWorld(t).real(s, nil)
 				if seen := w.session(command, false, nil); !strings.Contains(seen, s.Expect.Summary) {
 					t.Fatalf("it shows:\n%s", seen)

@@ -15,10 +15,7 @@ import (
 // agents gives the two agents that a story is told with.
 func agents(t *testing.T, scenario string, story func(*testing.T, *world, examples.Scenario)) {
 	t.Helper()
-	s, err := examples.Load(scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := load(t, scenario)
 	t.Run("stand-in", func(t *testing.T) {
 		t.Parallel()
 		story(t, newWorld(t).standIn(s), s)
@@ -117,10 +114,7 @@ func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
 
 // Claude's own budget flags end the run as over budget.
 func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
-	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := load(t, "ask")
 	s.ClaudeFlags = append([]string{"--max-turns", "1"}, s.ClaudeFlags...)
 	w := newWorld(t).real(s, nil)
 	run := w.start(w.runArgs(s)...)
@@ -205,10 +199,7 @@ func TestAReaderThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 }
 
 func TestTwoSupervisorsCannotOwnARun(t *testing.T) {
-	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
 	q := run.until("question").Question
@@ -232,10 +223,7 @@ func TestTwoSupervisorsCannotOwnARun(t *testing.T) {
 }
 
 func TestWhoAnswersSecondIsToldWhoWon(t *testing.T) {
-	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
 	q := run.until("question").Question
@@ -313,10 +301,7 @@ func (w *world) forget() {
 
 // What could be the start of an id is an answer, unless it says by its q- that it is an id.
 func TestWhatIsTypedAloneIsAnAnswerAndNotTheStartOfAnID(t *testing.T) {
-	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
 	q := run.until("question").Question

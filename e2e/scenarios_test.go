@@ -14,10 +14,7 @@ import (
 // held for an answer, or parked and relaunched.
 func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 	for _, name := range examples.Names() {
-		s, err := examples.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := load(t, name)
 		for _, hold := range holds(s) {
 			title := name + "/hold " + hold
 			t.Run(title+"/stand-in", func(t *testing.T) {

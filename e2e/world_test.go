@@ -69,6 +69,16 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// load gives a built-in scenario.
+func load(t *testing.T, name string) examples.Scenario {
+	t.Helper()
+	s, err := examples.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // standIn makes the built-in stand-in play the scenario.
 func (w *world) standIn(s examples.Scenario) *world {
 	w.agent = []string{"--demo", s.Name}

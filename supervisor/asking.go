@@ -73,15 +73,16 @@ func userQuestions(input json.RawMessage) []signals.Question {
 	return qs
 }
 
-// asks gives the questions that a text signal is: a clarification its own, a stop one, anything else none.
-func asks(s signals.Signal) []signals.Question {
+// asks reads a text signal as the questions that a person answers: a clarification is its own, a stop is one, anything
+// else none.
+func asks(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
 	switch s.Kind {
 	case signals.Clarification:
-		return s.Questions
+		return checkpoints.AskClarification, s.Questions
 	case signals.Stop:
-		return []signals.Question{blockerQuestion(s)}
+		return checkpoints.AskBlocker, []signals.Question{blockerQuestion(s)}
 	}
-	return nil
+	return "", nil
 }
 
 // maxPreview bounds what of a tool's input a question carries, in bytes.

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func (e *engine) hear(ctx context.Context, h heard) error {
 	case procs.Exit:
 		c.exit = &m
 		close(c.gone)
-		if err := c.output.Close(); err != nil {
+		if err := errors.Join(c.process.LogErr(), c.output.Close()); err != nil {
 			e.tell(c, Notice{Type: Progress, Trouble: true, Text: "the agent's log is not complete: " + err.Error()})
 		}
 		if l := e.state.live(c.agent); l != nil && l.N == c.launch && l.End == "" {
@@ -156,11 +157,8 @@ func (e *engine) tell(c *child, n Notice) {
 
 // named gives a signal what its questions need.
 func (e *engine) named(s signals.Signal) Named {
-	kind := checkpoints.AskClarification
-	if s.Kind == signals.Stop {
-		kind = checkpoints.AskBlocker
-	}
-	return Named{Signal: s, Naming: e.naming(kind, asks(s))}
+	kind, qs := asks(s)
+	return Named{Signal: s, Naming: e.naming(kind, qs)}
 }
 
 // naming gives questions their ids, and the answers that were given in advance: for each the preset whose key names

@@ -100,29 +100,12 @@ func (c Client) Find(ctx context.Context, id string) (*Question, error) {
 	if kind != checkpoints.KindQuestion {
 		return nil, &checkpoints.UnknownError{ID: id}
 	}
-	qs, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{ID: full})
-	if err != nil {
-		return nil, err
-	}
-	if len(qs) == 0 {
-		return nil, &checkpoints.UnknownError{ID: id}
-	}
-	return &qs[0], nil
+	return question(ctx, c.Store, full)
 }
 
 // Questions gives the open questions of all runs, oldest first.
 func (c Client) Questions(ctx context.Context) ([]*Question, error) {
-	qs, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
-	if err != nil {
-		return nil, err
-	}
-	var open []*Question
-	for i := range qs {
-		if qs[i].State == Open {
-			open = append(open, &qs[i])
-		}
-	}
-	return open, nil
+	return openQuestions(ctx, c.Store)
 }
 
 // Target gives the run that an id names, and the agent if it names one; ended tells that there is nothing left to stop.

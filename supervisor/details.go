@@ -32,11 +32,11 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	run := full
 	switch kind {
 	case checkpoints.KindQuestion:
-		qs, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{ID: full})
-		if err != nil || len(qs) == 0 {
-			return Details{}, errors.Join(err, &checkpoints.UnknownError{ID: id})
+		q, err := question(ctx, r.Store, full)
+		if err != nil {
+			return Details{}, err
 		}
-		v := View(&qs[0])
+		v := View(q)
 		return Details{Question: &v}, nil
 	case checkpoints.KindAgent:
 		if run, err = r.Store.RunOf(ctx, full); err != nil {
@@ -89,21 +89,35 @@ func (r Reader) Log(ctx context.Context, id string, each func(string) error) err
 	default:
 		return fmt.Errorf("%s is a question: %w", full, errWrongKind)
 	}
-	f, err := os.Open(r.Dirs.AgentLog(run, agent))
-	if errors.Is(err, fs.ErrNotExist) {
-		return each("(" + agent + " has printed nothing yet)")
-	}
-	if err != nil {
-		return fmt.Errorf("the log of %s cannot be read: %w", agent, err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 64<<10), maxSurveyLine)
-	for lines.Scan() {
-		for _, text := range said(lines.Bytes()) {
+	err = eachLogLine(r.Dirs.AgentLog(run, agent), func(line []byte) error {
+		for _, text := range said(line) {
 			if err := each(text); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return each("(" + agent + " has printed nothing yet)")
+	}
+	return err
+}
+
+// maxLogLine bounds a line of an agent's log that is read at all, in bytes.
+const maxLogLine = 64 << 20
+
+// eachLogLine reads an agent's log. fs.ErrNotExist is the error where it has printed nothing.
+func eachLogLine(path string, each func([]byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("the agent's log cannot be read: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 64<<10), maxLogLine)
+	for lines.Scan() {
+		if err := each(lines.Bytes()); err != nil {
+			return err
 		}
 	}
 	return lines.Err()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"claude-supervise/procs"
@@ -72,11 +73,10 @@ func (e *engine) launch(f Effect) func(context.Context) result {
 	spec := procs.Spec{
 		Path: cfg.Claude, Flags: cfg.Flags, Without: a.Without, Dir: e.state.Run.Cwd, Env: e.Env,
 		Marker: procs.Marker{Run: e.run, Agent: a.ID, Launch: l.N}, SessionID: a.SessionID, Resume: l.Resume,
+		Extra: e.extraEnv(),
 	}
 	if cfg.Demo != "" {
 		spec.Path, spec.Prefix = e.Self, []string{"stand-in", cfg.Demo}
-		// The stand-in's transcripts stay out of the person's own.
-		spec.Extra = []string{"CLAUDE_CONFIG_DIR=" + e.demoFolder()}
 	}
 	path := e.Dirs.AgentLog(e.run, a.ID)
 	return func(context.Context) result {
@@ -118,8 +118,14 @@ func notStarted(f Effect, err error) Ended {
 	}
 }
 
-// demoFolder stands in for ~/.claude in a demo.
-func (e *engine) demoFolder() string { return filepath.Join(e.Dirs.RunDir(e.run), "claude") }
+// extraEnv is what the agent's environment has on top of ours. In a demo the stand-in's transcripts stay out of the
+// person's own.
+func (e *engine) extraEnv() []string {
+	if e.state.Config.Demo == "" {
+		return nil
+	}
+	return []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(e.Dirs.RunDir(e.run), "claude")}
+}
 
 // endings says how each end of a launch is brought about.
 var endings = map[string]procs.Ending{
@@ -231,10 +237,7 @@ func (e *engine) confirm(d *Delivery, a *Agent, l *Launch) func(context.Context)
 
 // transcript finds the transcript of an agent: where the CLI said that it is, else by the session's id.
 func (e *engine) transcript(a *Agent, l *Launch) func() (string, error) {
-	env, path, session := e.Env, l.Transcript, a.SessionID
-	if e.state.Config.Demo != "" {
-		env = append(env[:len(env):len(env)], "CLAUDE_CONFIG_DIR="+e.demoFolder())
-	}
+	env, path, session := slices.Concat(e.Env, e.extraEnv()), l.Transcript, a.SessionID
 	return func() (string, error) {
 		if path != "" {
 			return path, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -190,7 +191,9 @@ func (e *engine) once(ctx context.Context, body Body) error {
 	for _, n := range notices(before, next, event) {
 		e.Tell(n)
 	}
-	e.Open(next.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
+	if _, opened := body.(Opened); opened || !maps.Equal(before.Questions, next.Questions) {
+		e.Open(next.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
+	}
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"claude-supervise/procs"
 )
 
-// The exit codes of the program (design.md, "Commands"). They are an outside contract.
+// The exit codes of the program. They are an outside contract.
 const (
 	ExitSuccess     = 0
 	ExitFailed      = 1

@@ -13,14 +13,14 @@ import (
 )
 
 // A Notice is something worth telling a person or a program that watches a run. Those that stand for a change are
-// given after the change was saved. The types are those of `run --json` (design.md); fields may be added.
+// given after the change was saved. The types are those of `run --json`; fields may be added.
 type Notice struct {
 	Time  time.Time
 	Run   string
 	Agent string
 	Type  NoticeType
 	// What belongs to the type; the rest is zero.
-	Text     string    // text, progress, parked, resumed, limited, run_done: for people
+	Text     string    // text, progress, parked, resumed, run_done: for people
 	Prose    string    // text: what of it is not a signal
 	Launch   int       // agent_started
 	Question *Question // question, answered
@@ -44,7 +44,6 @@ const (
 	Progress     NoticeType = "progress"
 	ParkedNow    NoticeType = "parked"
 	ResumedNow   NoticeType = "resumed"
-	LimitedNow   NoticeType = "limited"
 	Reported     NoticeType = "report"
 	RunDone      NoticeType = "run_done"
 )

@@ -108,8 +108,7 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 	if a.Report == nil || a.Report.Checked || l.Turn || l.End != "" && l.State != checkpoints.LaunchEnded {
 		return false
 	}
-	under := s.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending || waitsForReceipt(v) })
-	return len(under) == 0 && len(s.open(a.ID)) == 0 && len(a.Sayings) == 0 && len(alive(l)) == 0
+	return len(s.deliveries(a.ID, undelivered)) == 0 && len(s.open(a.ID)) == 0 && len(a.Sayings) == 0 && len(alive(l)) == 0
 }
 
 func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {

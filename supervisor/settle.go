@@ -87,7 +87,7 @@ func (d *draft) settleLive(id string, at time.Time) {
 		return
 	}
 	under := d.deliveries(id, func(v *Delivery) bool {
-		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending || waitsForReceipt(v)) && v.Tool == nil
+		return v.Launch == l.N && undelivered(v) && v.Tool == nil
 	})
 	switch {
 	case len(under) > 0:
@@ -142,14 +142,15 @@ func (d *draft) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
 	if n := len(open); n > 1 {
 		reason = fmt.Sprintf("asks %d questions: %s", n, firstLine(open[0].Text))
 	}
-	background := !l.Turn && len(alive(l)) > 0
 	switch {
-	case background || d.Config.Hold == Forever && d.mayHold(a.ID):
+	case !l.Turn && len(alive(l)) > 0:
 		a.HoldUntil = nil // parking would kill the background work; it ends by itself and starts a turn
 	case d.Config.Hold == 0 || !d.mayHold(a.ID):
 		d.end(a.ID, endPark, "no process is held for a question")
 		d.settleEnding(a, d.last(a.ID), at)
 		return
+	case d.Config.Hold == Forever:
+		a.HoldUntil = nil
 	case a.HoldUntil == nil:
 		until := at.Add(d.Config.Hold)
 		a.HoldUntil = &until
@@ -222,9 +223,7 @@ func (d *draft) settleIdle(id string, at time.Time) {
 		d.conclude(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
 	case a.Fault != "":
 		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
-	case !surveyed:
-		d.idleStatus(a, l, open, at)
-	case len(open) > 0:
+	case !surveyed, len(open) > 0:
 		d.idleStatus(a, l, open, at)
 	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.concludeIdle(a, at):
 	case d.Run.Leaving == leavingInterrupted:

@@ -127,6 +127,11 @@ func waitsForReceipt(d *Delivery) bool {
 	return d.State == checkpoints.DeliverySent || d.State == checkpoints.DeliveryStarted
 }
 
+// undelivered tells whether a delivery is still to be made, or may or may not have been.
+func undelivered(d *Delivery) bool {
+	return d.State == checkpoints.DeliveryPending || waitsForReceipt(d)
+}
+
 // loaded makes a State of what the database held.
 func loaded(l checkpoints.Loaded) (State, error) {
 	s := State{

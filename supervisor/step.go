@@ -242,10 +242,19 @@ func (d *draft) withdraw(agent string) {
 	}
 }
 
+// current gives the agent's launch n, if that lives.
+func (d *draft) current(agent string, n int) (*Launch, error) {
+	l := d.live(agent)
+	if l == nil || l.N != n {
+		return nil, unwelcome("launch %d of %s is over", n, agent)
+	}
+	return l, nil
+}
+
 // onLaunch changes a launch that lives.
 func (d *draft) onLaunch(agent string, n int, change func(*Launch)) error {
-	if l := d.live(agent); l == nil || l.N != n {
-		return unwelcome("launch %d of %s is over", n, agent)
+	if _, err := d.current(agent, n); err != nil {
+		return err
 	}
 	change(d.last(agent))
 	return nil

@@ -74,18 +74,17 @@ func (d *draft) inTurn(v *Delivery, launch int) {
 
 func (d *draft) received(b Received) error {
 	v := d.Deliveries[b.UUID]
-	if v == nil || v.State != checkpoints.DeliveryPending && !waitsForReceipt(v) {
+	if v == nil || !undelivered(v) {
 		return unwelcome("delivery %s does not wait for a receipt", b.UUID)
 	}
-	l := d.live(v.Agent)
-	if l == nil || l.N != v.Launch {
-		return unwelcome("launch %d of %s is over", v.Launch, v.Agent)
+	if _, err := d.current(v.Agent, v.Launch); err != nil {
+		return err
 	}
 	if v.Tool != nil {
 		d.arrived(b.UUID)
 		return nil
 	}
-	l = d.last(v.Agent)
+	l := d.last(v.Agent)
 	if b.State == checkpoints.DeliveryStarted {
 		d.delivery(b.UUID).State = b.State
 		d.inTurn(v, l.N)
@@ -167,12 +166,10 @@ func backoff(n int) time.Duration {
 }
 
 func (d *draft) ended(b Ended, at time.Time) error {
-	l := d.live(b.Agent)
-	if l == nil || l.N != b.Launch {
-		return unwelcome("launch %d of %s has already ended", b.Launch, b.Agent)
+	if _, err := d.current(b.Agent, b.Launch); err != nil {
+		return err
 	}
-	l = d.last(b.Agent)
-	a := d.agent(b.Agent)
+	l, a := d.last(b.Agent), d.agent(b.Agent)
 	d.doubt(a.ID, l)
 	turn, end := l.Turn, l.End
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
@@ -189,10 +186,7 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	case end == endRetry:
 		a.GoOn = true
 	case end != "":
-	case b.Failure.Kind == procs.SessionGone && l.Resume:
-		d.abandon(a)
-		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
-	case b.Failure.Kind == procs.SessionTaken:
+	case b.Failure.Kind == procs.SessionGone && l.Resume, b.Failure.Kind == procs.SessionTaken:
 		d.abandon(a)
 		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
 	case b.Failure.Kind == procs.RefusedFlag && b.Failure.Passing:
@@ -230,9 +224,7 @@ func (d *draft) doubt(agent string, l *Launch) {
 
 // abandon gives up what was sent to a session that is gone: it is said again in the next one.
 func (d *draft) abandon(a *Agent) {
-	for _, v := range d.deliveries(a.ID, func(v *Delivery) bool {
-		return v.State == checkpoints.DeliveryPending || waitsForReceipt(v)
-	}) {
+	for _, v := range d.deliveries(a.ID, undelivered) {
 		d.drop(v.UUID)
 	}
 }

@@ -17,12 +17,10 @@ func (d *draft) turnBegun(b TurnBegun) error {
 }
 
 func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
-	l := d.live(b.Agent)
-	if l == nil || l.N != b.Launch {
-		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	if _, err := d.current(b.Agent, b.Launch); err != nil {
+		return err
 	}
-	l = d.last(b.Agent)
-	a := d.agent(b.Agent)
+	l, a := d.last(b.Agent), d.agent(b.Agent)
 	a.CostUSD += b.CostUSD
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
@@ -70,8 +68,8 @@ func (d *draft) gateReplied(b GateReplied) error {
 }
 
 func (d *draft) heard(b Heard, at time.Time) error {
-	if l := d.live(b.Agent); l == nil || l.N != b.Launch {
-		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	if _, err := d.current(b.Agent, b.Launch); err != nil {
+		return err
 	}
 	return d.signal(b.Agent, b.Named, at)
 }
@@ -100,10 +98,7 @@ func (d *draft) signal(agent string, n Named, at time.Time) error {
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
 func (d *draft) ask(agent string, n Named, at time.Time) error {
-	fp, kind := n.Signal.Fingerprint(), checkpoints.AskClarification
-	if n.Signal.Kind == signals.Stop {
-		kind = checkpoints.AskBlocker
-	}
+	fp := n.Signal.Fingerprint()
 	for _, q := range d.Questions {
 		if q.Agent == agent && q.Fingerprint == fp && q.Tool == nil &&
 			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered) {
@@ -111,7 +106,8 @@ func (d *draft) ask(agent string, n Named, at time.Time) error {
 		}
 	}
 	doc := encode(n.Signal)
-	d.openQuestions(agent, kind, asks(n.Signal), n.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
+	kind, qs := asks(n.Signal)
+	d.openQuestions(agent, kind, qs, n.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
 	return nil
 }
 
@@ -135,9 +131,9 @@ func (d *draft) surveyed(b Surveyed, at time.Time) error {
 }
 
 func (d *draft) asked(b Asked, at time.Time) error {
-	l := d.live(b.Agent)
-	if l == nil || l.N != b.Launch {
-		return unwelcome("launch %d of %s is over", b.Launch, b.Agent)
+	l, err := d.current(b.Agent, b.Launch)
+	if err != nil {
+		return err
 	}
 	for _, q := range d.Questions {
 		if q.Tool != nil && q.Tool.Launch == b.Launch && q.Agent == b.Agent && q.Tool.Request == b.Call.Request {

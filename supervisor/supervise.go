@@ -24,7 +24,7 @@ type Supervisor struct {
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
 	Tell   func(Notice)                                    // something happened; in order, after it was saved
-	Open   func([]*Question)                               // the open questions now, oldest first
+	Open   func([]*Question)                               // the open questions, oldest first, whenever a question changed
 	Notify func(*Question)                                 // give a question's one notice; it may be given again only after a crash
 	Choose func(q *Question, typed string) (string, error) // what a typed text answers, or why it does not
 }

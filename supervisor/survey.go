@@ -1,13 +1,11 @@
 package supervisor
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,8 +21,7 @@ import (
 const (
 	maxSurveyFiles    = 100
 	maxSurveyCommands = 40
-	maxSurveyText     = 4 << 10  // bytes of the last thing it said
-	maxSurveyLine     = 64 << 20 // bytes of a line of its log that is read at all
+	maxSurveyText     = 4 << 10 // bytes of the last thing it said
 )
 
 // work is what an agent's own stream shows that it did.
@@ -77,26 +74,17 @@ func (e *engine) survey(f Effect) func(context.Context) result {
 
 // workOf reads an agent's log. A line that is cut short by a crash is passed over.
 func workOf(path string) (work, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return work{}, nil
-	}
-	if err != nil {
-		return work{}, err
-	}
-	defer func() { _ = f.Close() }() // only read
 	var w work
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 64<<10), maxSurveyLine)
-	for lines.Scan() {
-		if bytes.Contains(lines.Bytes(), []byte(`"assistant"`)) {
-			w.add(lines.Bytes())
+	err := eachLogLine(path, func(line []byte) error {
+		if bytes.Contains(line, []byte(`"assistant"`)) {
+			w.add(line)
 		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it has printed nothing
 	}
-	if err := lines.Err(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return w, err
-	}
-	return w, nil
+	return w, err
 }
 
 // add takes one line of the log.

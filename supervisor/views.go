@@ -32,7 +32,7 @@ func OpenReader() (Reader, error) {
 // Close lets the database go.
 func (r Reader) Close() error { return r.Store.Close() }
 
-// RunView is a run as `ps --json` shows it (design.md: fields may be added, never renamed).
+// RunView is a run as `ps --json` shows it; fields may be added, never renamed.
 type RunView struct {
 	ID            string      `json:"id"`
 	Name          string      `json:"name"`
@@ -145,7 +145,7 @@ func (r Reader) views(ctx context.Context, runs []Run) ([]RunView, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	open, err := openQuestions(ctx, r.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func (r Reader) views(ctx context.Context, runs []Run) ([]RunView, error) {
 			CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
 		})
 	}
-	for _, q := range questions {
-		if v := at[q.Run]; v != nil && q.State == checkpoints.QuestionOpen {
+	for _, q := range open {
+		if v := at[q.Run]; v != nil {
 			v.OpenQuestions = append(v.OpenQuestions, q.ID)
 		}
 	}
@@ -216,15 +216,40 @@ func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
 
 // Questions gives the questions that wait for an answer, oldest first.
 func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
-	questions, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	open, err := openQuestions(ctx, r.Store)
 	if err != nil {
 		return nil, err
 	}
 	views := []QuestionView{}
-	for i := range questions {
-		if questions[i].State == checkpoints.QuestionOpen {
-			views = append(views, View(&questions[i]))
-		}
+	for _, q := range open {
+		views = append(views, View(q))
 	}
 	return views, nil
+}
+
+// openQuestions gives the questions of all runs that nobody has answered, oldest first.
+func openQuestions(ctx context.Context, store *checkpoints.Store) ([]*Question, error) {
+	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, err
+	}
+	var open []*Question
+	for i := range qs {
+		if qs[i].State == Open {
+			open = append(open, &qs[i])
+		}
+	}
+	return open, nil
+}
+
+// question gives the question of this id.
+func question(ctx context.Context, store *checkpoints.Store, id string) (*Question, error) {
+	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	if len(qs) == 0 {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	return &qs[0], nil
 }

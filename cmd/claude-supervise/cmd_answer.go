@@ -43,7 +43,6 @@ deny and why. A blocker takes resolved and what was done, or give up.`,
 	cmd.Flags().BoolVar(&f.change, "change", false, "replace the answer given before, until it is on its way")
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on with the run in the background, if nobody supervises it")
-	cmd.Flags().SetInterspersed(true)
 	return cmd
 }
 
@@ -118,7 +117,7 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 
 // answerValue turns what was typed into the answer that is kept; typed nothing, it asks on the terminal.
 func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answerFlags) (string, error) {
-	tty := terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr)
+	tty := onTerminal()
 	switch {
 	case f.skip && typed != "":
 		return "", usage("--skip takes no value: it goes on without an answer")

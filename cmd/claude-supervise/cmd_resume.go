@@ -17,7 +17,7 @@ import (
 
 func newResume() *cobra.Command {
 	var f sessionFlags
-	var onQuestion, claude string
+	var policy, claude string
 	cmd := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "go on with a run that nobody supervises",
@@ -30,23 +30,21 @@ Nothing is done twice, and an answer that was given meanwhile is delivered.`,
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], supervisor.OnQuestion(onQuestion), claude, f)
+			return runResume(cmd.Context(), args[0], policy, claude, f)
 		},
 	}
-	cmd.Flags().StringVar(&onQuestion, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
+	cmd.Flags().StringVar(&policy, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
 	cmd.Flags().StringVar(&claude, "claude", "", "another claude than the run was started with, at `PATH`")
 	addSessionFlags(cmd, &f)
 	return cmd
 }
 
-func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion, claude string, f sessionFlags) error {
-	switch onQuestion {
-	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
-	default:
-		return usage("--on-question takes ask, park or fail, not %q", onQuestion)
+func runResume(ctx context.Context, id, policy, claude string, f sessionFlags) error {
+	asked, err := onQuestion(policy)
+	if err != nil {
+		return err
 	}
 	if claude != "" {
-		var err error
 		if claude, err = supervisor.FindClaude(claude, os.Environ()); err != nil {
 			return err
 		}
@@ -59,11 +57,11 @@ func runResume(ctx context.Context, id string, onQuestion supervisor.OnQuestion,
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
-	if onQuestion == "" {
-		onQuestion = plan.OnQuestion
+	if asked == "" {
+		asked = plan.OnQuestion
 	}
 	out, err := s.supervise(ctx, f, plan.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(onQuestion), Revive: true, Claude: claude})
+		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(asked), Revive: true, Claude: claude})
 	})
 	return s.finish(out, err)
 }
@@ -74,7 +72,7 @@ func goOn(c supervisor.Client, run string, unasked bool) error {
 	if c.Supervised(run) {
 		return nil
 	}
-	if !unasked && terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) {
+	if !unasked && onTerminal() {
 		fmt.Fprintf(os.Stderr, "Nobody supervises %s. Go on with it in the background? [y/N] ", run)
 		var reply string
 		_, _ = fmt.Fscanln(os.Stdin, &reply) // no reply is no

@@ -130,17 +130,15 @@ func demo(t supervisor.Task, f runFlags, args []string) (supervisor.Task, error)
 
 func config(f runFlags, flags []string) (supervisor.Config, error) {
 	cfg := supervisor.Config{
-		Flags: flags, MaxHeld: f.maxHeld, OnQuestion: supervisor.OnQuestion(f.onQuestion), AcceptIDs: f.acceptIDs,
+		Flags: flags, MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
 		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
 	}
 	var err error
 	if cfg.Hold, err = hold(f.hold); err != nil {
 		return cfg, err
 	}
-	switch cfg.OnQuestion {
-	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
-	default:
-		return cfg, usage("--on-question takes ask, park or fail, not %q", f.onQuestion)
+	if cfg.OnQuestion, err = onQuestion(f.onQuestion); err != nil {
+		return cfg, err
 	}
 	switch cfg.Relaunch {
 	case supervisor.Resume, supervisor.Fresh:
@@ -155,6 +153,15 @@ func config(f runFlags, flags []string) (supervisor.Config, error) {
 	}
 	cfg.Answers, err = presets(f.answers, f.answersFile)
 	return cfg, err
+}
+
+// onQuestion reads --on-question; "" leaves it to whether there is a terminal.
+func onQuestion(text string) (supervisor.OnQuestion, error) {
+	switch policy := supervisor.OnQuestion(text); policy {
+	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
+		return policy, nil
+	}
+	return "", usage("--on-question takes ask, park or fail, not %q", text)
 }
 
 func hold(text string) (time.Duration, error) {

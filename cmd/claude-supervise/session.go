@@ -42,12 +42,15 @@ func newSession(f sessionFlags) (*session, error) {
 	s := &session{
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asks:    terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr),
+		asks:    onTerminal(),
 		asJSON:  f.asJSON, prompted: map[string]bool{},
 	}
 	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
 	return s, nil
 }
+
+// onTerminal tells whether there is a person to ask: one that can type, and sees what is asked.
+func onTerminal() bool { return terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) }
 
 // close writes what is still to be shown; a terminal that stands still does not keep the program.
 func (s *session) close() error {

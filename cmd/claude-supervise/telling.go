@@ -97,7 +97,7 @@ func words(n supervisor.Notice) string {
 		return "parked, no process is left · " + n.Text
 	case supervisor.Reported:
 		return reported(n)
-	case supervisor.Progress, supervisor.LimitedNow:
+	case supervisor.Progress:
 		return n.Text
 	}
 	return ""
