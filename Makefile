@@ -7,14 +7,40 @@ SHELL := /usr/bin/env bash
 GO ?= go
 LINT := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 DARWIN := GOOS=darwin GOARCH=arm64
-# How long each fuzz target and the benchmarks run.
+# How long each fuzz target and the benchmarks run: a time, or a number of inputs such as 2000x.
 FUZZTIME ?= 30s
 BENCHTIME ?= 1s
 
-.PHONY: help build test lint bench fuzz clean
+# How many tests of a package make test has beside each other: most wait, for a process or a person. What reads signals starts
+# no goroutine, so that its tests need no race detector, under which they take a minute.
+PARALLEL ?= 3
+
+# How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
+KILLS ?= 10000
+SCHEDULES ?= 1000000
+ROUNDS ?= 10000
+SEED ?= 1
+AGENT ?=
+
+# How many trees make trees grows, each under kills of its own.
+TREES ?= 100
+
+# How many tasks make pool has.
+TASKS ?= 1000
+
+# How long a person takes in make wait.
+WAIT ?= 30m
+
+# The releases of the real CLI that make releases tries, and what it runs on each. make test tries the pinned one (the
+# last), and on the oldest a choice (e2e/releases_test.go).
+OLDEST := 2.1.7
+RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329
+ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
+
+.PHONY: help build test releases lint kills simulation races torture trees hybrid wait long pool bench microbench fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/claude-supervise
 	$(GO) build -trimpath -o bin/ ./cmd/claude-supervise
@@ -24,19 +50,71 @@ test: ## vet, compile for macOS too, and run all tests with the race detector an
 	$(DARWIN) $(GO) vet ./...
 	compiled=$$(mktemp -d); trap 'rm -rf "$$compiled"' EXIT; $(DARWIN) $(GO) test -c -o "$$compiled/" ./...
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) test -race -timeout 10m ./...
+	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
+	$(GO) test ./signals; $(GO) test -race -timeout 40m -parallel $(PARALLEL) $$($(GO) list ./... | grep -v '/signals$$')
+
+releases: ## all scenarios on each of RELEASES of the real CLI, and what procs holds of it
+	for release in $(RELEASES); do \
+		echo "Claude Code $$release"; \
+		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+		$(GO) test -count 1 -timeout 1h -run '$(ON_EACH)' ./e2e ./e2e/claude; \
+	done
 
 lint: ## golangci-lint in its pinned release
 	$(LINT) run ./...
 
-bench: ## all benchmarks
+kills: ## every victim killed at every passing of every point, on the stand-in and around the real CLI
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	CLAUDE_SUPERVISE_TEST_EVERY_KILL=1 $(GO) test -count 1 -v -timeout 2h -run 'WhoeverDies|ASubagentWhoseProcess' ./e2e
+
+simulation: ## SCHEDULES seeded orders of events through Step and Plan
+	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) $(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor
+
+races: ## eight processes answer one question, ROUNDS times, and as many power cuts
+	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) $(GO) test -count 1 -v -timeout 1h -run 'AtOnce|NeverBoth|GoneOrWhole|PowerCut' ./checkpoints
+
+torture: ## scripted days under KILLS kills, from SEED; AGENT=real: with the real CLI
+	@if [ -n "$(AGENT)" ]; then CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
+	CLAUDE_SUPERVISE_TEST_KILLS=$(KILLS) CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_AGENT=$(AGENT) \
+	$(GO) test -count 1 -v -timeout 3h -run Acknowledged ./e2e/torture
+
+trees: ## TREES trees of twenty agents under kills of their supervisors, from SEED; AGENT=real: with the real CLI
+	@if [ -n "$(AGENT)" ]; then CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
+	CLAUDE_SUPERVISE_TEST_TREES=$(TREES) CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_AGENT=$(AGENT) \
+	$(GO) test -count 1 -v -timeout 3h -run 'ATreeWhoseSupervisorIsKilled' ./e2e
+
+hybrid: ## the hybrid document's script in its own time: it waits five minutes for an answer, and escalates
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	CLAUDE_SUPERVISE_TEST_SLEEP=real $(GO) test -count 1 -v -timeout 1h -parallel 16 -run 'TheHybridDocumentsScript' ./e2e
+
+wait: ## a subagent and the main conversation of the real CLI wait WAIT for a person
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	CLAUDE_SUPERVISE_TEST_WAIT=$(WAIT) $(GO) test -count 1 -v -timeout 48h -run 'APersonTakesTheirTime' ./e2e
+
+long: ## a hundred questions in a row, and twenty at once, on the real CLI
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	CLAUDE_SUPERVISE_TEST_AGENT=real $(GO) test -count 1 -v -run 'AHundredQuestions|TwentySubagents' ./e2e
+
+pool: ## TASKS scripted tasks in one run: time, memory and processor for each
+	CLAUDE_SUPERVISE_TEST_POOL=$(TASKS) $(GO) test -count 1 -v -timeout 1h -run 'APoolOfManyTasks' ./e2e
+
+bench: ## what people and agents wait for, beside the machine's floors
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	$(GO) run ./e2e/bench
+
+microbench: ## the benchmarks of all packages
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 fuzz: ## each fuzz target for FUZZTIME
-	for package in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
+	built=$$(mktemp -d); trap 'rm -rf "$$built"' EXIT; cache="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)"; \
+	for folder in $$(grep -rl --include '*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+		$(GO) test -c -fuzz . -o "$$built/fuzz" "$$folder"; \
+		targets=$$(cd "$$folder"; "$$built/fuzz" -test.list '^Fuzz'); \
+		for target in $$targets; do \
+			echo "$$folder $$target"; \
+			(cd "$$folder"; "$$built/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
+				-test.fuzzcachedir "$$cache/$${folder#./}"); \
 		done; \
 	done
 

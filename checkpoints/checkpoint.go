@@ -5,15 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
+	"unicode/utf8"
 )
 
-// A Checkpoint is what a relaunch needs so that nothing is done twice, in the form of the hybrid document ("Checkpoint File
-// Format"). Agents write such files too, more or less in this form: a member of another name or type is kept in Other and
-// written back as it was.
+// The forms of a checkpoint, each as one of the source documents prints it.
+const (
+	FormHybrid   = "hybrid"   // JSON of the hybrid document, "Checkpoint File Format"
+	FormSkill    = "skill"    // JSON of the skill, "Example 3: Simple File-Based State"
+	FormMarkdown = "markdown" // Markdown of the skill, "Example 1", step 1
+)
+
+// A Checkpoint is what a relaunch needs so that nothing is done twice. Agents write such files more or less in one of the
+// three forms: whatever else stands in one is kept in Other or Sections, and written back as it was.
 type Checkpoint struct {
+	Form string // FormHybrid, FormSkill or FormMarkdown; "" is FormHybrid
+
+	// Of the hybrid form.
 	WorkflowID     string
 	WorkflowType   string
 	CurrentStep    string
@@ -21,143 +28,98 @@ type Checkpoint struct {
 	PendingSteps   []string
 	Files          map[string]string // name to absolute path
 	StateVariables map[string]json.RawMessage
-	Context        string // where the work stands, for people
-	NextAction     string // what to do once there is an answer
 	UserAnswer     *string
-	Other          map[string]json.RawMessage // by name: unknown members, and known ones whose value has another type
+
+	// Of the hybrid and the Markdown form.
+	Context    string // where the work stands, for people
+	NextAction string // what to do once there is an answer
+
+	// Of the skill's and the Markdown form.
+	Agent     string
+	Timestamp string // as written
+	Progress  string
+	FileList  []string // the files that were looked at
+	Decision  string   // what is to be decided
+
+	Question *Pending // of the skill's form
+
+	// Of the Markdown form.
+	Title    string    // its first heading, such as "mutation-agent Checkpoint"
+	Task     string    // one line
+	Preamble string    // what else stands before the first section
+	Sections []Section // the other ones, in their order
+
+	// Other holds what else stands in a JSON form, by name: unknown members, and known ones whose value has another type.
+	Other map[string]json.RawMessage
 }
+
+// Pending is the question that an agent left in its state.
+type Pending struct {
+	Text    string
+	Options []Option
+	Other   map[string]json.RawMessage // as Checkpoint.Other
+}
+
+// A Section is one of a Markdown checkpoint, from its heading of the second level to the next one.
+type Section struct{ Title, Text string }
 
 // CheckpointMax bounds a checkpoint file, in bytes.
 const CheckpointMax = 16 << 20
 
-// What reading a checkpoint refuses, besides what the file system says.
+// What reading or writing a checkpoint refuses, besides what the file system says.
 var (
 	ErrNotCheckpoint = errors.New("not a checkpoint")
-	ErrTooLarge      = errors.New("larger than 16 MiB")
+	ErrTooLarge      = errors.New("too large")
+	ErrOutside       = errors.New("outside of the folders where an agent may leave one")
 )
 
-// member is one member of the JSON object. Its field is taken over only if the whole value has the field's type.
-type member struct {
-	name  string
-	field any                            // pointer to the field
-	read  func(raw json.RawMessage) bool // sets the field
-	none  string                         // what stands for a field that is not set: scripts count on every member
-}
-
-func memberOf[T any](name string, field *T, none string) member {
-	read := func(raw json.RawMessage) bool {
-		var value T
-		if json.Unmarshal(raw, &value) != nil {
-			return false
-		}
-		*field = value
-		return true
-	}
-	return member{name, field, read, none}
-}
-
-// members lists the fields in the order of the document.
-func (c *Checkpoint) members() []member {
-	return []member{
-		memberOf("workflow_id", &c.WorkflowID, `""`),
-		memberOf("workflow_type", &c.WorkflowType, `""`),
-		memberOf("current_step", &c.CurrentStep, `""`),
-		memberOf("completed_steps", &c.CompletedSteps, `[]`),
-		memberOf("pending_steps", &c.PendingSteps, `[]`),
-		memberOf("files", &c.Files, `{}`),
-		memberOf("state_variables", &c.StateVariables, `{}`),
-		memberOf("context", &c.Context, `""`),
-		memberOf("next_action", &c.NextAction, `""`),
-		memberOf("user_answer", &c.UserAnswer, `null`),
-	}
-}
-
-// commonNames are members that many other JSON files have too: alone they do not make a checkpoint.
-var commonNames = []string{"files", "context"}
-
-// ParseCheckpoint reads a JSON object with at least one of the members that make a checkpoint; ErrNotCheckpoint for
-// anything else, such as a package.json, which may be overwritten by nobody's answer.
+// ParseCheckpoint reads a checkpoint of any form: a JSON object with at least one of the members that make a checkpoint, or
+// Markdown under a heading that says so or with two of the document's headings. ErrNotCheckpoint, with the reason, is the
+// error for anything else, such as a package.json or a question file, which may be overwritten by nobody's answer, for half
+// a file, and for one with two members of the same name: which of them was meant is not ours to guess.
 func ParseCheckpoint(text []byte) (*Checkpoint, error) {
-	var others map[string]json.RawMessage
-	if err := json.Unmarshal(text, &others); err != nil {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	start := bytes.TrimLeft(text, " \t\r\n")
+	var c *Checkpoint
+	var err error
+	switch {
+	case len(start) == 0:
+		err = errors.New("it is empty")
+	case !utf8.Valid(text):
+		err = errors.New("it is not UTF-8 text")
+	case start[0] == '{':
+		c, err = parseJSON(text)
+	default:
+		c, err = parseMarkdown(string(text))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotCheckpoint, err)
-	}
-	c := new(Checkpoint)
-	is := false
-	for _, m := range c.members() {
-		raw, present := others[m.name]
-		if !present {
-			continue
-		}
-		is = is || !slices.Contains(commonNames, m.name)
-		if m.read(raw) {
-			delete(others, m.name)
-		}
-	}
-	if !is {
-		return nil, fmt.Errorf("%w: none of its members is there", ErrNotCheckpoint)
-	}
-	if len(others) > 0 {
-		c.Other = others
 	}
 	return c, nil
 }
 
-// Encode writes the checkpoint as a JSON object, a member to a line: those of the document in its order, then the others by
-// name. A member in Other stands in for a field of its name that is not set. The error is ErrTooLarge, or that a value given
-// as JSON is none.
+// Encode writes the checkpoint in its form. JSON: an object with a member to a line, those of the document in its order,
+// then the others by name; a member in Other stands in for a field of its name that is not set. Markdown: as the document
+// prints it, then the other sections. What ParseCheckpoint gave is read again as the same. The error is ErrTooLarge, or that
+// a value given as JSON is none, or the form.
 func (c *Checkpoint) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	put := func(name string, value []byte) {
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		} else {
-			b.WriteByte('{')
+	var text []byte
+	var err error
+	switch c.Form {
+	case FormHybrid, FormSkill, "":
+		if text, err = encodeObject(c.members(c.Form), c.Other, "\n  "); err == nil {
+			text = append(text, "\n}\n"...)
 		}
-		fmt.Fprintf(&b, "\n  %s: %s", name, value)
+	case FormMarkdown:
+		text = c.encodeMarkdown()
+	default:
+		err = fmt.Errorf("encode a checkpoint: there is no form %q", shorten(c.Form))
 	}
-	for name, value := range c.Other {
-		if !json.Valid(value) {
-			return nil, fmt.Errorf("encode %q of a checkpoint: not JSON", shorten(name))
-		}
+	if err == nil && len(text) > CheckpointMax {
+		err = fmt.Errorf("encode a checkpoint: %w: more than %d MiB", ErrTooLarge, CheckpointMax>>20)
 	}
-	others := maps.Clone(c.Other)
-	for _, m := range c.members() {
-		value := []byte(m.none)
-		if !reflect.ValueOf(m.field).Elem().IsZero() {
-			encoded, err := plainJSON(m.field)
-			if err != nil {
-				return nil, fmt.Errorf("encode %s of a checkpoint: %w", m.name, err)
-			}
-			value = encoded
-		} else if other, present := others[m.name]; present {
-			value = other
-		}
-		delete(others, m.name)
-		put(`"`+m.name+`"`, value)
-	}
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		quoted, err := plainJSON(name)
-		if err != nil {
-			return nil, fmt.Errorf("encode a name in a checkpoint: %w", err)
-		}
-		put(string(quoted), others[name])
-	}
-	b.WriteString("\n}\n")
-	if b.Len() > CheckpointMax {
-		return nil, fmt.Errorf("encode a checkpoint: %w", ErrTooLarge)
-	}
-	return b.Bytes(), nil
-}
-
-// plainJSON encodes without turning < > & into escapes: people read these files. It does not indent: an agent's deeply
-// nested value would grow with the square of its depth.
-func plainJSON(value any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return text, nil
 }

@@ -4,45 +4,77 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// ReadCheckpoint reads a checkpoint file that is regular, this user's, no symlink in its last step and at most
+// ReadCheckpoint reads a checkpoint file of any form that is regular, this user's, no symlink in its last step and at most
 // CheckpointMax bytes long: an agent may have named it, and a FIFO would hold us for ever. Errors: ErrNotCheckpoint,
-// ErrTooLarge, and those of the file system (fs.ErrNotExist).
+// ErrNotOurs, ErrTooLarge, and those of the file system (fs.ErrNotExist).
 func ReadCheckpoint(path string) (*Checkpoint, error) {
-	text, err := readOwnFile(path)
+	folder, err := openFolder(filepath.Dir(path))
 	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", path, err)
+		return nil, fmt.Errorf("read checkpoint %s: %w", shown(path), bare(err))
 	}
-	c, err := ParseCheckpoint(text)
+	defer func() { _ = folder.Close() }() // only read
+	found, err := checkpointIn(folder, filepath.Base(path))
 	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", path, err)
+		return nil, fmt.Errorf("read checkpoint %s: %w", shown(path), err)
 	}
-	return c, nil
+	return found.Checkpoint, nil
 }
 
-func readOwnFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+// openFolder opens a folder, and nothing else: a FIFO of that name does not hold us.
+func openFolder(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+}
+
+// openIn opens a file by its name in a folder, no symlink, and waits for nobody. What it makes has mode 0600.
+func openIn(folder *os.File, name string, flags int) (*os.File, error) {
+	path := filepath.Join(folder.Name(), name)
+	for {
+		fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
+		switch {
+		case err == nil:
+			return os.NewFile(uintptr(fd), path), nil
+		case !errors.Is(err, unix.EINTR):
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+}
+
+// readIn reads a file of this user by its name in a folder, one that holds at most so many bytes.
+func readIn(folder *os.File, name string, most int64) (text []byte, info fs.FileInfo, err error) {
+	f, err := openIn(folder, name, unix.O_RDONLY)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return nil, nil, fmt.Errorf("%w: a symbolic link", ErrNotOurs)
+	case errors.Is(err, unix.ENXIO): // a socket
+		return nil, nil, fmt.Errorf("%w: no regular file", ErrNotOurs)
+	case err != nil:
+		return nil, nil, bare(err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err = f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || !ours(info):
-		return nil, fmt.Errorf("%w: no regular file of this user", ErrNotCheckpoint)
+		return nil, nil, bare(err)
+	case !info.Mode().IsRegular():
+		return nil, nil, fmt.Errorf("%w: no regular file", ErrNotOurs)
+	case !ours(info):
+		return nil, nil, fmt.Errorf("%w: another user's", ErrNotOurs)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, CheckpointMax+1))
-	if err == nil && len(text) > CheckpointMax {
-		err = ErrTooLarge
+	text, err = io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, nil, bare(err)
+	case int64(len(text)) > most:
+		return nil, nil, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, most>>20)
 	}
-	return text, err
+	return text, info, nil
 }
 
 // Write replaces the file at path, whose folder must exist. Whatever happens, the file is afterwards the old one or the new
@@ -56,25 +88,4 @@ func (c *Checkpoint) Write(path string) error {
 		return fmt.Errorf("write checkpoint %s: %w", path, err)
 	}
 	return nil
-}
-
-func replaceFile(path string, text []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
 }

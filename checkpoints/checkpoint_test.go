@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -36,7 +38,7 @@ func TestACheckpointOfTheDocumentIsReadAndWrittenBackAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Checkpoint{
-		WorkflowID: "unique_identifier", WorkflowType: "document_update_review", CurrentStep: "step_name",
+		Form: FormHybrid, WorkflowID: "unique_identifier", WorkflowType: "document_update_review", CurrentStep: "step_name",
 		CompletedSteps: []string{"step1", "step2"}, PendingSteps: []string{"step4", "step5"},
 		Files:          map[string]string{"key": "/absolute/path/to/file"},
 		StateVariables: map[string]json.RawMessage{"any": json.RawMessage(`"workflow-specific state"`)},
@@ -93,14 +95,86 @@ func TestWhatAnAgentAddedOrWroteInItsOwnWayIsKept(t *testing.T) {
 }
 
 func TestWhatIsNoCheckpointIsNotTakenForOne(t *testing.T) {
-	for _, text := range []string{
-		``, `null`, `[]`, `"workflow_id"`, `{}`, `{"workflow_id": "w"`, `{"workflow_id": "w"} {}`,
-		`{"name": "app", "files": ["dist"], "context": "a package.json"}`,
-		strings.Repeat("[", 100_000),
+	const none, half = "no member that only a checkpoint has", "ends in the middle"
+	for text, why := range map[string]string{
+		"":              "it is empty",
+		" \r\n\t":       "it is empty",
+		"\ufeff":        "it is empty",
+		`null`:          "neither a JSON object nor Markdown",
+		`[]`:            "neither a JSON object nor Markdown",
+		`"workflow_id"`: "neither a JSON object nor Markdown",
+		`{}`:            none,
+		`{"name": "app", "version": "1.0.0", "files": ["dist"], "question": null}`:                  none,
+		`{"question": "Which?", "options": ["a"], "workflow_id": "w", "checkpoint": "/tmp/c.json"}`: none,
+		`{"agent": "a", "timestamp": "2026-02-04T10:30:00Z", "files": []}`:                          none,
+		`{"current_step": "s"`:                              half,
+		`{"current_step": "s", "completed_steps": ["a", "b`: half,
+		`{"current_step":`:                                  half,
+		`{`:                                                 half,
+		`{"current_step": "s"} {}`:                          "something follows",
+		`{"current_step": "s",}`:                            "invalid character '}'",
+		`{"current_step": "s" "x": 1}`:                      "invalid character '\"'",
+		`{"current_step": ` + strings.Repeat("[", 100_000):            "exceeded max depth",
+		strings.Repeat(`{"current_step":`, 100_000):                   "exceeded max depth",
+		strings.Repeat("[", 100_000):                                  "neither a JSON object nor Markdown",
+		`{"current_step": "a", "current_step": "b"}`:                  `two members are called "current_step"`,
+		`{"current_step": "a", "files": {"k": "/a", "k": "/b"}}`:      `two members are called "k"`,
+		`{"progress": "a", "question": {"text": "a", "text": "b"}}`:   `two members are called "text"`,
+		`{"current_step": "a", "\ud800": 1, "\udfff": 2}`:             "two members",
+		"{\"current_step\": \"\xff\"}":                                "not UTF-8",
+		"# x Checkpoint\n\n## Next Step\n\n\xe4\n":                    "not UTF-8",
+		"# x Checkpoint\n\n## Next Step\n\n\x00\n":                    "not text",
+		"# x Checkpoint\n\n":                                          "nothing but its title",
+		"# A README\n\n## Next Step\n\nBuild it.\n":                   "neither a JSON object nor Markdown",
+		"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n": "neither a JSON object nor Markdown",
+		"# x Checkpoint\n" + strings.Repeat("## y\n", maxSections+1):  "more than 1000 sections",
 	} {
-		if c, err := ParseCheckpoint([]byte(text)); !errors.Is(err, ErrNotCheckpoint) {
-			t.Errorf("%.40q gave %v, %v", text, c, err)
+		c, err := ParseCheckpoint([]byte(text))
+		if c != nil || !errors.Is(err, ErrNotCheckpoint) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%.60q gave %v, %v; want: %s", text, c, err, why)
 		}
+	}
+}
+
+func TestAnObjectOfTooManyMembersIsNotTakenIntoMemory(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"current_step":"s"`)
+	for n := range maxMembers {
+		fmt.Fprintf(&text, `,"%d":1`, n)
+	}
+	text.WriteString("}")
+	if _, err := ParseCheckpoint([]byte(text.String())); !errors.Is(err, ErrNotCheckpoint) || !strings.Contains(err.Error(), "members") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A large file of as many parts as fit in takes no more memory than some times its size.
+func TestALargeCheckpointIsReadInBounds(t *testing.T) {
+	for name, part := range map[string][3]string{
+		"blank lines":    {"# a Checkpoint\n## Next Step\nship\n## Log\nx", "\n", "x"},
+		"blank head":     {"# a Checkpoint\n", "\n", "x\n## Next Step\nship\n"},
+		"list items":     {"# a Checkpoint\n## Next Step\nship\n## Files Analyzed\n", "- a\n", ""},
+		"fences":         {"# a Checkpoint\n## Next Step\nship\n", "```\n", ""},
+		"list of steps":  {`{"current_step":"s","completed_steps":[""`, `,""`, `]}`},
+		"list of others": {`{"current_step":"s","others":[0`, `,0`, `]}`},
+		"options":        {`{"decision":"s","question":{"options":[""`, `,""`, `]}}`},
+		"escapes":        {`{"current_step":"`, `\u0000`, `"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const size = CheckpointMax / 16
+			text := part[0] + strings.Repeat(part[1], size/len(part[1])) + part[2]
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c, err := ParseCheckpoint([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := c.Text()
+			runtime.ReadMemStats(&after)
+			if got := (after.TotalAlloc - before.TotalAlloc) / size; got > 24 || len(told) > maxText+len(cutMark) {
+				t.Errorf("took %d times its size, tells %d bytes", got, len(told))
+			}
+		})
 	}
 }
 
@@ -112,6 +186,7 @@ func TestACheckpointThatCouldNotBeReadAgainIsNotWritten(t *testing.T) {
 	}{
 		"too large":    {Checkpoint{Context: strings.Repeat("x", CheckpointMax)}, ErrTooLarge},
 		"no JSON":      {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`{`)}}, nil},
+		"no form":      {Checkpoint{Form: "yaml"}, nil},
 		"two values":   {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`1, "y": 2`)}}, nil},
 		"no JSON here": {Checkpoint{StateVariables: map[string]json.RawMessage{"x": nil, "y": json.RawMessage(`nope`)}}, nil},
 	} {
@@ -128,7 +203,9 @@ func TestACheckpointFileIsReplacedWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.checkpoint.json")
 	answer := "sqlite"
-	for _, c := range []*Checkpoint{{WorkflowID: "one", CurrentStep: "first"}, {WorkflowID: "two", UserAnswer: &answer}} {
+	for _, c := range []*Checkpoint{
+		{Form: FormHybrid, WorkflowID: "one", CurrentStep: "first"}, {Form: FormHybrid, WorkflowID: "two", UserAnswer: &answer},
+	} {
 		if err := c.Write(path); err != nil {
 			t.Fatal(err)
 		}
@@ -169,8 +246,8 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"good": nil, "hard": nil, "link": unix.ELOOP, "fifo": ErrNotCheckpoint, ".": ErrNotCheckpoint, "large": ErrTooLarge,
-		"text": ErrNotCheckpoint, "missing": fs.ErrNotExist,
+		"good": nil, "hard": nil, "link": ErrNotOurs, "fifo": ErrNotOurs, ".": ErrNotOurs, "large": ErrTooLarge,
+		"text": ErrNotCheckpoint, "missing": fs.ErrNotExist, "good/file": unix.ENOTDIR, "gone/file": fs.ErrNotExist,
 	} {
 		if _, err := ReadCheckpoint(at(name)); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
@@ -180,18 +257,32 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		if err := os.Chown(at("good"), 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, ErrNotCheckpoint) {
+		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, ErrNotOurs) {
 			t.Errorf("another user's: %v", err)
 		}
 	}
 }
 
+// compact compares values given as JSON without the white space between their parts, which encoding takes away.
+var compact = cmp.Transformer("compact", func(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return string(raw)
+	}
+	return b.String()
+})
+
 func FuzzParseCheckpoint(f *testing.F) {
 	for _, seed := range []string{
-		hybrid,
+		hybrid, ofDocument(f, "mutation-agent.md"), ofDocument(f, "agent-pause-state.json"), ofDocument(f, "script_checkpoint.json"),
 		`{"workflow_id":null,"completed_steps":[null],"user_answer":""}`,
 		`{"current_step":"\ud800","x":"\u2028","\u0000":{"deep":[[[]]]},"files":{"a":1},"context":7}`,
 		"{\"workflow_id\":\"\xff\",\"\xff\":\"\xfe\"}",
+		`{"question":{"text":1,"options":["a",{"label":"b","description":"c"}],"x":[]},"progress":{},"files":[null]}`,
+		`{"decision":"d","question":{"options":[{"label":"b","more":1},[1]]},"next_action":"n"}`,
+		"\ufeff# Checkpoint: a\r\n**Task**: t\r**Task:** u\n> prose\n## Next Step\n```\n## no heading\n~~~\n",
+		"## Progress Summary\n\n\tindented\n\n\n## progress summary\nagain\n##  Files Analyzed \n* a\n  - b\n\n## \n## Pending Decision\n",
+		"**Agent:** a\n# Checkpoint\n**Task:** t\n````x\n```\n**Timestamp:** 1\n## a\n`````\n## b\n~~~ `\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -211,8 +302,11 @@ func FuzzParseCheckpoint(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, encoded)
 		}
-		if diff := cmp.Diff(c, again, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(c, again, cmpopts.EquateEmpty(), compact); diff != "" {
 			t.Fatalf("%s\n%s", diff, encoded)
+		}
+		if again.Form != c.Form || len(c.Text()) > maxText+len(cutMark) {
+			t.Fatalf("from %s to %s, told in %d bytes", c.Form, again.Form, len(c.Text()))
 		}
 		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, encoded) {
 			t.Fatalf("%v\n%s\n%s", err, encoded, twice)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -18,8 +19,9 @@ type Change struct {
 	Launches   []*Launch
 	Questions  []*Question
 	Deliveries []*Delivery
-	Event      Event // Seq 0: no event; Run may still say which run this is
-	Taken      int64 // inbox rows of the run up to and including this Seq are taken; less than before changes nothing
+	Earlier    []Event // that happened before Event and are saved with it
+	Event      Event   // Seq 0: no event; Run may still say which run this is
+	Taken      int64   // inbox rows of the run up to and including this Seq are taken; less than before changes nothing
 
 	// With CheckInbox the change is refused (ErrInboxMoved) if the run's inbox holds an untaken note with a Seq over
 	// IfInboxAt. So a delivery can begin only with the answer as it stands at that instant.
@@ -34,9 +36,10 @@ func (c *Change) run() string {
 	return c.Event.Run
 }
 
-// Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nothing of it is
-// saved, and it may be tried again as it is (ErrFull, ErrBusy). ErrOutOfOrder means that the event's Seq is not one more
-// than the last: somebody else has written this run. ErrDuplicateID: an id belongs to another run's record already.
+// Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nobody sees anything
+// of it, and it may be tried again as it is (ErrFull, ErrBusy, ErrUnwritable). ErrOutOfOrder means that the event's Seq is
+// not one more than the last: somebody else has written this run. ErrDuplicateID: an id belongs to another run's record
+// already.
 func (s *Store) Commit(ctx context.Context, c Change) error {
 	rows, err := c.rows()
 	if err != nil {
@@ -54,8 +57,11 @@ func (s *Store) Commit(ctx context.Context, c Change) error {
 				return duplicate(run, err)
 			}
 		}
-		if c.Event.Seq != 0 {
-			if err := s.append(ctx, run, c.Event); err != nil {
+		for _, event := range append(slices.Clip(c.Earlier), c.Event) {
+			if event.Seq == 0 {
+				continue
+			}
+			if err := s.append(ctx, run, event); err != nil {
 				return err
 			}
 		}

@@ -56,12 +56,33 @@ func (d Dirs) Database() string { return filepath.Join(d.State, "state.db") }
 // RunDir is the folder of a run. Own creates it.
 func (d Dirs) RunDir(run string) string { return filepath.Join(d.State, "runs", run) }
 
+// RunDirs lists the runs that have a folder, sorted, whether the database knows them or not. Nothing else that lies there is
+// listed, symlinks neither.
+func (d Dirs) RunDirs() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(d.State, "runs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the folders of the runs: %w", err)
+	}
+	var runs []string
+	for _, e := range entries {
+		if e.IsDir() && plainID(RunPrefix, e.Name()) == nil {
+			runs = append(runs, e.Name())
+		}
+	}
+	return runs, nil
+}
+
 // AgentLog is the file of everything that an agent printed.
 func (d Dirs) AgentLog(run, agent string) string { return filepath.Join(d.RunDir(run), agent+".jsonl") }
 
 // CheckpointFile is the file of an agent's checkpoint.
 func (d Dirs) CheckpointFile(run, agent string) string {
 	return filepath.Join(d.RunDir(run), agent+".checkpoint.json")
+}
+
+// RunFile is another file in the folder of a run; whatever the name is, it lies there.
+func (d Dirs) RunFile(run, name string) string {
+	return filepath.Join(d.RunDir(run), filepath.Base(name))
 }
 
 // Lock is the file whose exclusive flock makes a process the owner of a run.
@@ -71,11 +92,23 @@ func (d Dirs) Lock(run string) string { return filepath.Join(d.RunDir(run), "own
 // may have been started with other variables in its environment.
 func (d Dirs) BellPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
 
-// makeState creates the state folder, and closes it to others if it is ours and open to them. A symlink is welcome: people
-// put their state on another disk.
-func (d Dirs) makeState() error {
+// makeState creates the state folder so that it lasts, and closes it to others if it is ours and open to them. A symlink is
+// welcome: people put their state on another disk.
+func (d Dirs) makeState(syncDir func(dir string) error) error {
+	var above []string // the folders that get a new one
+	for dir := d.State; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		above = append(above, filepath.Dir(dir))
+	}
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return err
+	}
+	for _, dir := range above {
+		if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) { // one may write where one may not read
+			return err
+		}
 	}
 	info, err := os.Stat(d.State)
 	if err != nil {

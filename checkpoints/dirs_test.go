@@ -3,12 +3,16 @@ package checkpoints
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestDirsFollowTheEnvironment(t *testing.T) {
@@ -135,5 +139,40 @@ func TestAPlainIDCanStandAsAFileName(t *testing.T) {
 		if PlainID(id) != want {
 			t.Errorf("%q: %v", id, !want)
 		}
+	}
+}
+
+func TestRunDirsAreThoseOfRunsOnly(t *testing.T) {
+	d := dirsAt(t)
+	if runs, err := d.RunDirs(); runs != nil || err != nil {
+		t.Errorf("where nothing is: %v, %v", runs, err)
+	}
+	for _, run := range []string{"r-bbbbbbbb", "r-aaaaaaaa", "a-aaaaaaaaaaaa", ".r-hidden00", "r-"} {
+		if err := os.MkdirAll(d.RunDir(run), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(d.RunDir("r-file0000"), nil, 0o600), os.Symlink("/", d.RunDir("r-link0000"))); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := d.RunDirs()
+	if diff := cmp.Diff([]string{"r-aaaaaaaa", "r-bbbbbbbb"}, runs); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
+func TestEveryFolderThatGetsANewOneIsSynced(t *testing.T) {
+	above := t.TempDir()
+	d := Dirs{State: filepath.Join(above, "one", "two", "state")}
+	var synced []string
+	record := func(dir string) error { synced = append(synced, dir); return syncDir(dir) }
+	for range 2 { // the second time there is nothing to make
+		if err := d.makeState(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{filepath.Join(above, "one", "two"), filepath.Join(above, "one"), above}
+	if diff := cmp.Diff(want, synced); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -81,7 +82,7 @@ func problem(err error) error {
 		return ErrBusy
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR: // the last: a column or a document of ours is none
 		return ErrCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR:
 		return ErrUnwritable
@@ -89,30 +90,61 @@ func problem(err error) error {
 	return nil
 }
 
+// unwritable names what an error of the operating system means for us.
+func unwritable(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return ErrFull
+	}
+	return ErrUnwritable
+}
+
 // What Answer, ChangeAnswer and Commit refuse. Nothing is saved then.
 var (
 	ErrNoQuestion  = errors.New("no such question")
 	ErrWithdrawn   = errors.New("the question was withdrawn: nobody waits for its answer any more")
 	ErrUnanswered  = errors.New("the question has no answer yet that could be changed")
+	ErrEnded       = errors.New("it has already ended")
+	ErrGroup       = errors.New("it is a group of tasks, which reads nothing; name one of its agents")
 	ErrDelivering  = errors.New("the answer is on its way to the agent and can no longer be changed")
 	ErrInboxMoved  = errors.New("the inbox holds a note that has not been taken into account")
 	ErrOutOfOrder  = errors.New("the event does not follow the last one of its run")
 	ErrDuplicateID = errors.New("the id is taken by another record")
 )
 
+// ErrNotEnded is what Remove refuses: the run has not ended, or goes on.
+var ErrNotEnded = errors.New("it has not ended")
+
+// ErrMalformed is what Import refuses: no database of this program can have held such a run.
+var ErrMalformed = errors.New("not a whole run as this program exports it")
+
+// A PackedError says that a run goes on elsewhere, so that nothing is left for it here: two machines could act on it.
+type PackedError struct {
+	Run  string
+	File string // that it was packed into
+}
+
+func (e *PackedError) Error() string {
+	return fmt.Sprintf("run %s was packed into %s and goes on where that is unpacked; nothing was saved here"+
+		" (`%s unpack %s` brings it back)", e.Run, shorten(e.File), program, e.File)
+}
+
 // A TakenError says that somebody else's answer came first.
 type TakenError struct {
 	Question string
 	By       string
 	At       time.Time
-	Answer   string
+	Answer   string // or the reason why it was declined
 	Skipped  bool
+	Declined bool
 }
 
 func (e *TakenError) Error() string {
 	what := fmt.Sprintf("answered %q", shorten(e.Answer))
-	if e.Skipped {
+	switch {
+	case e.Skipped:
 		what = "skipped"
+	case e.Declined:
+		what = fmt.Sprintf("declined (%q)", shorten(e.Answer))
 	}
 	return fmt.Sprintf("question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is delivered)",
 		e.Question, what, e.By, e.At.UTC().Format(time.RFC3339), program, e.Question)

@@ -30,7 +30,7 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 				t.Fatal(err)
 			}
 			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
-			if _, err := s.Answer(t.Context(), testQuestion, "sqlite", false, "terminal pts/3", noon); err != nil {
+			if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 				t.Fatal(err)
 			}
 		})

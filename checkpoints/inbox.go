@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // The kinds of note that only Answer and ChangeAnswer write. All others are free for Leave.
@@ -15,19 +14,27 @@ const (
 	NoteChange = "change"
 )
 
+// NoteMessage is the kind of note that an agent is to read.
+const NoteMessage = "message"
+
 // Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the bell. *UnknownError if
-// there is no such run. Answers are not left: they have to win first.
+// there is no such run, ErrEnded if it has ended, *PackedError if it goes on elsewhere. Answers are not left: they have to
+// win first.
 func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
 	if n.Kind == "" || n.Kind == NoteAnswer || n.Kind == NoteChange {
 		return Note{}, fmt.Errorf("leave a note for run %s: kind %q is not for Leave", n.Run, n.Kind)
 	}
 	err := s.write(ctx, "leave a note for run "+n.Run+" in", func(ctx context.Context) error {
-		var known bool
-		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?)`, []any{n.Run}, &known); err != nil {
+		if err := s.refusePacked(ctx, n.Run); err != nil {
 			return err
 		}
-		if !known {
-			return &UnknownError{ID: n.Run}
+		if err := s.refuseEnded(ctx, n.Run); err != nil {
+			return err
+		}
+		if n.Kind == NoteMessage {
+			if err := s.refuseDeaf(ctx, n.Agent); err != nil {
+				return err
+			}
 		}
 		return s.insert(ctx, &n)
 	})
@@ -37,22 +44,70 @@ func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
 	return n, nil
 }
 
-// Answer leaves the answer to an open question for its run; skip goes on without one. by says who, for people. The first
-// answer wins, whatever process it comes from: all others get a *TakenError. Else ErrNoQuestion or ErrWithdrawn. The
-// answer is safe when this returns; it is on its way once the run's supervisor has taken it.
-func (s *Store) Answer(ctx context.Context, question, value string, skip bool, by string, at time.Time) (Note, error) {
-	return s.answer(ctx, NoteAnswer, Note{Question: question, Value: value, Skip: skip, By: by, At: at})
+func (s *Store) refusePacked(ctx context.Context, run string) error {
+	var file sql.NullString
+	switch err := s.row(ctx, `SELECT doc ->> 'packed' FROM runs WHERE id = ?`, []any{run}, &file); {
+	case errors.Is(err, sql.ErrNoRows):
+		return &UnknownError{ID: run}
+	case err != nil:
+		return err
+	case file.String != "":
+		return &PackedError{Run: run, File: file.String}
+	}
+	return nil
 }
 
-// ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering). ErrUnanswered if there is none
-// to change; else ErrNoQuestion or ErrWithdrawn.
-func (s *Store) ChangeAnswer(ctx context.Context, question, value string, skip bool, by string, at time.Time) (Note, error) {
-	return s.answer(ctx, NoteChange, Note{Question: question, Value: value, Skip: skip, By: by, At: at})
+// refuseDeaf refuses what nobody would read: an agent whose end is saved, in a run that goes on, and one that is nothing but its
+// children. "" is the run's root.
+func (s *Store) refuseDeaf(ctx context.Context, agent string) error {
+	var ended sql.NullString
+	var group sql.NullBool
+	err := s.row(ctx, `SELECT doc ->> 'ended_at', doc ->> 'group' FROM agents WHERE id = ?`, []any{agent}, &ended, &group)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil // whoever takes it finds whose it is
+	case err != nil:
+		return err
+	case ended.String != "":
+		return fmt.Errorf("agent %s: %w", agent, ErrEnded)
+	case group.Bool:
+		return fmt.Errorf("agent %s: %w", agent, ErrGroup)
+	}
+	return nil
+}
+
+// refuseEnded refuses a run whose end is saved.
+func (s *Store) refuseEnded(ctx context.Context, run string) error {
+	var ended bool
+	if err := s.row(ctx, `SELECT ended FROM runs WHERE id = ?`, []any{run}, &ended); err != nil {
+		return err
+	}
+	if ended {
+		return fmt.Errorf("run %s: %w", run, ErrEnded)
+	}
+	return nil
+}
+
+// Answer leaves the answer to an open question for its run: of n the Question, Value, Skip, Decline, By and At. Skip goes on
+// without an answer, Decline refuses one for the reason in Value. The first answer wins, whatever process it comes from: all
+// others get a *TakenError. Else ErrNoQuestion, ErrWithdrawn or *PackedError. The answer is safe when this returns; it is on
+// its way once the run's supervisor has taken it.
+func (s *Store) Answer(ctx context.Context, n Note) (Note, error) {
+	return s.answer(ctx, NoteAnswer, n)
+}
+
+// ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering); of n it takes what Answer takes.
+// ErrUnanswered if there is none to change; else ErrNoQuestion, ErrWithdrawn or *PackedError.
+func (s *Store) ChangeAnswer(ctx context.Context, n Note) (Note, error) {
+	return s.answer(ctx, NoteChange, n)
 }
 
 func (s *Store) answer(ctx context.Context, kind string, n Note) (Note, error) {
 	err := s.write(ctx, "answer question "+n.Question+" in", func(ctx context.Context) error {
 		q, given, err := s.answerOf(ctx, n.Question)
+		if err == nil {
+			err = s.refusePacked(ctx, q.Run)
+		}
 		if err != nil {
 			return err
 		}
@@ -97,12 +152,12 @@ func (s *Store) answerOf(ctx context.Context, question string) (Question, *Taken
 		if err := s.decode(note, &n); err != nil {
 			return q, nil, err
 		}
-		return q, &TakenError{Question: q.ID, By: n.By, At: n.At, Answer: n.Value, Skipped: n.Skip}, nil
+		return q, &TakenError{Question: q.ID, By: n.By, At: n.At, Answer: n.Value, Skipped: n.Skip, Declined: n.Decline}, nil
 	}
 	if q.State != QuestionAnswered && q.State != QuestionDelivered {
 		return q, nil, nil
 	}
-	given := &TakenError{Question: q.ID, By: q.AnsweredBy, Answer: q.Answer, Skipped: q.Skipped}
+	given := &TakenError{Question: q.ID, By: q.AnsweredBy, Answer: q.Answer, Skipped: q.Skipped, Declined: q.Declined}
 	if q.AnsweredAt != nil {
 		given.At = *q.AnsweredAt
 	}
@@ -129,21 +184,29 @@ func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]Note, err
 	var notes []Note
 	const query = `SELECT seq, doc FROM inbox
 		WHERE run = ? AND seq > max(?, coalesce((SELECT taken FROM runs WHERE id = ?), 0)) ORDER BY seq`
-	err := s.read(ctx, "read the inbox of run "+run+" in", func(ctx context.Context) error {
-		return s.rows(ctx, query, []any{run, after, run}, func(found *sql.Rows) error {
-			var seq int64
-			var doc sql.RawBytes
-			if err := found.Scan(&seq, &doc); err != nil {
-				return err
-			}
-			var n Note
-			if err := s.decode(doc, &n); err != nil {
-				return err
-			}
-			n.Seq = seq
-			notes = append(notes, n)
-			return nil
-		})
+	err := s.read(ctx, "read the inbox of run "+run+" in", func(ctx context.Context) (err error) {
+		notes, err = s.notes(ctx, query, run, after, run)
+		return err
+	})
+	return notes, err
+}
+
+// notes reads the notes of a query that selects their Seq and document.
+func (s *Store) notes(ctx context.Context, query string, args ...any) ([]Note, error) {
+	var notes []Note
+	err := s.rows(ctx, query, args, func(found *sql.Rows) error {
+		var seq int64
+		var doc sql.RawBytes
+		if err := found.Scan(&seq, &doc); err != nil {
+			return err
+		}
+		var n Note
+		if err := s.decode(doc, &n); err != nil {
+			return err
+		}
+		n.Seq = seq
+		notes = append(notes, n)
+		return nil
 	})
 	return notes, err
 }

@@ -22,7 +22,7 @@ func TestTheFirstAnswerWinsAmongGoroutines(t *testing.T) {
 	for i := range 24 {
 		wg.Go(func() {
 			me := fmt.Sprintf("person %d", i)
-			note, err := stores[i%len(stores)].Answer(t.Context(), testQuestion, me, false, me, noon)
+			note, err := stores[i%len(stores)].Answer(t.Context(), Note{Question: testQuestion, Value: me, By: me, At: noon})
 			mu.Lock()
 			defer mu.Unlock()
 			var taken *TakenError
@@ -104,7 +104,7 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 			change := firstChange()
 			if c.note {
 				commit(t, s, change)
-				if _, err := s.Answer(t.Context(), testQuestion, "sqlite", false, "terminal", noon); err != nil {
+				if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil {
 					t.Fatal(err)
 				}
 				change.Event.Seq = 2
@@ -112,12 +112,12 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 			c.record(change.Questions[0])
 			commit(t, s, change)
 
-			_, err := s.Answer(t.Context(), testQuestion, "mysql", false, "me", noon)
+			_, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "me", At: noon})
 			check(t, "answer", err, c.answer)
 			if c.answer == nil {
 				return // it has an answer now
 			}
-			note, err := s.ChangeAnswer(t.Context(), testQuestion, "mysql", false, "me", noon)
+			note, err := s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "me", At: noon})
 			check(t, "change", err, c.change)
 			if err == nil && (note.Kind != NoteChange || note.Value != "mysql" || note.Seq == 0) {
 				t.Errorf("changed by %+v", note)
@@ -143,11 +143,32 @@ func check(t *testing.T, what string, got, want error) {
 func TestASkipIsAnAnswer(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	if note, err := s.Answer(t.Context(), testQuestion, "", true, "terminal", noon); err != nil || !note.Skip {
+	if note, err := s.Answer(t.Context(), Note{Question: testQuestion, Skip: true, By: "terminal", At: noon}); err != nil || !note.Skip {
 		t.Errorf("%+v, %v", note, err)
 	}
-	_, err := s.Answer(t.Context(), testQuestion, "sqlite", false, "late", noon)
+	_, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
 	if taken, ok := errors.AsType[*TakenError](err); !ok || !taken.Skipped || !strings.Contains(err.Error(), "skipped by terminal") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARefusalToAnswerIsAnAnswerAndCanBeChanged(t *testing.T) {
+	s := openAt(t, dirsAt(t))
+	commit(t, s, firstChange())
+	note, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "not mine to say", Decline: true, By: "terminal", At: noon})
+	if err != nil || !note.Decline || note.Kind != NoteAnswer {
+		t.Errorf("%+v, %v", note, err)
+	}
+	_, err = s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
+	taken, ok := errors.AsType[*TakenError](err)
+	if !ok || !taken.Declined || !strings.Contains(err.Error(), `declined ("not mine to say") by terminal`) {
+		t.Errorf("got %v", err)
+	}
+	if note, err = s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil || note.Decline {
+		t.Errorf("%+v, %v", note, err)
+	}
+	_, err = s.Answer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "late", At: noon})
+	if taken, ok := errors.AsType[*TakenError](err); !ok || taken.Declined || taken.Answer != "sqlite" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -218,7 +239,7 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		supervisor, person := openAt(t, d), openAt(t, d)
 		c := firstChange()
 		commit(t, supervisor, c)
-		if _, err := person.Answer(t.Context(), testQuestion, "0", false, "person", noon); err != nil {
+		if _, err := person.Answer(t.Context(), Note{Question: testQuestion, Value: "0", By: "person", At: noon}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -227,7 +248,7 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		wg.Go(func() {
 			for n := range 10 {
 				value := fmt.Sprint(n + 1)
-				_, err := person.ChangeAnswer(t.Context(), testQuestion, value, false, "person", noon)
+				_, err := person.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: value, By: "person", At: noon})
 				if errors.Is(err, ErrDelivering) {
 					return
 				}

@@ -22,23 +22,10 @@ type Loaded struct {
 // Load reads a run; *UnknownError if there is none of this id.
 func (s *Store) Load(ctx context.Context, run string) (Loaded, error) {
 	var l Loaded
-	found := false
 	err := s.read(ctx, "load run "+run+" from", func(ctx context.Context) error {
-		var doc []byte
-		err := s.row(ctx, `SELECT doc, taken FROM runs WHERE id = ?`, []any{run}, &doc, &l.Taken)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		found = true
-		if err := s.decode(doc, &l.Run); err != nil {
-			return err
-		}
-		return s.loadRecords(ctx, run, &l)
+		return s.load(ctx, run, &l)
 	})
-	if err == nil && !found {
+	if err == nil && s.db == nil {
 		err = &UnknownError{ID: run}
 	}
 	if err != nil {
@@ -47,7 +34,18 @@ func (s *Store) Load(ctx context.Context, run string) (Loaded, error) {
 	return l, nil
 }
 
-func (s *Store) loadRecords(ctx context.Context, run string, l *Loaded) error {
+func (s *Store) load(ctx context.Context, run string, l *Loaded) error {
+	var doc []byte
+	err := s.row(ctx, `SELECT doc, taken FROM runs WHERE id = ?`, []any{run}, &doc, &l.Taken)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &UnknownError{ID: run}
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.decode(doc, &l.Run); err != nil {
+		return err
+	}
 	agents, err := documents[*Agent](ctx, s, `SELECT doc FROM agents WHERE run = ?`, run)
 	if err != nil {
 		return err
@@ -81,8 +79,12 @@ func asAsked(a, b *Question) int {
 func (s *Store) Events(ctx context.Context, run string, after int64) ([]Event, error) {
 	var events []Event
 	err := s.read(ctx, "read the events of run "+run+" from", func(ctx context.Context) (err error) {
-		events, err = documents[Event](ctx, s, `SELECT doc FROM events WHERE run = ? AND seq > ? ORDER BY seq`, run, after)
+		events, err = s.events(ctx, run, after)
 		return err
 	})
 	return events, err
+}
+
+func (s *Store) events(ctx context.Context, run string, after int64) ([]Event, error) {
+	return documents[Event](ctx, s, `SELECT doc FROM events WHERE run = ? AND seq > ? ORDER BY seq`, run, after)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 )
 
@@ -21,46 +22,67 @@ var schema string
 
 const schemaVersion = 1
 
+const pageSize = 4096 // SQLite's own choice, too
+
 // busyTimeout is how long a transaction waits for another process's. A healthy one takes milliseconds.
 const busyTimeout = 10 * time.Second
 
-// The modes of a connection, as in SQLite's URI parameter. None creates the file: only create does, and whole.
+// The modes of a connection. None creates the file: only create does, and whole.
 const (
+	immutable = "immutable" // reads the file alone: no log, no lock, nothing made
 	readOnly  = "ro"
 	readWrite = "rw"
 )
 
 // Open opens the database for writing, and creates it with its folder if there is none. It looks at an existing one
-// read-only first, so that what it refuses stays as it is, byte for byte. Errors are *DatabaseError: ErrNewer, ErrCorrupt,
-// ErrNetworkFS, ErrUnwritable, ErrFull.
+// read-only first, so that what it refuses stays as it is, byte for byte. A file that is there and empty is damage, not a
+// fresh start: this program never leaves one, so something else has taken away what it held. Errors are *DatabaseError:
+// ErrNewer, ErrCorrupt, ErrNetworkFS, ErrUnwritable, ErrFull.
 func Open(d Dirs) (*Store, error) {
-	return open(d, networkFS)
+	return open(d, theSystem)
 }
 
-func open(d Dirs, networkFS func(path string) (string, error)) (*Store, error) {
+// system is what opening asks of the operating system besides SQLite's own calls.
+type system struct {
+	networkFS func(path string) (string, error)
+	rename    func(from, to string) error
+	remove    func(path string) error
+	syncDir   func(dir string) error
+}
+
+var theSystem = system{networkFS, os.Rename, os.Remove, syncDir}
+
+func open(d Dirs, sys system) (*Store, error) {
 	path := d.Database()
-	if err := d.makeState(); err != nil {
-		return nil, &DatabaseError{Path: path, Doing: "open", Problem: ErrUnwritable, Err: err}
+	if err := d.makeState(sys.syncDir); err != nil {
+		return nil, &DatabaseError{Path: path, Doing: "open", Problem: unwritable(err), Err: err}
 	}
-	if err := refuseNetworkFS(d, networkFS); err != nil {
+	if err := refuseNetworkFS(d, sys.networkFS); err != nil {
 		return nil, err
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := create(d); err != nil {
+		if err := create(d, sys); err != nil {
 			return nil, err
 		}
 	}
-	look, err := connect(path, readOnly)
+	logged, err := inspect(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := look.Close(); err != nil {
-		return nil, err
+	if logged { // what it holds might be a newer release's, which closing a writer would move into the file
+		look, err := connect(path, readOnly)
+		if err != nil {
+			return nil, err
+		}
+		if err := look.Close(); err != nil {
+			return nil, err
+		}
 	}
 	return connect(path, readWrite)
 }
 
-// OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty.
+// OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty. It
+// works on a disk that is mounted read-only, too.
 // Errors are those of Open.
 func OpenReadOnly(d Dirs) (*Store, error) {
 	path := d.Database()
@@ -70,7 +92,15 @@ func OpenReadOnly(d Dirs) (*Store, error) {
 	if err := refuseNetworkFS(d, networkFS); err != nil {
 		return nil, err
 	}
-	return connect(path, readOnly)
+	logged, err := inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := connect(path, readOnly)
+	if errors.Is(err, ErrUnwritable) && !logged && errors.Is(unix.Access(d.State, unix.W_OK), unix.EROFS) {
+		return connect(path, immutable) // SQLite cannot make its index here, and needs none: nobody can write
+	}
+	return s, err
 }
 
 func refuseNetworkFS(d Dirs, networkFS func(path string) (string, error)) error {
@@ -89,29 +119,52 @@ func connect(path, mode string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	var version int
+	if err := s.refuse(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// refuse tells what keeps this release from using the database. It makes SQLite read the whole schema.
+func (s *Store) refuse() error {
+	var version, tables int
 	if err := s.row(context.Background(), `PRAGMA user_version`, nil, &version); err != nil {
-		return nil, errors.Join(s.failed("open", err), s.Close())
+		return s.failed("open", err)
 	}
-	if version == schemaVersion {
-		return s, nil
+	corrupt := func(why error) error {
+		return &DatabaseError{Path: s.path, Doing: "open", Problem: ErrCorrupt, Err: why}
 	}
-	refusal := &DatabaseError{Path: path, Doing: "open", Problem: ErrCorrupt}
-	if version > schemaVersion {
-		refusal.Problem = ErrNewer
-		refusal.Err = fmt.Errorf("schema %d, this release knows %d", version, schemaVersion)
+	switch {
+	case version > schemaVersion:
+		why := fmt.Errorf("schema %d, this release knows %d", version, schemaVersion)
+		return &DatabaseError{Path: s.path, Doing: "open", Problem: ErrNewer, Err: why}
+	case version < schemaVersion:
+		return corrupt(fmt.Errorf("schema %d, which no release has written", version))
 	}
-	return nil, errors.Join(refusal, s.Close())
+	const query = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN
+		('runs', 'agents', 'launches', 'questions', 'deliveries', 'events', 'inbox')`
+	if err := s.row(context.Background(), query, nil, &tables); err != nil {
+		return s.failed("open", err)
+	}
+	if tables != 7 {
+		return corrupt(errors.New("our tables are not in it"))
+	}
+	return nil
 }
 
 func dial(path, mode string) (*Store, error) {
 	parameters := url.Values{
-		"mode":          {mode},
+		"mode":          {readOnly},
 		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_error_rc":     {"1"}, // else what cannot be opened is reported as "out of memory"
 	}
-	if mode == readWrite {
+	switch mode {
+	case immutable:
+		parameters.Set("immutable", "1")
+	case readWrite:
+		parameters.Set("mode", readWrite)
 		parameters.Set("_synchronous", "FULL")
+		parameters.Set("_pragma", "fullfsync(1)") // on macOS a plain fsync leaves it in the drive's cache
 	}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: parameters.Encode()}
 	connector, err := sqlite.NewConnector(source.String())
@@ -127,11 +180,14 @@ func dial(path, mode string) (*Store, error) {
 
 // create makes the database under another name and moves it into place when it is whole, so that nobody ever finds half
 // of one. Of several processes that find none, one creates; the others wait for it.
-func create(d Dirs) error {
+func create(d Dirs, sys system) error {
 	path := d.Database()
+	failed := func(err error) error {
+		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
+	}
 	folder := flock.New(d.State, flock.SetFlag(os.O_RDONLY)) // the folder itself: no lock file to leave behind
 	if err := folder.Lock(); err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: ErrUnwritable, Err: err}
+		return failed(err)
 	}
 	defer func() { _ = folder.Unlock() }()
 	if _, err := os.Lstat(path); err == nil {
@@ -140,19 +196,22 @@ func create(d Dirs) error {
 	// A write-ahead log without its database would be replayed into the new one.
 	fresh := path + ".new"
 	for _, stale := range []string{path + "-wal", path + "-shm", fresh, fresh + "-journal", fresh + "-wal", fresh + "-shm"} {
-		if err := os.Remove(stale); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &DatabaseError{Path: path, Doing: "create", Problem: ErrUnwritable, Err: err}
+		if err := sys.remove(stale); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed(err)
 		}
 	}
 	if err := build(fresh); err != nil {
 		return err
 	}
-	err := os.Rename(fresh, path)
-	if err == nil {
-		err = syncDir(d.State)
-	}
-	if err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: ErrUnwritable, Err: err}
+	// First that the stale files are gone, and only then the name: a power cut may keep the second without the first.
+	for _, step := range []func() error{
+		func() error { return sys.syncDir(d.State) },
+		func() error { return sys.rename(fresh, path) },
+		func() error { return sys.syncDir(d.State) },
+	} {
+		if err := step(); err != nil {
+			return failed(err)
+		}
 	}
 	return nil
 }
@@ -160,10 +219,10 @@ func create(d Dirs) error {
 func build(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: ErrUnwritable, Err: err}
+		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	if err := file.Close(); err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: ErrUnwritable, Err: err}
+		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	s, err := dial(path, readWrite)
 	if err != nil {
@@ -171,7 +230,8 @@ func build(path string) error {
 	}
 	// WAL comes last, when all is committed to the file itself: closing moves the log's content into it, but would not
 	// report that it could not.
-	script := fmt.Sprintf("BEGIN; %s; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL", schema, schemaVersion)
+	script := fmt.Sprintf("PRAGMA page_size = %d; BEGIN; %s; PRAGMA user_version = %d; COMMIT; PRAGMA journal_mode = WAL",
+		pageSize, schema, schemaVersion)
 	if _, err := s.conn.ExecContext(context.Background(), script); err != nil {
 		return errors.Join(s.failed("create", err), s.Close())
 	}

@@ -2,8 +2,10 @@ package checkpoints
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -30,7 +32,7 @@ func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, ownPatience, ErrOwned)
 	defer cancel()
-	if err := d.makeState(); err != nil {
+	if err := d.makeState(syncDir); err != nil {
 		return nil, fmt.Errorf("own run %s: %w", run, err)
 	}
 	for {
@@ -38,7 +40,9 @@ func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 			return nil, fmt.Errorf("own run %s: %w", run, err)
 		}
 		lock := flock.New(d.Lock(run))
-		if _, err := lock.TryLockContext(ctx, ownInterval); err != nil {
+		if _, err := lock.TryLockContext(ctx, ownInterval); errors.Is(err, fs.ErrNotExist) {
+			continue // the folder was removed before the file was opened
+		} else if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
@@ -53,6 +57,16 @@ func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 			return nil, fmt.Errorf("own run %s: %w", run, err)
 		}
 	}
+}
+
+// RemoveRun removes the folder of a run that this process owns, and of which there is no record. Whoever waits to own the run
+// finds no folder, never a part of one. A crash may leave it under another run's id that nobody has, as RunDirs lists it.
+func (d Dirs) RemoveRun(run string) error {
+	aside := d.RunDir(NewID(RunPrefix, rand.Reader))
+	if err := os.Rename(d.RunDir(run), aside); err != nil {
+		return err
+	}
+	return os.RemoveAll(aside)
 }
 
 func stillThere(lock *flock.Flock) bool {

@@ -152,6 +152,6 @@ func (s *Store) asSeen(doc, note []byte) (*Question, error) {
 	if err := s.decode(note, &n); err != nil {
 		return nil, err
 	}
-	q.State, q.Answer, q.Skipped, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value, n.Skip, n.By, &n.At
+	q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value, n.Skip, n.Decline, n.By, &n.At
 	return q, nil
 }

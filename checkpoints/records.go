@@ -52,8 +52,14 @@ type Run struct {
 	Epoch     int             `json:"epoch"` // how many supervisors have owned the run; the present one's number
 	PID       int             `json:"pid"`   // of the supervisor of this epoch
 	Bell      string          `json:"bell,omitempty"`
-	Leaving   string          `json:"leaving,omitempty"` // why this epoch's supervisor is on its way out: ended, parked, interrupted
-	Left      string          `json:"left,omitempty"`    // the same, once it has gone on purpose; empty with a free lock means orphaned
+	Leaving   string          `json:"leaving,omitempty"`    // why this epoch's supervisor is on its way out: ended, parked, interrupted
+	Announced string          `json:"announced,omitempty"`  // that the person's command was told of this leaving
+	Left      string          `json:"left,omitempty"`       // the same, once it has gone on purpose; empty with a free lock means orphaned
+	Limited   *time.Time      `json:"limited,omitempty"`    // until when the account's usage limit keeps agents from being launched
+	LimitedBy string          `json:"limited_by,omitempty"` // that limit, in the API's words
+	Pressure  *Pressure       `json:"pressure,omitempty"`   // nil: as many processes may be at work as the person lets
+	Merged    *Merged         `json:"merged,omitempty"`     // what became of the findings that its agents shared, once it has ended
+	Packed    string          `json:"packed,omitempty"`     // the file it was packed into: it goes on wherever that is unpacked, not here
 	Config    json.RawMessage `json:"config,omitempty"`
 }
 
@@ -63,7 +69,8 @@ type Agent struct {
 	Run          string     `json:"run"`
 	Parent       string     `json:"parent,omitempty"`
 	Depth        int        `json:"depth"`
-	Task         string     `json:"task"` // the prompt as the person gave it
+	Seq          int        `json:"seq,omitempty"` // place in the order in which the agents of the run came, the root's being 0
+	Task         string     `json:"task"`          // the prompt as the person gave it, with what a task file says beside it
 	Status       Status     `json:"status"`
 	Reason       string     `json:"reason"`
 	Since        time.Time  `json:"since"`
@@ -77,17 +84,125 @@ type Agent struct {
 	GoOn         bool       `json:"go_on,omitempty"`       // a turn was lost: unless there is something else to say, it is told to go on
 	Fresh        bool       `json:"fresh,omitempty"`       // its session is gone: the next launch begins a new one with the checkpoint
 	Checkpoint   string     `json:"checkpoint,omitempty"`  // what a fresh session is told of the work so far
+	Kept         *Kept      `json:"kept,omitempty"`        // the checkpoint that it left itself, the last
+	StopOnly     bool       `json:"stop_only,omitempty"`   // and not of what it has started, which goes on under the next above it that lives
 	StopWanted   string     `json:"stop_wanted,omitempty"` // a person asked for its end: who
 	Fault        string     `json:"fault,omitempty"`       // what sort of failure ended it: start, budget, login, limit, api, crash, question, gave_up
 	FaultReason  string     `json:"fault_reason,omitempty"`
+	Progress     *Progress  `json:"progress,omitempty"`     // as it last told it
 	SentOn       bool       `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
 	ToldMissing  bool       `json:"told_missing,omitempty"` // it was told once which deliverables are missing
 	Without      []string   `json:"without,omitempty"`      // flags that the found release refused
-	Priority     string     `json:"priority,omitempty"`
+	Priority     string     `json:"priority,omitempty"`     // P0, P1 or P2: P0 goes first
+	Group        bool       `json:"group,omitempty"`        // it has no conversation of its own, and ends when its children have
+	Delegated    *Delegated `json:"delegated,omitempty"`    // how it came about; nil for the root
+	From         string     `json:"from,omitempty"`         // the session with whose conversation its own begins; "": it begins empty
+	ContinuedBy  string     `json:"continued_by,omitempty"` // the agent that goes on with its conversation, and counts in its place
+	QueuedAt     *time.Time `json:"queued_at,omitempty"`    // since when it waits until a process of it may start
+	ToolUses     int        `json:"tool_uses,omitempty"`
+	Turns        int        `json:"turns,omitempty"` // requests to the API that its own conversation has made, as claude counts them
 	CostUSD      float64    `json:"cost_usd"`
 	InputTokens  int64      `json:"input_tokens"`
 	OutputTokens int64      `json:"output_tokens"`
 	EndedAt      *time.Time `json:"ended_at,omitempty"`
+
+	// What it and all below it may use.
+	Budget    *Budget       `json:"budget,omitempty"`     // nil: what those above it may
+	Exceeds   string        `json:"exceeds,omitempty"`    // over_budget: the agent whose budget keeps it from going on, itself or one above it
+	Worked    time.Duration `json:"worked,omitempty"`     // how long any of them was at work, where Budget bounds it
+	FinishBy  int           `json:"finish_by,omitempty"`  // it was told to finish up, and may make requests until it has made so many; 0: it was not
+	LimitedBy string        `json:"limited_by,omitempty"` // the usage limit because of which it rests until NotBefore, in the API's words
+	Rejected  int           `json:"rejected,omitempty"`   // how often in a row its requests have met a usage limit
+
+	// How long its task takes, by the estimate that came with it.
+	Estimate    time.Duration `json:"estimate,omitempty"`     // 0: there is none, or none that can be read
+	Overdue     *time.Time    `json:"overdue,omitempty"`      // when it takes longer, once it has begun
+	ToldOverdue bool          `json:"told_overdue,omitempty"` // the person was told that it does
+
+	// What the task names beside its text. Files among the deliverables are looked for on disk.
+	SuccessCriteria []string `json:"success_criteria,omitempty"`
+	Deliverables    []string `json:"deliverables,omitempty"`
+
+	// Where it works.
+	Cwd      string    `json:"cwd,omitempty"`      // its folder, absolute; "": its parent's, the root's is the run's
+	Placing  bool      `json:"placing,omitempty"`  // it is about to be launched: its folder is made ready
+	Placed   bool      `json:"placed,omitempty"`   // that is done
+	Tidying  bool      `json:"tidying,omitempty"`  // it is about to end: its worktree is looked through
+	Gone     []string  `json:"gone,omitempty"`     // files that the context of its task names and that are nowhere
+	Beyond   []string  `json:"beyond,omitempty"`   // the same that are not in its worktree but where that was made from, absolute
+	Worktree *Worktree `json:"worktree,omitempty"` // nil: it works in the folder of its parent
+}
+
+// A Budget bounds what an agent and all below it may use together. A zero field bounds nothing.
+type Budget struct {
+	CostUSD float64       `json:"cost_usd,omitempty"`
+	Tokens  int64         `json:"tokens,omitempty"` // input and output, caches included
+	Time    time.Duration `json:"time,omitempty"`   // in which any of them is at work
+	Turns   int           `json:"turns,omitempty"`  // requests of their own conversations, as claude counts them
+}
+
+// Used is what the turn under way of a launch has used: of a turn that has ended, its result tells.
+type Used struct {
+	InputTokens  int64 `json:"input_tokens,omitempty"` // caches included
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+	Turns        int   `json:"turns,omitempty"`
+}
+
+// Exceeded is what a question about a budget is about.
+type Exceeded struct {
+	What  string  `json:"what"`  // cost, tokens, time or turns
+	Bound float64 `json:"bound"` // in dollars, tokens, seconds or turns
+	Used  float64 `json:"used"`  // the same
+}
+
+// Pressure is why fewer processes may be at work than the person lets.
+type Pressure struct {
+	Parallel int       `json:"parallel"` // how many may
+	By       string    `json:"by"`       // in words
+	At       time.Time `json:"at"`       // when that last changed
+}
+
+// Independence says how the work of a child and that of its parent hang together, in the words of the protocols document (002).
+type Independence string
+
+// The kinds of independence. A child gates unless it is Optional: its parent is not done before it.
+const (
+	Parallel Independence = "can_proceed_parallel"
+	Blocks   Independence = "blocks_current_work"
+	Optional Independence = "optional"
+)
+
+// Delegated is what was said of a child's task by whoever gave it: its parent, a task file, or a run inside an agent.
+type Delegated struct {
+	Question     string       `json:"question,omitempty"` // the question whether it may start; "" where nobody had to be asked
+	Independence Independence `json:"independence,omitempty"`
+	Name         string       `json:"name,omitempty"`  // what a task file calls it
+	Item         string       `json:"item,omitempty"`  // of a task of a pool: what it is about, whole
+	After        []string     `json:"after,omitempty"` // agents that have to succeed before it begins
+	Reason       string       `json:"reason,omitempty"`
+	Context      string       `json:"context,omitempty"`      // context_required, as written
+	Coordination string       `json:"coordination,omitempty"` // as written
+	Estimated    string       `json:"estimated,omitempty"`    // as written
+	Type         string       `json:"type,omitempty"`         // the kind of agent, as claude knows it
+	Model        string       `json:"model,omitempty"`
+	MaxTurns     int          `json:"max_turns,omitempty"`
+	Fingerprint  string       `json:"fingerprint,omitempty"` // of the signal or call that asked for it
+	Nested       *Nested      `json:"nested,omitempty"`      // it was asked for by a run that was started inside its parent
+	Told         bool         `json:"told,omitempty"`        // its end is among what is said to its parent, or was
+}
+
+// Nested is what is known of the run, started inside an agent, that asked for another agent. Its process is a client: it waits
+// for the end of the new agent and tells it where it was started.
+type Nested struct {
+	Clients int             `json:"clients,omitempty"` // how many wait: the parent is told by them, and not by a prompt
+	Seen    *Turn           `json:"seen,omitempty"`    // the turn of the parent in which one of them has told it the end
+	Work    json.RawMessage `json:"work,omitempty"`    // of a question: what is asked for, in the supervisor's own form
+}
+
+// A Turn is one turn of an agent: how many its launch had ended before.
+type Turn struct {
+	Launch int `json:"launch"`
+	Before int `json:"before"`
 }
 
 // A Report is an agent's completion report, with what was found on disk.
@@ -104,11 +219,20 @@ type Report struct {
 	Missing         []string `json:"missing,omitempty"` // those that were not there
 }
 
+// Progress is how far an agent says that it is, in its own words.
+type Progress struct {
+	Percent string    `json:"percent,omitempty"`
+	Step    string    `json:"step,omitempty"`
+	ETA     string    `json:"eta,omitempty"`
+	At      time.Time `json:"at"`
+}
+
 // A Saying is one thing that waits to be said to an agent: the answers of a group of questions, or a text of ours.
 type Saying struct {
 	Key   string    `json:"key"`             // stable; the delivery's uuid is derived from it
 	Group string    `json:"group,omitempty"` // answers of this question group
 	Text  string    `json:"text,omitempty"`
+	From  string    `json:"from,omitempty"` // of a message: "user", or the agent that sent it
 	At    time.Time `json:"at"`
 }
 
@@ -135,8 +259,13 @@ type Launch struct {
 	EndedAt    *time.Time  `json:"ended_at,omitempty"`
 	Turn       bool        `json:"turn"`                 // a turn is under way
 	Heard      bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
-	Background []string    `json:"background,omitempty"` // what lives on after a turn
+	Version    string      `json:"version,omitempty"`    // the release of claude, once it has said it
+	Background []Task      `json:"background,omitempty"` // what lives on after a turn
 	WakeUps    []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
+	TurnDue    bool        `json:"turn_due,omitempty"`   // background work has ended: the CLI is about to begin a turn by itself
+	LetGo      bool        `json:"let_go,omitempty"`     // its turn may end: what happens now is told in the next one
+	Excused    bool        `json:"excused,omitempty"`    // the gate let its turn end without a report, for what waits for it or it for
+	Untold     bool        `json:"untold,omitempty"`     // background work has ended that this turn is not told of any more
 	Gate       *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
 	Turns      int         `json:"turns"`                // ended turns
 	End        string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
@@ -144,6 +273,43 @@ type Launch struct {
 	Outcome    string      `json:"outcome,omitempty"`    // how it ended, for people
 	Surveyed   bool        `json:"surveyed,omitempty"`   // its checkpoint was written
 	Transcript string      `json:"transcript,omitempty"` // path, once the CLI has said it
+	Silent     *Silence    `json:"silent,omitempty"`     // it works, and nothing is heard of it
+	Besides    bool        `json:"besides,omitempty"`    // while a question waits in a call, something else of the agent is at work
+	Replies    []Reply     `json:"replies,omitempty"`    // to calls of our tools that nobody has to be asked about; they go with the process
+	ShareUSD   float64     `json:"share_usd,omitempty"`  // what it may cost by the budgets that its agent is under; 0: no bound
+	MaxTurns   int         `json:"max_turns,omitempty"`  // how many requests each of its turns may make by these; 0: no bound
+	CostUSD    float64     `json:"cost_usd,omitempty"`   // what its results say that it has cost
+	Used       *Used       `json:"used,omitempty"`       // by the turn under way; nil: nothing was heard of that
+}
+
+// A Reply is what a call of a tool of ours returns.
+type Reply struct {
+	Request string `json:"request"`
+	Text    string `json:"text"`
+	IsError bool   `json:"is_error,omitempty"`
+}
+
+// A Task is work of an agent's own that lives on outside its turns: a command or a subagent in the background.
+type Task struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name"` // for people: "shell: make test"
+	Subagent bool   `json:"subagent,omitempty"`
+}
+
+// UnmarshalJSON reads a bare name too: what an older version has written.
+func (t *Task) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*t = Task{}
+		return json.Unmarshal(data, &t.Name)
+	}
+	type plain Task
+	return json.Unmarshal(data, (*plain)(t))
+}
+
+// A Silence is a process at work that prints nothing and uses no processor.
+type Silence struct {
+	Since time.Time `json:"since"`
+	Doing string    `json:"doing"` // what it was last seen to do, for people
 }
 
 // A Gate is one stop hook request and what was decided on it.
@@ -182,6 +348,7 @@ type Question struct {
 	ID          string          `json:"id"`
 	Run         string          `json:"run"`
 	Agent       string          `json:"agent"`
+	Who         string          `json:"who,omitempty"` // the agent in a few words, for people, where the run has several
 	Group       string          `json:"group"`
 	Index       int             `json:"index"` // place in the group, from 0
 	Own         string          `json:"own"`   // the agent's own id of it, e.g. Q1
@@ -190,10 +357,12 @@ type Question struct {
 	Header      string          `json:"header,omitempty"`
 	Text        string          `json:"text"`
 	Context     string          `json:"context,omitempty"`
+	Cut         string          `json:"cut,omitempty"` // what of it was too much to be kept, in words
 	Options     []Option        `json:"options,omitempty"`
 	MultiSelect bool            `json:"multi_select,omitempty"`
 	Validate    string          `json:"validate,omitempty"`
 	Optional    bool            `json:"optional,omitempty"`
+	Urgent      bool            `json:"urgent,omitempty"`
 	Noticed     int             `json:"noticed,omitempty"` // epoch in which its one notice was given
 	Fingerprint string          `json:"fingerprint"`       // of the signal or call, without its time
 	Signal      json.RawMessage `json:"signal,omitempty"`  // the signal it came from
@@ -201,16 +370,65 @@ type Question struct {
 	AskedAt     time.Time       `json:"asked_at"`
 	Answer      string          `json:"answer,omitempty"`
 	Skipped     bool            `json:"skipped,omitempty"`
+	Declined    bool            `json:"declined,omitempty"` // the person will not answer it; Answer says why
 	AnsweredAt  *time.Time      `json:"answered_at,omitempty"`
 	AnsweredBy  string          `json:"answered_by,omitempty"`
 	Delivering  bool            `json:"delivering,omitempty"`  // its delivery has begun: the answer can no longer be changed
 	GrantSpent  bool            `json:"grant_spent,omitempty"` // a permission given while parked was used by the relaunch
+	Rule        string          `json:"rule,omitempty"`        // of a permission: the rule that allows exactly this in the whole run
+	Revoked     string          `json:"revoked,omitempty"`     // who took the rule back that its answer gave
+	ByRule      bool            `json:"by_rule,omitempty"`     // a rule has answered it, nobody was asked
+	ForAlike    bool            `json:"for_alike,omitempty"`   // its answer is that of every question of the run that is alike
+	Like        string          `json:"like,omitempty"`        // the question whose answer it was given with those of all alike; "": it has its own
+	Kept        *Kept           `json:"kept,omitempty"`        // the checkpoint that its signal names
+	Prepared    bool            `json:"prepared,omitempty"`    // of the first of a group: what has to be done before its answer is said is done
+	Gone        []string        `json:"gone,omitempty"`        // of a stop: what its snapshot names and is not on disk
+	Asker       string          `json:"asker,omitempty"`       // of a command: the question whose answer wants it
+	Child       string          `json:"child,omitempty"`       // of a delegation, or a stop that is answered by one: the id that the child gets
+	Nested      *Nested         `json:"nested,omitempty"`      // of a delegation that a run inside the agent asks for
+	Ran         *Ran            `json:"ran,omitempty"`         // of a command: what came of it
+	Exceeded    *Exceeded       `json:"exceeded,omitempty"`    // of a budget
+	File        *FileAsked      `json:"file,omitempty"`        // the agent's own file that it stands in
 }
+
+// Kept is the checkpoint file that a signal names, and the copy of it as it was at that moment.
+type Kept struct {
+	Path    string `json:"path"`              // as the agent named it
+	Copy    string `json:"copy,omitempty"`    // the copy's name in the folder of the run
+	Form    string `json:"form,omitempty"`    // hybrid, skill or markdown
+	Hand    string `json:"hand,omitempty"`    // where the agent finds it again: Path, or the copy's path where that is gone
+	Problem string `json:"problem,omitempty"` // why there is no copy, for people
+}
+
+// Ran is what came of a command that a person let run for an agent.
+type Ran struct {
+	Epoch  int    `json:"epoch"`            // of the supervisor that ran it; saved before it runs
+	Done   bool   `json:"done,omitempty"`   // its end is known
+	Exit   string `json:"exit,omitempty"`   // in words: "exit 0", "killed"
+	Output string `json:"output,omitempty"` // the end of what it printed, bounded
+}
+
+// FileAsked is the question file of an agent's own script.
+type FileAsked struct {
+	ID    string `json:"id"`
+	Polls bool   `json:"polls,omitempty"` // the script looks for its answer file by itself: the answer goes there
+	Drop  Drop   `json:"drop,omitempty"`  // how far the answer has got there
+}
+
+// Drop is how far an answer has got that a script takes from its answer file.
+type Drop string
+
+// The states of a drop, after the zero one. Begun is saved before the file is written.
+const (
+	DropBegun Drop = "begun" // it may lie there
+	DropDone  Drop = "done"  // it was put there, and may have been taken since
+)
 
 // An Option is one offered answer.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"` // what choosing it would look like: code, a layout
 }
 
 // A ToolCall is the control request that a question came from.
@@ -220,6 +438,21 @@ type ToolCall struct {
 	ToolUse string          `json:"tool_use"`
 	Name    string          `json:"name"`
 	Input   json.RawMessage `json:"input"`
+	Served  bool            `json:"served,omitempty"` // a tool of the supervisor's own: it returns a text
+	From    *Subagent       `json:"from,omitempty"`   // who called, nil: the main conversation
+}
+
+// A Subagent is one that an agent has started inside its own process.
+type Subagent struct {
+	ID      string `json:"id,omitempty"` // the CLI's own; "" where the release does not say it
+	ToolUse string `json:"tool_use"`     // the call that started it
+	Type    string `json:"type,omitempty"`
+	Task    string `json:"task"`             // in a few words
+	Prompt  string `json:"prompt,omitempty"` // the task as it was given, bounded
+	Done    string `json:"done,omitempty"`   // what it had done when its process ended, for whoever does the task again
+	Depth   int    `json:"depth"`            // 1: started by the main conversation
+
+	Interrupted bool `json:"interrupted,omitempty"` // its process has ended before its work, and nobody has been told that yet
 }
 
 // DeliveryState is how far a delivery has got.
@@ -247,7 +480,9 @@ type Delivery struct {
 	Tool      *ToolCall       `json:"tool,omitempty"`   // or the answer to this call
 	Reply     json.RawMessage `json:"reply,omitempty"`  // the body of that answer
 	Groups    []string        `json:"groups,omitempty"` // question groups whose answers it carries
-	Grant     string          `json:"grant,omitempty"`  // the question whose permission, given while parked, it spends
+	Messages  []Saying        `json:"messages,omitempty"`
+	Now       bool            `json:"now,omitempty"`   // it was said into whatever turn was under way
+	Grant     string          `json:"grant,omitempty"` // the question whose permission, given while parked, it spends
 	CreatedAt time.Time       `json:"created_at"`
 }
 
@@ -264,12 +499,16 @@ type Event struct {
 type Note struct {
 	Seq      int64     `json:"seq"`
 	Run      string    `json:"run"`
-	Kind     string    `json:"kind"` // answer, change, stop, resume
+	Kind     string    `json:"kind"` // answer, change, stop, message, revoke, nested, nested_seen, nested_left
 	Question string    `json:"question,omitempty"`
 	Agent    string    `json:"agent,omitempty"`
 	Value    string    `json:"value,omitempty"`
 	Skip     bool      `json:"skip,omitempty"`
-	Only     bool      `json:"only,omitempty"` // stop: that agent, not what it started
-	By       string    `json:"by"`             // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
+	Decline  bool      `json:"decline,omitempty"`
+	Only     bool      `json:"only,omitempty"`  // stop: that agent, not what it started
+	Alike    bool      `json:"alike,omitempty"` // answer: every question of the run that is alike has it, those that come later, too
+	By       string    `json:"by"`              // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
 	At       time.Time `json:"at"`
+
+	Doc json.RawMessage `json:"doc,omitempty"` // nested: what is asked for, in the supervisor's own form
 }

@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 )
@@ -19,6 +20,25 @@ func dirsAt(tb testing.TB) Dirs {
 	tb.Helper()
 	dir := tb.TempDir()
 	return Dirs{State: dir + "/state", Runtime: dir + "/bells"}
+}
+
+// passingDir gives a folder in memory where there is one, for tests that make a great many databases and whose disk is a
+// model: nothing there waits for a real one. The caller is done with it before the test ends.
+func passingDir(tb testing.TB) (dir string, remove func()) {
+	tb.Helper()
+	above := "/dev/shm"
+	if info, err := os.Stat(above); err != nil || !info.IsDir() {
+		above = tb.TempDir()
+	}
+	dir, err := os.MkdirTemp(above, "checkpoints-test-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir, func() {
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Error(err)
+		}
+	}
 }
 
 // openAt opens a store that is closed at the end of the test.

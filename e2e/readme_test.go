@@ -7,19 +7,26 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/examples"
 )
 
-// A block is one of the README's fenced sessions: commands, each with what is seen after it.
+// A block is one of the README's fenced sessions: commands, each with what is seen after it. What follows "console" says
+// where: on a terminal (tty), on another machine (elsewhere), or else in a pipe. Any other fenced block with a second word
+// is the file of that name, which the sessions after it use.
 type block struct {
-	tty      bool
+	where    string
 	commands []string
 	outputs  []string
+
+	file, text string
 }
 
 // Every session that the README shows is played, in one home, in its order, and must look as printed there, but for
@@ -33,31 +40,78 @@ func TestTheReadmesSessionsAreTrue(t *testing.T) {
 	if len(blocks) < 4 {
 		t.Fatalf("the README has %d sessions", len(blocks))
 	}
-	w := newWorld(t)
-	if w.cwd, err = os.MkdirTemp("/tmp", "web"); err != nil { // short, or the lines wrap elsewhere
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(w.cwd) })
+	here, elsewhere := newWorld(t), newWorld(t)
+	here.cwd, elsewhere.cwd = shortFolder(t, "web"), shortFolder(t, "clone")
 	ids := map[string]string{} // the README's ids to those of this machine
 	for _, b := range blocks {
-		for i, command := range b.commands {
-			for shown, real := range ids {
-				command = strings.ReplaceAll(command, shown, real)
-			}
-			seen := w.session(command, b.tty, typed(b.outputs[i]))
-			learn(ids, b.outputs[i], seen)
-			if diff := cmp.Diff(normal(b.outputs[i]), normal(seen)); diff != "" {
-				t.Errorf("$ %s\n(-README +seen)\n%s", command, diff)
-			}
+		w := here
+		if b.where == "elsewhere" {
+			w = elsewhere
+			carryPacked(t, here.cwd, elsewhere.home)
 		}
+		w.plays(b, ids, strings.NewReplacer(here.cwd, "/home/you/web", elsewhere.cwd, "/home/you/clone"))
+	}
+}
+
+// plays plays a session and holds what is seen against what is shown. ids are those of the page, to those of this machine;
+// names gives the page's names of folders.
+func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
+	w.t.Helper()
+	if b.file != "" {
+		w.put(b.file, b.text)
+	}
+	for i, command := range b.commands {
+		for shown, real := range ids {
+			command = strings.ReplaceAll(command, shown, real)
+		}
+		want, seen := normal(b.outputs[i]), ""
+		for tries := 0; tries == 0 || normal(seen) != want && looks(command) && tries < untilTries; tries++ {
+			seen = names.Replace(w.session(command, b.where == "tty", typed(b.outputs[i])))
+		}
+		learn(ids, b.outputs[i], seen)
+		if diff := cmp.Diff(want, normal(seen)); diff != "" {
+			w.t.Errorf("$ %s\n(-README +seen)\n%s", command, diff)
+		}
+	}
+}
+
+// looks tells whether a command only looks: what it shows may be a moment away, where a run goes on in the background.
+func looks(command string) bool {
+	return slices.ContainsFunc([]string{"claude-supervise ps", "ls ", "tail "}, func(begin string) bool { return strings.HasPrefix(command, begin) })
+}
+
+// shortFolder makes a folder with a short path, or the lines wrap elsewhere than in the README.
+func shortFolder(t *testing.T, name string) string {
+	dir, err := os.MkdirTemp("/tmp", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// carryPacked copies the packed runs of one folder to another, as scp would.
+func carryPacked(t *testing.T, from, to string) {
+	files, err := filepath.Glob(filepath.Join(from, "*.tar.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("nothing is packed before a session elsewhere (%v)", err)
+	}
+	for _, file := range files {
+		copyFile(t, file, filepath.Join(to, filepath.Base(file)))
 	}
 }
 
 func sessions(readme string) []block {
 	var all []block
-	for _, m := range regexp.MustCompile("(?s)```console( tty)?\n(.*?)```").FindAllStringSubmatch(readme, -1) {
-		b := block{tty: m[1] != ""}
-		for line := range strings.Lines(m[2]) {
+	for _, m := range regexp.MustCompile("(?s)```(\\w+) *(\\S*)\n(.*?)```").FindAllStringSubmatch(readme, -1) {
+		if m[1] != "console" {
+			if m[2] != "" {
+				all = append(all, block{file: m[2], text: m[3]})
+			}
+			continue
+		}
+		b := block{where: m[2]}
+		for line := range strings.Lines(m[3]) {
 			if command, ok := strings.CutPrefix(line, "$ "); ok {
 				b.commands, b.outputs = append(b.commands, strings.TrimSpace(command)), append(b.outputs, "")
 				continue
@@ -83,7 +137,7 @@ func typed(output string) []string {
 // session runs a command as a person's shell would, and gives what the screen shows.
 func (w *world) session(command string, tty bool, typed []string) string {
 	w.t.Helper()
-	cmd := exec.Command("sh", "-c", command+" 2>&1")
+	cmd := exec.Command("sh", "-c", "exec 2>&1; "+command)
 	cmd.Dir, cmd.Env = w.cwd, w.env
 	if !tty {
 		out, err := cmd.Output()
@@ -104,7 +158,7 @@ func (w *world) session(command string, tty bool, typed []string) string {
 	buffer := make([]byte, 4096)
 	for {
 		n, err := screen.Read(buffer)
-		seen.Write(buffer[:n])
+		seen.WriteString(strings.ReplaceAll(string(buffer[:n]), "\a", "")) // the bell is heard, before or after a prompt
 		if len(typed) > 0 && regexp.MustCompile(`q-[a-z0-9]{6}> $`).MatchString(seen.String()) {
 			if _, err := io.WriteString(screen, typed[0]+"\n"); err != nil {
 				w.t.Fatal(err)
@@ -140,6 +194,12 @@ func normal(output string) string {
 	output = regexp.MustCompile(`/\S+/`).ReplaceAllString(output, "/DIR/")
 	output = regexp.MustCompile(`· /\S+ ·`).ReplaceAllString(output, "· /DIR ·")
 	output = regexp.MustCompile(`just now|\d+s ago`).ReplaceAllString(output, "AGO")
+	output = regexp.MustCompile(`\d+ KiB|\(\d+ lines\)`).ReplaceAllString(output, "SIZE")
+	output = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`).ReplaceAllString(output, "TIME")
+	output = regexp.MustCompile(`\| \d+s \|`).ReplaceAllString(output, "| TOOK |")
+	output = regexp.MustCompile(`pts/\d+`).ReplaceAllString(output, "pts/N")
+	output = regexp.MustCompile(`  \d{2,}  `).ReplaceAllString(output, "  PID  ")
+	output = regexp.MustCompile(`\S+( \S+)* ?…`).ReplaceAllString(output, "CUT…") // a cell, by the widths of the others
 	output = regexp.MustCompile(` +`).ReplaceAllString(output, " ")
 	return strings.TrimSpace(output)
 }
@@ -151,7 +211,7 @@ func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	if screen := strings.Join(lines[:45], "\n"); !strings.Contains(screen, "$ claude-supervise run --demo ask") || !strings.Contains(screen, "succeeded") {
+	if screen := strings.Join(lines[:45], "\n"); !strings.Contains(screen, "$ claude-supervise run --demo subagent-asks") || !strings.Contains(screen, "succeeded") {
 		t.Error("no whole session in the first 45 lines")
 	}
 }
@@ -167,9 +227,7 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	for _, m := range regexp.MustCompile(`(?m)^    (\S.*)$`).FindAllStringSubmatch(string(text), -1) {
-		command, _, _ := strings.Cut(m[1], "  #")
-		command = strings.TrimSpace(command)
+	for _, command := range plainCommands(string(text)) {
 		ran++
 		t.Run(command, func(t *testing.T) {
 			switch {
@@ -191,6 +249,17 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				_ = os.Remove(filepath.Join(repository, "auth.txt")) // what the demo makes where it stands
+			case strings.HasPrefix(command, "claude-supervise run --detach --notify \"ntfy "):
+				tellsItsEnd(t, command)
+			case strings.HasPrefix(command, "claude-supervise answer q-7kq2mx "):
+				answersADelegation(t, command)
+			case strings.HasPrefix(command, "claude-supervise run --each "):
+				doesEach(t, command)
+			case strings.HasPrefix(command, "claude-supervise run --demo "):
+				w := newWorld(t)
+				if seen := w.session(command, false, nil); !strings.HasSuffix(seen, " succeeded\n") {
+					t.Fatalf("it shows:\n%s", seen)
+				}
 			case strings.HasPrefix(command, "claude-supervise run "):
 				s := load(t, "permission")
 				w := newWorld(t).real(s, nil)
@@ -202,7 +271,109 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 			}
 		})
 	}
-	if ran < 6 {
+	if ran < 7 {
 		t.Fatalf("the README shows %d plain commands", ran)
+	}
+}
+
+// plainCommands gives the commands that a page shows indented, without their output.
+func plainCommands(page string) []string {
+	page = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, "")
+	var all []string
+	for _, m := range regexp.MustCompile(`(?m)^    (\S.*)$`).FindAllStringSubmatch(page, -1) {
+		command, _, _ := strings.Cut(m[1], "  #")
+		all = append(all, strings.TrimSpace(command))
+	}
+	return all
+}
+
+// answersADelegation runs a command that decides a delegation, and sees that the agent is told what was decided.
+func answersADelegation(t *testing.T, command string) {
+	w := newWorld(t)
+	w.run("run", "--demo", "delegate-block", "--hold", "0", "--on-question", "park", "--quiet")
+	open := w.questions()
+	if len(open) != 1 {
+		t.Fatalf("the questions are %+v", open)
+	}
+	seen := w.session(strings.Replace(command, "q-7kq2mx", open[0].ID, 1), false, nil)
+	want := " answered: approve Port only the parser\n"
+	if strings.Contains(command, " deny ") {
+		want = " answered: deny too early instead: list it in the report\n"
+	}
+	if !strings.Contains(seen, want) {
+		t.Errorf("it shows:\n%s", seen)
+	}
+}
+
+// doesEach runs a command that makes a pool of the files that git lists in docs.
+func doesEach(t *testing.T, command string) {
+	report := []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
+		Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: it is mended\n[/COMPLETION_REPORT]",
+	}}}}
+	w := newWorld(t).real(examples.Scenario{Prompt: "Proofread.", Turns: report, Children: []examples.Child{{Task: "Proofread", Turns: report}}}, nil)
+	w.env = append(w.env, "PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	w.put("docs/first.md", "")
+	w.put("docs/second.md", "")
+	if seen := w.session("git init --quiet && git add docs && "+command+" --quiet", false, nil); !regexp.MustCompile(
+		`(?m)^a-\w{12} +succeeded +docs/first\.md +it is mended\na-\w{12} +succeeded +docs/second\.md +it is mended\n2 succeeded\n`,
+	).MatchString(seen) {
+		t.Errorf("it shows:\n%s", seen)
+	}
+}
+
+// tellsItsEnd runs a command that lets a run go on in the background with task.txt, and have its end told by ntfy.
+func tellsItsEnd(t *testing.T, command string) {
+	s := examples.Scenario{Prompt: "Say that all is well.", Turns: []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
+		Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: all is well\n[/COMPLETION_REPORT]",
+	}}}}}
+	w := newWorld(t).real(s, nil)
+	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
+	if err := errors.Join(
+		syscall.Mkfifo(told, 0o600),
+		os.WriteFile(filepath.Join(w.cwd, "task.txt"), []byte(s.Prompt), 0o600),
+		os.WriteFile(filepath.Join(bin, "ntfy"), []byte("#!/bin/sh\nexec cat >"+told+"\n"), 0o700),
+	); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	seen := w.session(command, false, nil)
+	run := anyID.FindString(seen)
+	if run == "" {
+		t.Fatalf("it shows:\n%s", seen)
+	}
+	heard := make(chan []byte)
+	go func() {
+		text, _ := os.ReadFile(told) // from when ntfy opens the other end; without it there is no text
+		heard <- text
+	}()
+	w.must("wait", run, "--timeout", "1m")
+	text := <-heard
+	left := parse[struct {
+		Type, Run, Status string
+		ExitCode          int `json:"exit_code"`
+	}](t, string(text))
+	if left.Type != "run_done" || left.Run != run || left.Status != "succeeded" || left.ExitCode != 0 {
+		t.Errorf("ntfy is told %s", text)
+	}
+}
+
+// What the README says of make is in the Makefile.
+func TestTheReadmesMakeTargetsExist(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\bmake ([a-z]+)\b`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range named {
+		if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
+			t.Errorf("there is no make %s", m[1])
+		}
+	}
+	if len(named) < 4 {
+		t.Errorf("the README names %d targets", len(named))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -102,7 +103,7 @@ func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
 		run := w.start(w.runArgs(s, "--hold", "1s", "--on-question", "ask")...)
 		first := run.until("question").Question
 		run.until("parked")
-		if left := marked(t, first.Run); len(left) > 0 {
+		if left := marked(first.Run); len(left) > 0 {
 			t.Fatalf("processes %v are left", left)
 		}
 		for _, q := range w.questions() {
@@ -138,7 +139,7 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 		if p.Status != "interrupted" || !strings.Contains(run.stderr.String(), "claude-supervise resume "+p.ID) {
 			t.Fatalf("ps says %s: %s\n%s", p.Status, p.Reason, run.stderr)
 		}
-		if left := marked(t, p.ID); len(left) > 0 {
+		if left := marked(p.ID); len(left) > 0 {
 			t.Fatalf("processes %v are left", left)
 		}
 		finishes(t, w, s, w.start("resume", p.ID))
@@ -154,31 +155,34 @@ func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
 		if code := run.wait(); code != 5 {
 			t.Fatalf("exit %d\n%s", code, run.stderr)
 		}
-		if left := marked(t, id); len(left) > 0 {
+		if left := marked(id); len(left) > 0 {
 			t.Fatalf("processes %v are left", left)
 		}
 	})
 }
 
 func TestAConversationThatIsGoneIsBegunAgainFromTheCheckpoint(t *testing.T) {
-	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
-		q := run.until("question").Question
-		if code := run.wait(); code != 75 {
-			t.Fatalf("exit %d\n%s", code, run.stderr)
-		}
-		w.forget()
-		w.must("answer", q.ID, answerTo(t, s, q.Question))
-		resumed := w.start("resume", q.Run)
-		finishes(t, w, s, resumed)
-		told := false
-		for _, e := range resumed.seen {
-			told = told || e.Type == "resumed" && strings.Contains(e.Text, "new conversation")
-		}
-		if !told {
-			t.Errorf("the person was not told: %+v", resumed.seen)
-		}
-	})
+	agents(t, "ask", losesItsConversation)
+}
+
+// losesItsConversation parks a question, loses the conversation, and answers the question.
+func losesItsConversation(t *testing.T, w *world, s examples.Scenario) {
+	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+	q := run.until("question").Question
+	if code := run.wait(); code != 75 {
+		t.Fatalf("exit %d\n%s", code, run.stderr)
+	}
+	w.forget()
+	w.must("answer", q.ID, answerTo(t, s, q.Question))
+	resumed := w.start("resume", q.Run)
+	finishes(t, w, s, resumed)
+	told := false
+	for _, e := range resumed.seen {
+		told = told || e.Type == "resumed" && strings.Contains(e.Text, "new conversation")
+	}
+	if !told {
+		t.Errorf("the person was not told: %+v", resumed.seen)
+	}
 }
 
 // A program that reads --json and goes away, as head does, does not end the run.
@@ -248,37 +252,44 @@ func finishes(t *testing.T, w *world, s examples.Scenario, run *supervised) {
 			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
-	if left := marked(t, w.ps().ID); len(left) > 0 {
+	if left := marked(w.ps().ID); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
 
-// deliveredOnce checks in the agent's own transcript how often a prompt with this heading reached it.
-func (w *world) deliveredOnce(heading string) {
+// deliveredOnce checks in the agent's own transcript how often what has one of these forms reached it.
+func (w *world) deliveredOnce(forms ...string) {
 	w.t.Helper()
 	n := 0
+	for _, line := range w.conversation() {
+		if strings.Contains(line, `"type":"user"`) && slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(line, form) }) {
+			n++
+		}
+	}
+	if n != 1 {
+		w.t.Errorf("%q is %d times in the conversation", forms, n)
+	}
+}
+
+// conversation gives the lines of the agent's transcripts.
+func (w *world) conversation() (lines []string) {
+	w.t.Helper()
 	for _, path := range w.transcripts() {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for line := range strings.Lines(string(text)) {
-			if strings.Contains(line, `"type":"user"`) && strings.Contains(line, heading) {
-				n++
-			}
-		}
+		lines = slices.AppendSeq(lines, strings.Lines(string(text)))
 	}
-	if n != 1 {
-		w.t.Errorf("%q is %d times in the conversation", heading, n)
-	}
+	return lines
 }
 
-// transcripts finds the conversations that the agent keeps.
+// transcripts finds the conversations that the agent keeps, its subagents' included.
 func (w *world) transcripts() []string {
 	w.t.Helper()
 	var all []string
 	for _, root := range []string{w.home, filepath.Join(w.home, ".local", "state")} {
-		for _, pattern := range []string{".claude/projects/*/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*.jsonl"} {
+		for _, pattern := range []string{".claude/projects/*/*.jsonl", ".claude/projects/*/*/subagents/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*/subagents/*.jsonl"} {
 			found, err := filepath.Glob(filepath.Join(root, pattern))
 			if err != nil {
 				w.t.Fatal(err)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 				t.Parallel()
 				play(newWorld(t).standIn(s), s, hold)
 			})
+			if s.Task != nil && len(s.Children) > 0 && hold == "0" {
+				continue // what its agents do when they are parked the smaller scenarios of trees show
+			}
 			t.Run(title+"/real CLI", func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
@@ -31,12 +35,25 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 	}
 }
 
-// holds gives the ways in which a scenario is played: a question makes two of it.
+// holds gives the ways in which a scenario is played: a question makes two of it. Without a hold the process ends at the
+// first question; whether others that go on beside it have asked theirs by then is a matter of luck.
 func holds(s examples.Scenario) []string {
-	if len(s.Answers) == 0 {
+	if len(s.Answers) == 0 || asksAtOnce(s) {
 		return []string{"forever"}
 	}
 	return []string{"forever", "0"}
+}
+
+// asksAtOnce tells whether subagents work beside each other.
+func asksAtOnce(s examples.Scenario) bool {
+	for _, turn := range s.Turns {
+		for _, r := range turn.Replies {
+			if len(r.Tools) > 1 && r.Tools[0].Name == "Agent" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // crash kills the agent's process where the scenario wants it to die: the stand-in does so by itself.
@@ -44,13 +61,18 @@ func (w *world) crash(r messagesapi.Request) {
 	if r.Reply.Crash == 0 {
 		return
 	}
-	p, err := os.FindProcess(w.ps().Agents[0].PID)
-	if err != nil {
-		w.t.Error(err)
-		return
-	}
-	if err := p.Kill(); err != nil {
-		w.t.Error(err)
+	for _, a := range w.ps().Agents {
+		if a.ID != r.Agent {
+			continue
+		}
+		p, err := os.FindProcess(a.PID)
+		if err != nil {
+			w.t.Error(err)
+			return
+		}
+		if err := p.Kill(); err != nil {
+			w.t.Error(err)
+		}
 	}
 }
 
@@ -88,10 +110,22 @@ func play(w *world, s examples.Scenario, hold string) {
 			w.t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
-	for _, q := range w.questions() {
-		w.t.Errorf("question %s is still open", q.ID)
+	shown := parse[struct{ Questions []questionView }](w.t, w.must("show", done.Run, "--json"))
+	for _, q := range shown.Questions {
+		if q.State != "delivered" {
+			w.t.Errorf("question %s is %s", q.ID, q.State)
+		}
 	}
-	if left := marked(w.t, done.Run); len(left) > 0 {
+	agents := w.ps().Agents
+	for _, a := range agents {
+		if !slices.Contains([]string{"succeeded", "partial", "failed", "unreported", "stopped"}, a.Status) {
+			w.t.Errorf("agent %s is left as %s: %s", a.ID, a.Status, a.Reason)
+		}
+	}
+	if len(s.Children) > 0 && len(agents) != 1+len(s.Children) {
+		w.t.Errorf("it took %d agents, not one for each of the scenario's %d children and their root", len(agents), len(s.Children))
+	}
+	if left := marked(done.Run); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 	if n := run.count("question"); n != len(s.Answers) {

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 				if neg || len(args) != 1 || !anyID.MatchString(args[0]) {
 					ts.Fatalf("usage: nothing-left RUN")
 				}
-				if left := marked(t, args[0]); len(left) > 0 {
+				if left := marked(args[0]); len(left) > 0 {
 					ts.Fatalf("processes %v are left", left)
 				}
 			},
@@ -85,6 +85,7 @@ func setUpScript(env *testscript.Env) error {
 		}
 		env.Setenv(name, value)
 	}
+	env.Defer(func() { endAll(filepath.Join(env.WorkDir, ".home")) })
 	env.Setenv("PATH", filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	env.Setenv("TERM", "dumb")
 	env.Setenv("LANG", "C.UTF-8")
@@ -218,8 +219,12 @@ var changing = []struct {
 	name    string
 }{
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`), "TIME"},
+	{regexp.MustCompile(`(\bjust now|\b\d+[smh] ago) {2,}`), "AGO  "}, // in a column, which is as wide as the longest
+	{regexp.MustCompile(`\bSINCE {2,}`), "SINCE  "},
 	{regexp.MustCompile(`\bjust now\b|\b\d+[smh] ago\b`), "AGO"},
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `), "TIME "},
+	{regexp.MustCompile(`(?m)^Worked +\d+\w+( \d+\w+)?`), "Worked       AGO"},
+	{regexp.MustCompile(`"worked_seconds":\d+(\.\d+)?`), `"worked_seconds":AGO`},
 	{regexp.MustCompile(`\b(pid|process) \d+`), "$1 PID"},
 	{regexp.MustCompile(`"(supervisor_)?pid":[1-9]\d*`), `"${1}pid":PID`},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},

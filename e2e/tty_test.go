@@ -28,20 +28,21 @@ type screen struct {
 	more chan struct{}
 	gone chan struct{} // the command's side is closed, all was seen
 
-	mu   sync.Mutex
-	seen []byte
-	read int // of seen, by sees
+	mu    sync.Mutex
+	seen  []byte // but for the bells
+	read  int    // of seen, by sees
+	bells int
 }
 
 // screenPatience is how long a test waits for what has to come. It only bounds a failing test.
 const screenPatience = time.Minute
 
-// sit starts a command of the program on a terminal of 80 columns. The environment is the world's, with what is given
-// on top.
+// sit starts a command of the program on a terminal of 80 columns, on which questions are asked in lines; terminal_test.go has
+// the forms. The environment is the world's, with what is given on top.
 func (w *world) sit(env []string, args ...string) *screen {
 	w.t.Helper()
 	s := &screen{t: w.t, cmd: w.command(args...), more: make(chan struct{}, 1), gone: make(chan struct{})}
-	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"), env...)
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "ACCESSIBLE=1", "GORACE=atexit_sleep_ms=0"), env...)
 	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 80})
 	if err != nil {
 		w.t.Fatal(err)
@@ -79,7 +80,8 @@ func (s *screen) watch() {
 	for {
 		n, err := s.tty.Read(buffer)
 		s.mu.Lock()
-		s.seen = append(s.seen, buffer[:n]...)
+		s.bells += bytes.Count(buffer[:n], []byte("\a"))
+		s.seen = append(s.seen, bytes.ReplaceAll(buffer[:n], []byte("\a"), nil)...)
 		s.mu.Unlock()
 		select {
 		case s.more <- struct{}{}:
@@ -257,6 +259,63 @@ func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// asksForItsFile is played by a child that makes a file where it works, and asks for it.
+const asksForItsFile = `
+name: own-file
+about: a child that asks for a file that is in its worktree alone
+prompt: Find it.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "touch made.txt", description: make it}}
+      - text: |-
+          [CLARIFICATION_NEEDED]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T08:45:00Z
+          blocked_at: choosing a file
+          reason: only you know
+          questions:
+            - question_id: Q1
+              text: Which file is it?
+              validate: path
+          can_resume_with: the file
+          current_state: it is made
+          [/CLARIFICATION_NEEDED]
+  - when: "## CLARIFICATION RESPONSE"
+    replies:
+      - text: |-
+          [COMPLETION_REPORT]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T12:00:00Z
+          status: success
+          summary: it is {{A1}}
+          [/COMPLETION_REPORT]
+expect: {status: succeeded, exit_code: 0}
+`
+
+func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
+	w := demoWorld(t)
+	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
+		git := exec.Command("git", args...)
+		git.Dir = w.cwd
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	s := w.sit(nil, "run", "--worktree", "--each", "echo it", "Find {item}", "--demo", w.scenario(asksForItsFile))
+	s.asked("Which file is it")
+	s.types("none.txt\r")
+	s.sees(`Not taken: there is no "none.txt"`)
+	s.sees(askedFor)
+	s.types("made.txt\r")
+	s.sees("it is made.txt")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+}
+
 func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "several")
@@ -323,7 +382,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	run := w.ps()
-	if left := marked(t, run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
+	if left := marked(run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
 		t.Fatalf("processes %v are left, ps says %+v", left, run)
 	}
 	again := w.sit(nil, "resume", run.ID)
@@ -376,7 +435,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	if code := s.ends(); code != 130 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
-	if left := marked(t, w.ps().ID); len(left) > 0 {
+	if left := marked(w.ps().ID); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
@@ -392,7 +451,7 @@ func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, s.seen)
 	}
 	run := w.ps()
-	if left := marked(t, run.ID); len(left) > 0 || run.Status == "orphaned" {
+	if left := marked(run.ID); len(left) > 0 || run.Status == "orphaned" {
 		t.Fatalf("processes %v are left, ps says %s: %s", left, run.Status, run.Reason)
 	}
 	w.must("answer", id, "2")
@@ -478,6 +537,9 @@ func TestNothingThatAnAgentSaysReachesTheTerminalRaw(t *testing.T) {
 	s.sees("all is red now")
 	if code := s.ends(); code != 0 { // and looks at all that was shown
 		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	if s.bells != 1 { // for the question; the agent rings none
+		t.Errorf("the bell rings %d times", s.bells)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,8 +28,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// program is the built program.
-var program string
+// program is the built program, plainProgram the same without the race detector, for tests of many processes.
+var program, plainProgram string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -41,11 +43,14 @@ func runTests(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "claude-supervise")
-	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", program, "claude-supervise/cmd/claude-supervise")...)
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "the program does not build:", err)
-		return 1
+	plainProgram = filepath.Join(dir, "plain", "claude-supervise")
+	for path, flags := range map[string][]string{program: raceFlags, plainProgram: nil} {
+		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", path, "claude-supervise/cmd/claude-supervise")...)
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "the program does not build:", err)
+			return 1
+		}
 	}
 	return m.Run()
 }
@@ -53,6 +58,7 @@ func runTests(m *testing.M) int {
 // A world is a machine for one test: a home, a folder to work in, and an environment with nothing else in it.
 type world struct {
 	t         *testing.T
+	program   string
 	home, cwd string
 	env       []string
 	api       *messagesapi.API // set where the agent is the real CLI
@@ -61,10 +67,17 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, home: t.TempDir(), cwd: t.TempDir()}
+	return newWorldWith(t, program)
+}
+
+func newWorldWith(t *testing.T, program string) *world {
+	t.Helper()
+	w := &world{t: t, program: program, home: t.TempDir(), cwd: t.TempDir()}
+	t.Cleanup(func() { endAll(w.home) })
 	w.env = []string{
 		"HOME=" + w.home, "PATH=" + filepath.Dir(program) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + t.TempDir(),
 		"XDG_RUNTIME_DIR=" + t.TempDir(), "TERM=dumb", "LANG=C.UTF-8",
+		"GORACE=atexit_sleep_ms=0", // else every command of a -race build rests for a second at its end
 	}
 	return w
 }
@@ -88,27 +101,45 @@ func (w *world) standIn(s examples.Scenario) *world {
 // real makes the real CLI play the scenario, against a scripted Messages API.
 func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *world {
 	w.t.Helper()
-	program := claude.Program(w.t)
+	return w.release(claude.Program(w.t), s, onRequest)
+}
+
+// release makes a release of the real CLI play it.
+func (w *world) release(program string, s examples.Scenario, onRequest func(messagesapi.Request)) *world {
+	w.t.Helper()
 	w.api = messagesapi.New(s, onRequest)
 	server := httptest.NewServer(w.api)
 	w.t.Cleanup(func() { w.api.Close(); server.Close() })
 	w.env = append(append(claude.Environment(w.home, server.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
 	w.agent = []string{s.Prompt}
+	if s.Task != nil {
+		w.agent = []string{"-f", w.taskFile(s)}
+	}
 	return w
+}
+
+// taskFile puts the task file of a scenario where a person would keep it: beside the folder to work in.
+func (w *world) taskFile(s examples.Scenario) string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "task.yaml")
+	if err := os.WriteFile(path, s.Task, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
 }
 
 // runArgs is the command line that starts a scenario.
 func (w *world) runArgs(s examples.Scenario, flags ...string) []string {
 	args := append([]string{"run"}, flags...)
 	args = append(append(args, s.Flags...), w.agent...)
-	if w.api != nil && len(s.ClaudeFlags) > 0 {
+	if w.agent[0] != "--demo" && len(s.ClaudeFlags) > 0 { // a demo brings its own
 		args = append(append(args, "--"), s.ClaudeFlags...)
 	}
 	return args
 }
 
 func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(w.program, args...)
 	cmd.Dir, cmd.Env = w.cwd, w.env
 	return cmd
 }
@@ -164,10 +195,10 @@ type runView struct {
 }
 
 type questionView struct {
-	ID, Run, State, Question string
-	AnsweredBy               string `json:"answered_by"`
-	Answer                   *string
-	AnswerCommand            string `json:"answer_command"`
+	ID, Run, Kind, State, Question string
+	AnsweredBy                     string `json:"answered_by"`
+	Answer                         *string
+	AnswerCommand                  string `json:"answer_command"`
 }
 
 func parse[T any](t *testing.T, text string) T {
@@ -254,6 +285,16 @@ func (s *supervised) until(kind string) event {
 	return event{}
 }
 
+// hears reads events up to one that says this, and gives all that it says.
+func (s *supervised) hears(text string) string {
+	s.t.Helper()
+	for {
+		if said := s.until("progress").Text; strings.Contains(said, text) {
+			return said
+		}
+	}
+}
+
 func (s *supervised) types() string {
 	var types []string
 	for _, e := range s.seen {
@@ -299,25 +340,42 @@ func (s *supervised) count(kind string) int {
 	return n
 }
 
-// marked gives the processes of this machine that carry a run's marker.
-func marked(t *testing.T, run string) []string {
-	t.Helper()
-	entries, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
+// processesWith gives the processes that have, for each of the starts, an environment variable that begins so.
+func processesWith(starts ...string) []int {
+	entries, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
+	var found []int
 	for _, path := range entries {
 		env, err := os.ReadFile(path)
-		if err != nil {
-			continue // gone, or another user's
+		env = append([]byte{0}, env...)
+		lacks := func(start string) bool { return !bytes.Contains(env, []byte("\x00"+start)) }
+		if err != nil || slices.ContainsFunc(starts, lacks) {
+			continue // gone, another user's, or not meant
 		}
-		if bytes.Contains(env, []byte("CLAUDE_SUPERVISE_RUN="+run)) {
-			found = append(found, filepath.Base(filepath.Dir(path)))
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			found = append(found, pid)
 		}
 	}
 	return found
 }
+
+// inHome is the variable of what lives in a home.
+func inHome(home string) string { return "HOME=" + home + "\x00" }
+
+// endAll kills what still lives in a home when its test is over: supervisors in the background would wait for ever.
+func endAll(home string) {
+	for range 100 { // what one leaves behind while it is killed
+		left := processesWith(inHome(home))
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
+}
+
+// marked gives the processes of this machine that carry a run's marker.
+func marked(run string) []int { return processesWith("CLAUDE_SUPERVISE_RUN=" + run) }
 
 // safeBuffer is a buffer that can be read while a process writes to it.
 type safeBuffer struct {

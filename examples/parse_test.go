@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,16 @@ func TestAScenarioThatSaysLessThanItSeemsToIsRefused(t *testing.T) {
 		"a tool without a name":  {"{text: done}", "{tools: [{input: {}}]}", "no name"},
 		"a strange placeholder":  {"{text: done}", `{text: "{{agents}}"}`, "{{agents}}"},
 		"one in a tool's input":  {"{text: done}", `{tools: [{name: X, input: {a: [{b: "{{B1}}"}]}}]}`, "{{B1}}"},
+		"an unknown fact":        {"{text: done}", `{text: "{{child1.task}}"}`, "{{child1.task}}"},
+		"a turn that never is":   {"expect:", "  - {when: \"## YOUR TASK\", replies: [{text: x}]}\nexpect:", "never comes"},
+		"an impossible turn":     {"replies:", "ended: -1\n    replies:", "less than nothing"},
+		"a child without a task": {"expect:", "children: [{turns: [{when: x, replies: [{text: x}]}]}]\nexpect:", "child 1 lacks"},
+		"a child without turns":  {"expect:", "children: [{task: x}]\nexpect:", "child 1 lacks"},
+		"a child's bad turn":     {"expect:", "children: [{task: x, turns: [{when: x}]}]\nexpect:", "child 1: turn 1"},
+		"a child that never is":  {"expect:", "children: [{task: x, turns: &t [{when: x, replies: [{text: x}]}]}, {task: x y, turns: *t}]\nexpect:", "no agent is child 2"},
+		"a limit without end":    {"{text: done}", "{api_error: {status: 429, message: later, lasts: 2s}}", "until when"},
+		"an end without limit":   {"{text: done}", `{api_error: {status: 429, message: "resets {{reset}}"}}`, "until when"},
+		"a negative bill":        {"{text: done}", "{text: done, usage: {output: -1}}", "less than nothing"},
 		"an answer to nothing":   {"prompt: do it", "prompt: do it\nanswers: [{answer: x}]", "answer 1"},
 		"two documents":          {"expect:", "---\nexpect:", "document"},
 		"a list":                 {minimal, "- a", "scenario"},
@@ -54,10 +65,13 @@ func TestAScenarioThatSaysLessThanItSeemsToIsRefused(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(minimal), "## YOUR TASK")
-	for _, name := range Names() {
-		data, err := files.ReadFile("scenarios/" + name + extension)
+	for _, file := range builtIn() {
+		data, err := files.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
+		}
+		if path.Base(file) == scenarioFile {
+			data = append([]byte("prompt: that of its task\n"), data...)
 		}
 		f.Add(data, "A1: x\n## YOUR TASK a-7Qm2xK9fWb4T")
 	}

@@ -29,6 +29,8 @@ func system(texts ...string) Message { return Message{Role: System, Texts: texts
 func user(texts ...string) Message   { return Message{Role: User, Texts: texts} }
 func said(texts ...string) Message   { return Message{Role: Assistant, Texts: texts} }
 
+const cutOff = "[Tool call interrupted: the session ended before this call's result was recorded.]"
+
 func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 	s, err := Parse([]byte(story))
 	if err != nil {
@@ -46,6 +48,13 @@ func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 		"the next one after a tool's result":              {[]Message{task, said("first"), user("result")}, "second"},
 		"a message without text counts":                   {[]Message{task, said(), user("result"), said()}, "third"},
 		"a bare go on does not begin a turn":              {[]Message{task, said("first"), user("cut"), user("## GO ON")}, "second"},
+		"a reply whose call was cut off is given again":   {[]Message{task, said("first"), user(cutOff), user("## GO ON")}, "first of a-7Qm2xK9fWb4T in {{cwd}}"},
+		"so is one whose command was killed":              {[]Message{task, said("first"), user("Exit code 137"), user("## GO ON")}, "first of a-7Qm2xK9fWb4T in {{cwd}}"},
+		"but not one whose command failed":                {[]Message{task, said("first"), user("Exit code 1")}, "second"},
+		"once, for all its calls":                         {[]Message{task, said("1"), user("r"), said("2"), user(cutOff, cutOff), user("## GO ON")}, "second"},
+		"and then the next":                               {[]Message{task, said("1"), user(cutOff), user("## GO ON"), said("1"), user("r")}, "second"},
+		"what only mentions a cut call is a result":       {[]Message{task, said("1"), user("it says " + cutOff)}, "second"},
+		"sent on after its last word, it says it again":   {[]Message{task, said("1"), said("2"), said("3"), user("## GO ON")}, "third"},
 		"nor does it in the task's own message":           {[]Message{user(task.Texts[1], "## GO ON")}, "first of a-7Qm2xK9fWb4T in {{cwd}}"},
 		"what the CLI itself says does not count":         {[]Message{task, said("first"), user("cut"), said("No response requested."), user("go")}, "second"},
 		"an answer begins a turn":                         {[]Message{task, said("a"), user("## ANSWER\nA1: x\nA2: y z ")}, "you said x and y z"},
@@ -61,6 +70,74 @@ func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := s.Next(c.conversation).Text; got != c.want {
 				t.Errorf("it replies %q, not %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnswersAndStateAreKnownInEveryForm(t *testing.T) {
+	s, err := Parse([]byte(`
+name: story
+about: a story
+prompt: do it
+turns: [{when: "## YOUR TASK", replies: [{text: "{{A1}}, {{A2}} from {{state}}"}]}]
+expect: {status: succeeded}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ told, want string }{
+		"a clarification": {"## CLARIFICATION RESPONSE\n\nQ1: Which?\nA1: x\n\nQ2: What?\nA2: y", "x, y from {{state}}"},
+		"awaiting":        {"USER_INPUT_RESPONSE\n{\"q1\": \"x\"}\n\nContinue from state file: /w/a b.md\n\nq1: Which?\nAnswer: x\n\nq2: What?\nAnswer: y\n", "x, y from /w/a b.md"},
+		"paused":          {"USER_INPUT_RESPONSE\n\nQuestion: Which?\nAnswer: x\nLetter: A\n\nContinue from state file: /w/s.json\n", "x, {{A2}} from /w/s.json"},
+		"escalated":       {"Resume workflow from checkpoint: /tmp/w 1.json. User selected: x. Continue implementation.\n\nw1: Which?\nAnswer: x\n", "x, {{A2}} from /tmp/w 1.json"},
+		"a task's":        {"User chose: \"x\". Continue from where you left off.\n\nQuestion: Which?\n", "x, {{A2}} from {{state}}"},
+		"only in a line":  {"they wrote Answer: x\nand > User chose: \"y\". Continue", "{{A1}}, {{A2}} from {{state}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.Next([]Message{user("## YOUR TASK\n" + c.told)}).Text; got != c.want {
+				t.Errorf("it says %q, not %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnswersComeFromTheResultsOfTools(t *testing.T) {
+	const ask = "{tools: [{name: mcp__supervise__ask_user, input: {questions: [{text: Which?}]}}]}"
+	s, err := Parse([]byte(`
+name: story
+about: a story
+prompt: do it
+turns:
+  - when: "## YOUR TASK"
+    replies: [` + ask + `, {text: "{{A1}} and {{A2}}"}]
+  - when: "Your subagents"
+    replies: [{text: "{{subagent1.task}} {{subagent1}}: {{subagent1.A1}}, {{subagent2.task}}: {{subagent2.A1}}"}]
+expect: {status: succeeded}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, asked := user("## YOUR TASK"), Message{Role: Assistant}
+	for name, c := range map[string]struct {
+		conversation []Message
+		want         string
+	}{
+		"a bare one":                        {[]Message{task, asked, user("JWT")}, "JWT and {{A2}}"},
+		"several, by their names":           {[]Message{task, asked, user("A1: x\nA2: y")}, "x and y"},
+		"one of a call cut off":             {[]Message{task, asked, user("[Tool call interrupted"), asked, user("JWT")}, "JWT and {{A2}}"},
+		"what the CLI says is not":          {[]Message{task, asked, user("JWT"), system("a date")}, "JWT and {{A2}}"},
+		"what else is said is not":          {[]Message{task, asked, user("JWT", "and more")}, "{{A1}} and {{A2}}"},
+		"one with a reminder":               {[]Message{task, asked, user("JWT", reminder+"\na date</system-reminder>")}, "JWT and {{A2}}"},
+		"what else a subagent hears is not": {[]Message{task, asked, user("JWT", coordinator+"\n## GO ON"), user(coordinator + "\n## GO ON")}, "JWT and {{A2}}"},
+		"each subagent's": {[]Message{user("Your subagents\na0123456789abcdef (one)\nA1: x\nto a0123456789abcdef.\nafedcba9876543210 (two)\nA1: y")},
+			"one a0123456789abcdef: x, two: y"},
+		"those of an older release": {[]Message{user("Your subagents\na012345 (one)\nA1: x\nto a012345.\nafedcba (two)\nA1: y")},
+			"one a012345: x, two: y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.Next(c.conversation).Text; got != c.want {
+				t.Errorf("it says %q, not %q", got, c.want)
 			}
 		})
 	}

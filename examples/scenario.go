@@ -2,6 +2,9 @@
 // a person asks for, what the model says at each point of the conversation, what the person answers, and what must
 // come of it.
 //
+// Those that stand in a folder of their own are for people to copy: task.yaml there is the task, as `run -f` takes it,
+// and scenario.yaml plays it. README.md says what each shows.
+//
 // Use it to show the program without an account (`run --demo NAME`), and to test it: the stand-in agent of package
 // standin plays a scenario by itself, a scripted Messages API plays it to the real CLI.
 //
@@ -13,17 +16,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
-//go:embed scenarios/*.yaml
+//go:embed scenarios/*.yaml */scenario.yaml */task.yaml
 var files embed.FS
 
-const extension = ".yaml"
+const (
+	extension    = ".yaml"
+	taskFile     = "task.yaml" // beside a scenario that has no prompt of its own
+	scenarioFile = "scenario.yaml"
+)
 
 // ErrUnknown says that no scenario has the name.
 var ErrUnknown = errors.New("no such scenario")
@@ -32,12 +41,21 @@ var ErrUnknown = errors.New("no such scenario")
 type Scenario struct {
 	Name        string   `yaml:"name"`
 	About       string   `yaml:"about"`        // one line for people
-	Prompt      string   `yaml:"prompt"`       // the task given to `run`
+	Prompt      string   `yaml:"prompt"`       // the task given to `run`; if the file has none, that of the task file beside it
+	Task        []byte   `yaml:"-"`            // that task file, for `run -f`; nil where the prompt is the whole task
 	Flags       []string `yaml:"flags"`        // flags of `run` that the scenario needs
 	ClaudeFlags []string `yaml:"claude_flags"` // what goes to the CLI, after `--`
 	Answers     []Answer `yaml:"answers"`      // what the person answers
 	Turns       []Turn   `yaml:"turns"`
+	Children    []Child  `yaml:"children"` // agents of their own, to which work is delegated
 	Expect      Expect   `yaml:"expect"`
+}
+
+// A Child is an agent that work is delegated to, in a process of its own and by turns of its own: the one whose task begins
+// with Task. Several agents may be the same child.
+type Child struct {
+	Task  string `yaml:"task"`
+	Turns []Turn `yaml:"turns"`
 }
 
 // An Answer is what the person says to the question whose text contains Question.
@@ -47,17 +65,29 @@ type Answer struct {
 }
 
 // A Turn is what the model says from the user message on that contains When: its first reply at once, each further one
-// when the ones before it stand in the conversation.
+// when the ones before it stand in the conversation. A subagent has a conversation of its own: its turns are those that
+// begin with the prompt of the Agent call that starts it, or with the message of the SendMessage call that revives it.
+//
+// Of several turns with the same When it is the one that wants most, of those for which enough has happened: Launched agents
+// that work was delegated to, and Ended ones.
 type Turn struct {
-	When    string  `yaml:"when"`
-	Replies []Reply `yaml:"replies"`
+	When     string  `yaml:"when"`
+	Launched int     `yaml:"launched"`
+	Ended    int     `yaml:"ended"`
+	Replies  []Reply `yaml:"replies"`
 }
 
 // A Reply is one response of the Messages API, or what happens instead of one: APIError, Crash or Hang.
-// Texts may hold placeholders: {{agent}}, {{cwd}}, and {{A1}}, {{A2}}, … for the answers in the message that decided.
+// Texts may hold placeholders: {{agent}}, {{cwd}}, and from the message that decided {{state}} for the state file or
+// checkpoint that it names. From that message and all that came after it, results of tools included: {{A1}}, {{A2}}, … for
+// answers, {{subagent1}}, {{subagent2}}, … for the ids of subagents, {{subagent1.task}} and {{subagent1.A1}} for what stands
+// beside and below the first one's: what it is for, and what was answered to it. From the whole conversation: {{child1}},
+// {{child2}}, … for the ids of agents that work was delegated to, in the order of their launches, {{child1.outcome}} and
+// {{child1.summary}} for what the end of the first one says.
 type Reply struct {
 	Text     string     `yaml:"text"`
 	Tools    []ToolCall `yaml:"tools"`
+	Usage    *Usage     `yaml:"usage"` // nil: Billed has one for every reply
 	APIError *APIError  `yaml:"api_error"`
 	Crash    int        `yaml:"crash"` // the agent's process ends here, with this exit status
 	Hang     bool       `yaml:"hang"`  // no reply ever comes
@@ -69,10 +99,66 @@ type ToolCall struct {
 	Input map[string]any `yaml:"input"`
 }
 
-// An APIError is a failure of the Messages API.
+// Usage is what a reply is billed for, in tokens.
+type Usage struct {
+	Input      int `yaml:"input"` // of those that are in no cache
+	Output     int `yaml:"output"`
+	CacheRead  int `yaml:"cache_read"`
+	CacheWrite int `yaml:"cache_write"`
+}
+
+// Billed is what the reply is billed for.
+func (r Reply) Billed() Usage {
+	if r.Usage != nil {
+		return *r.Usage
+	}
+	return Usage{Input: 120, Output: 42}
+}
+
+// An APIError is a failure of the Messages API. One that Lasts is a usage limit: every request fails so until it has passed
+// since the first, and {{reset}} in Message is that time.
 type APIError struct {
-	Status  int    `yaml:"status"` // of HTTP
-	Message string `yaml:"message"`
+	Status  int           `yaml:"status"` // of HTTP
+	Message string        `yaml:"message"`
+	Lasts   time.Duration `yaml:"lasts"`
+}
+
+// resetPlaceholder stands in the message of a failure for the time when it has passed.
+const resetPlaceholder = "{{reset}}"
+
+// Passes is when a failure has passed that first came at a time: a whole second, for it is told to the second.
+func (e APIError) Passes(since time.Time) time.Time {
+	end := since.Add(e.Lasts)
+	if whole := end.Truncate(time.Second); whole.Before(end) {
+		return whole.Add(time.Second)
+	}
+	return end
+}
+
+// Until gives the failure with the time when it has passed in its message, in RFC 3339.
+func (e APIError) Until(reset time.Time) APIError {
+	e.Message = strings.ReplaceAll(e.Message, resetPlaceholder, reset.UTC().Format(time.RFC3339))
+	return e
+}
+
+// Lifted is what is left of the scenario when its usage limits have passed: no reply is one any more.
+func (s Scenario) Lifted() Scenario {
+	s.Turns = lifted(s.Turns)
+	s.Children = slices.Clone(s.Children)
+	for i := range s.Children {
+		s.Children[i].Turns = lifted(s.Children[i].Turns)
+	}
+	return s
+}
+
+func lifted(turns []Turn) []Turn {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		turns[i].Replies = slices.DeleteFunc(slices.Clone(turns[i].Replies), func(r Reply) bool {
+			return r.APIError != nil && r.APIError.Lasts > 0
+		})
+	}
+	return turns
 }
 
 // Type is the API's own name for a failure of this status.
@@ -98,44 +184,46 @@ type Expect struct {
 	Files    map[string]string `yaml:"files"`     // what files in its folder hold at the end
 }
 
-// Names lists the built-in scenarios.
-func Names() []string {
-	entries, err := fs.ReadDir(files, "scenarios")
-	if err != nil {
-		panic(fmt.Sprintf("examples: %v", err)) // it is compiled in
+// Names lists the built-in scenarios, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(builtIn())) }
+
+// builtIn gives the files of the built-in scenarios by their names: scenarios/NAME.yaml, and NAME/scenario.yaml.
+func builtIn() map[string]string {
+	found := map[string]string{}
+	for _, pattern := range []string{"scenarios/*" + extension, "*/" + scenarioFile} {
+		paths, err := fs.Glob(files, pattern)
+		if err != nil {
+			panic(fmt.Sprintf("examples: %v", err)) // it is a constant
+		}
+		for _, p := range paths {
+			name := strings.TrimSuffix(path.Base(p), extension)
+			if path.Base(p) == scenarioFile {
+				name = path.Base(path.Dir(p))
+			}
+			found[name] = p
+		}
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), extension)
-	}
-	return names
+	return found
 }
 
 // Load gives the built-in scenario of that name, or, for a name that ends in .yaml, reads that file.
 // The error is ErrUnknown for a name that is not built in.
 func Load(nameOrFile string) (Scenario, error) {
-	if strings.HasSuffix(nameOrFile, extension) {
-		data, err := os.ReadFile(nameOrFile)
-		if err != nil {
-			return Scenario{}, fmt.Errorf("read scenario: %w", err)
+	read, file := os.ReadFile, nameOrFile
+	if !strings.HasSuffix(nameOrFile, extension) {
+		read, file = files.ReadFile, builtIn()[nameOrFile]
+		if file == "" {
+			return Scenario{}, fmt.Errorf("%w: %q; give a file that ends in %s, or one of: %s",
+				ErrUnknown, nameOrFile, extension, strings.Join(Names(), ", "))
 		}
-		return parseAs(nameOrFile, data)
 	}
-	if !slices.Contains(Names(), nameOrFile) {
-		return Scenario{}, fmt.Errorf("%w: %q; give a file that ends in %s, or one of: %s",
-			ErrUnknown, nameOrFile, extension, strings.Join(Names(), ", "))
-	}
-	data, err := files.ReadFile(path.Join("scenarios", nameOrFile+extension))
+	data, err := read(file)
 	if err != nil {
-		panic(fmt.Sprintf("examples: %v", err)) // it is compiled in
+		return Scenario{}, fmt.Errorf("read scenario: %w", err)
 	}
-	return parseAs(nameOrFile, data)
-}
-
-func parseAs(name string, data []byte) (Scenario, error) {
-	s, err := Parse(data)
+	s, err := parse(data, func() ([]byte, error) { return read(path.Join(path.Dir(file), taskFile)) })
 	if err != nil {
-		return Scenario{}, fmt.Errorf("scenario %s: %w", name, err)
+		return Scenario{}, fmt.Errorf("scenario %s: %w", nameOrFile, err)
 	}
 	return s, nil
 }

@@ -9,6 +9,10 @@ type (
 		TaskType     string `json:"task_type"` // local_bash, local_agent
 		Description  string `json:"description"`
 		Backgrounded *bool  `json:"is_backgrounded"`
+		ToolUseID    string `json:"tool_use_id"`
+		SubagentType string `json:"subagent_type"` // on a subagent's lines too
+		SpawnDepth   int    `json:"spawn_depth"`
+		LastTool     string `json:"last_tool_name"` // of a task_progress: the one that it calls
 	}
 	hookTask struct {
 		ID          string `json:"id"`
@@ -21,6 +25,7 @@ type (
 // A task is one that lives.
 type task struct {
 	id, name string
+	subagent bool
 	doubtful bool // an agent that may as well be in the foreground: its release does not say
 }
 
@@ -32,7 +37,7 @@ func (t streamTask) task() task {
 	case "local_agent":
 		kind = "subagent"
 	}
-	return task{id: t.TaskID, name: taskName(kind, t.Description),
+	return task{id: t.TaskID, name: taskName(kind, t.Description), subagent: kind == "subagent",
 		doubtful: kind == "subagent" && t.Backgrounded == nil}
 }
 
@@ -41,7 +46,7 @@ func (t hookTask) task() task {
 	if what == "" {
 		what = t.Description
 	}
-	return task{id: t.ID, name: taskName(t.Type, what)}
+	return task{id: t.ID, name: taskName(t.Type, what), subagent: t.Type == "subagent"}
 }
 
 func taskName(kind, what string) string { return cut(kind+": "+what, maxShown) }
@@ -109,15 +114,15 @@ func (b *background) add(t task) {
 
 func (b *background) drop(which func(task) bool) { b.tasks = slices.DeleteFunc(b.tasks, which) }
 
-// list names the tasks, for people; nil if there are none.
-func (b *background) list() (names []string) {
+// list gives the tasks; nil if there are none.
+func (b *background) list() (tasks []Task) {
 	for _, t := range b.tasks {
-		names = append(names, t.name)
+		tasks = append(tasks, Task{ID: t.id, Name: t.name, Subagent: t.subagent})
 	}
-	return names
+	return tasks
 }
 
-func (b *background) since(before []string) (Background, bool) {
+func (b *background) since(before []Task) (Background, bool) {
 	now := b.list()
 	return Background{Tasks: now}, !slices.Equal(before, now)
 }

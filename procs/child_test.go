@@ -15,11 +15,19 @@ import (
 	"golang.org/x/term"
 )
 
-// The test binary is the child, too: with this variable set it plays the part of that name.
-const partVariable = "PROCS_TEST_CHILD"
+// The test binary is the child, too: with this variable set, or this before its first argument, it plays the part of
+// that name.
+const (
+	partVariable = "PROCS_TEST_CHILD"
+	partArgument = "part="
+)
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(partVariable); name != "" {
+	name := os.Getenv(partVariable)
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], partArgument) {
+		name = strings.TrimPrefix(os.Args[1], partArgument)
+	}
+	if name != "" {
 		part, ok := parts[name]
 		if !ok {
 			fmt.Fprintln(os.Stderr, "no such part:", name)
@@ -84,6 +92,20 @@ func ignoreSignals() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 }
 
+// start returns once the command has printed something.
+func (*child) start(cmd *exec.Cmd) {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		panic(err)
+	}
+}
+
 // stay waits for the end that others make.
 func stay() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGCHLD) // so that this is no deadlock
@@ -113,8 +135,8 @@ var parts = map[string]func(*child){
 
 	// facts tells what it was started as.
 	"facts": func(c *child) {
-		raw, err := term.GetState(1)
-		_ = raw
+		_, err := term.GetState(1)
+		columns, _, _ := term.GetSize(1)
 		flags, _ := unix.FcntlInt(1, unix.F_GETFL, 0)
 		group, _ := unix.IoctlGetInt(1, unix.TIOCGPGRP)
 		session, _ := unix.Getsid(0)
@@ -129,6 +151,7 @@ var parts = map[string]func(*child){
 			"args":                 os.Args[1:],
 			"env":                  os.Environ(),
 			"dir":                  dir,
+			"columns":              columns,
 		})
 		c.text(string(line))
 	},
@@ -144,9 +167,10 @@ var parts = map[string]func(*child){
 		out(`{"type":5,"message":"no object"}` + "\n")
 		out(`{"type":"assistant","message":{"id":7,"content":[{"type":"text","text":"half right"}]}}` + "\n")
 		out(`{"type":"tomorrow","message":{"content":[]}}` + "\n")
-		out(`{"type":"control_request","request_id":"r1","request":{"subtype":"tomorrow"}}` + "\n")
-		out(`{"type":"control_request","request_id":"r2"}` + "\n")
-		for range 2 {
+		for _, request := range []string{
+			`{"type":"control_request","request_id":"r1","request":{"subtype":"tomorrow"}}`, `{"type":"control_request","request_id":"r2"}`,
+		} { // one by one, for their answers have no order
+			out(request + "\n")
 			c.text(fmt.Sprint(c.hear()["response"]))
 		}
 		out("\xff\xfe\n")
@@ -154,6 +178,25 @@ var parts = map[string]func(*child){
 		out("\x1b[0m")
 		c.text("still here")
 		out("no newline\x1b[?25h")
+	},
+
+	// client calls a tool of ours in a turn, again and again, and says what each call gave.
+	"client": func(c *child) {
+		c.hear()
+		c.init()
+		for i, m := range []string{hello, begun, toList} {
+			c.say(mcpRequest(fmt.Sprint("begin-", i), m))
+			c.hear()
+		}
+		for i := 2; ; i++ {
+			c.say(mcpRequest(fmt.Sprint("call-", i), fmt.Sprintf(asking, i)))
+			answer := c.hear()
+			if answer == nil {
+				return
+			}
+			line, _ := json.Marshal(answer["response"])
+			c.text(string(line))
+		}
 	},
 
 	// deaf never reads.

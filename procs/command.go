@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,11 +32,58 @@ type Spec struct {
 	Extra  []string // KEY=VALUE, set on top of it
 	Marker Marker
 
+	Tools   []Tool   // that we serve to the agent and its subagents; each call is a Call. Not for a Command
+	Allowed []string // rules of what runs unasked, in the CLI's own syntax; Tools are allowed without one
+
+	SettingsStay bool // what changes in the settings of Dir while the process runs is not taken
+
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 
+	// Fork is a conversation that a new one begins with: SessionID gets a copy of what Fork has so far, of which a call that is
+	// open has no result, or one that says that it was broken off. Fork may be in the middle of a turn, is left as it is, and
+	// need not have been begun in Dir. Not used with Resume: a process that ended before its conversation was there is forked
+	// again, and after that resumed.
+	Fork string
+
+	// AgentType is the agent definition that the main conversation follows (--agent), "" for none. The CLI does not say that
+	// there is none of that name, and goes on without: Init.Agents tells. Releases differ in it (Release.AgentTypes). A Fork on
+	// 2.1.329 has the tools of its type, and the prompt of the conversation that it begins with.
+	AgentType string
+
+	// BudgetUSD is what this process may spend, subagents included, whatever the conversation has spent before; 0: no bound.
+	// The CLI looks at it after each request: the one that reaches it is the last, its calls are not made, and the turn ends
+	// with OverBudget. Each later turn of the process ends so without a request: it is of no more use, and another budget
+	// takes another process. Of subagents that work at the same time each may go over it with one request.
+	BudgetUSD float64
+
+	// MaxTurns is how many API requests each turn may make; 0: no bound. The calls of the last are made, and the turn ends with
+	// OverBudget. The process goes on with what it is told next, with a count that begins anew.
+	MaxTurns int
+
+	// SpentUSD is what is known to have been spent on the conversation by the processes before this one; 0: nobody knows. On a
+	// release whose totals go on (Release.TotalsGoOn) what they have spent beyond that is added to the first Result: turns whose
+	// process ended while nobody listened. Used with Resume alone. Leave it away for a conversation that was forked, whose
+	// totals go on from those of another.
+	SpentUSD float64
+
+	// Command is a program with its arguments that runs in claude's place, without a shell; Path, Prefix, Flags, Without,
+	// SessionID and Resume are then not used. Its name is looked up as a person's shell would from Dir, in the $PATH that
+	// it gets.
+	//
+	// Every {} in its arguments stands for the prompt, as part of that one argument, whatever is in it. (A prompt that
+	// begins with a dash is taken for a flag by most programs where {} is a word of its own: put -- before it.) The command
+	// then reads nothing. Without a {} the prompt is its standard input. It hears nothing else: Send, Allow, Deny, Gate,
+	// Interrupt and CloseInput give ErrNoMessages.
+	//
+	// What it prints comes as Raw, unless its first line is one of claude's --output-format stream-json, whose lines are
+	// then decoded. What it prints to stderr is Activity. Its end is the end of its one turn: a Result, then Exit.
+	Command []string
+	Prompt  string // what Command is to do
+
 	// Log takes every line that the child prints, as one JSON object per line:
-	// {"launch":N,"time":RFC 3339,"line":JSON or string}, with "stderr" in place of "line" for that stream.
+	// {"launch":N,"time":RFC 3339,"line":JSON or string}, with "stderr" in place of "line" for that stream. Of what a
+	// Command prints raw, "line" is {"type":"raw","text":string} for each Raw.
 	// A write that fails stops nothing; Process.LogErr tells of it.
 	Log io.Writer
 }
@@ -50,24 +99,60 @@ var required = []string{
 
 // optional are the flags that we want and can do without. Some releases refuse them, which Classify tells.
 var optional = []string{
-	"--replay-user-messages",  // receipts
-	"--forward-subagent-text", // what subagents say
+	"--replay-user-messages", // receipts
+	forwardSubagentText,
 }
 
 func (s Spec) args() []string {
 	args := slices.Concat(s.Prefix, required)
+	release := ReleaseOf(InstalledRelease(s.Path))
 	for _, flag := range optional {
-		if !slices.Contains(s.Without, flag) {
+		if !slices.Contains(s.Without, flag) && !release.refuses(flag) {
 			args = append(args, flag)
 		}
 	}
-	if s.Resume {
-		args = append(args, "--resume", s.SessionID)
-	} else {
-		args = append(args, "--session-id", s.SessionID)
+	args = append(args, s.conversation()...)
+	args = append(args, s.bounds()...)
+	if s.servesTools() {
+		// The form with = takes one value: the other would take what follows.
+		args = append(args, "--mcp-config="+mcpConfig)
+		for _, t := range s.Tools {
+			args = append(args, "--allowedTools="+ToolPrefix+t.Name)
+		}
+	}
+	for _, rule := range s.Allowed {
+		args = append(args, "--allowedTools="+rule)
 	}
 	return append(args, s.Flags...)
 }
+
+// conversation are the flags that say which one it is.
+func (s Spec) conversation() []string {
+	switch {
+	case s.Resume:
+		return []string{"--resume", s.SessionID}
+	case s.Fork != "":
+		return []string{"--resume", s.Fork, "--fork-session", "--session-id", s.SessionID}
+	}
+	return []string{"--session-id", s.SessionID}
+}
+
+// bounds are the flags that keep a launch within what it may be and spend. The form with = takes a value that begins with a dash.
+func (s Spec) bounds() (flags []string) {
+	if s.AgentType != "" {
+		flags = append(flags, "--agent="+s.AgentType)
+	}
+	if s.BudgetUSD > 0 {
+		flags = append(flags, "--max-budget-usd="+strconv.FormatFloat(s.BudgetUSD, 'f', -1, 64))
+	}
+	if s.MaxTurns > 0 {
+		flags = append(flags, "--max-turns="+strconv.Itoa(s.MaxTurns))
+	}
+	return flags
+}
+
+// servesTools tells whether the process is served tools.
+func (s Spec) servesTools() bool { return len(s.Tools) > 0 && !s.isCommand() }
 
 // toolPatience is how long, in milliseconds, the CLI lets one of our own tools wait for its answer: 23 days, near the
 // longest that its timers hold. Without it some releases cut the wait short.
@@ -79,6 +164,12 @@ func (s Spec) environ() []string {
 		env = append(env, "PWD="+s.Dir)
 	}
 	env = append(env, "MCP_TOOL_TIMEOUT="+toolPatience)
+	switch {
+	case !s.isCommand():
+		env = append(env, ReleaseOf(InstalledRelease(s.Path)).environ()...)
+	case lookup(env, "TERM") == "":
+		env = append(env, "TERM=dumb") // nobody draws what it prints
+	}
 	return slices.Concat(env, s.Extra, s.Marker.env())
 }
 
@@ -146,26 +237,45 @@ func Find(explicit string, env []string) (string, error) {
 		}
 	}
 	if strings.ContainsRune(name, filepath.Separator) {
-		path, err := filepath.Abs(name)
-		if err != nil {
-			return "", &StartError{Path: name, Err: err}
-		}
-		if _, err := exec.LookPath(path); err != nil {
-			return "", startError(path, err)
-		}
+		return executable(name, claudeHint)
+	}
+	if path := inPath(name, env); path != "" {
 		return path, nil
 	}
+	return "", &StartError{Path: name, Err: ErrNotFound,
+		Reason: "it is in no folder of $PATH; install Claude Code, or give its path with --claude or $" + EnvClaude}
+}
+
+// executable gives the absolute path of a program that is there. hint is as for startError.
+func executable(path, hint string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", &StartError{Path: path, Err: err}
+	}
+	if _, err := exec.LookPath(abs); err != nil {
+		return "", startError(abs, hint, err)
+	}
+	return abs, nil
+}
+
+// inPath looks a name up in the absolute folders of env's $PATH. It gives "" if it is in none.
+func inPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path, nil
+			return path
 		}
 	}
-	return "", &StartError{Path: name, Err: ErrNotFound,
-		Reason: "it is in no folder of $PATH; install Claude Code, or give its path with --claude or $" + EnvClaude}
+	return ""
 }
+
+// What to do about a program that is missing.
+const (
+	claudeHint  = "give the path of claude with --claude or $" + EnvClaude
+	commandHint = "give the path of a program, or the name of one in $PATH"
+)
 
 // lookup gives the value that a process started with env would see.
 func lookup(env []string, name string) string {
@@ -177,12 +287,12 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// startError gives the cause of a failed exec of path its type.
-func startError(path string, err error) *StartError {
+// startError gives the cause of a failed exec of path its type. hint says what to do if it is missing.
+func startError(path, hint string, err error) *StartError {
 	info, statErr := os.Stat(path)
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):
-		return &StartError{Path: path, Err: ErrNotFound, Reason: "give the path of claude with --claude or $" + EnvClaude}
+		return &StartError{Path: path, Err: ErrNotFound, Reason: hint}
 	case statErr == nil && !info.Mode().IsRegular():
 		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "it is not a file"}
 	case errors.Is(err, fs.ErrNotExist):
@@ -191,6 +301,8 @@ func startError(path string, err error) *StartError {
 		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "chmod +x it"}
 	case isNotProgram(err):
 		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "it is no program for this machine"}
+	case errors.Is(err, syscall.E2BIG):
+		return &StartError{Path: path, Err: err, Reason: "its arguments and its environment together are too long"}
 	}
 	return &StartError{Path: path, Err: err}
 }
@@ -213,7 +325,7 @@ func Version(ctx context.Context, path string) (string, error) {
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			return "", &StartError{Path: path, Err: ErrNotClaude, Reason: "--version ended with " + exit.Error()}
 		}
-		return "", startError(path, err)
+		return "", startError(path, claudeHint, err)
 	}
 	first, _, _ := bytes.Cut(out.bytes(), []byte("\n"))
 	version, ok := strings.CutSuffix(strings.TrimSpace(string(first)), versionSuffix)

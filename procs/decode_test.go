@@ -100,7 +100,7 @@ func TestALineMeansWhatItSays(t *testing.T) {
 			[]Message{ToolResult{ToolUse: "a", Text: "1"}, ToolResult{ToolUse: "b", Text: "2\n3", IsError: true}}},
 		{"a long tool",
 			`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":90}`,
-			[]Message{Activity{Text: "Bash, 1m30s"}}},
+			[]Message{Activity{Text: "Bash, 1m30s", Beat: true}}},
 		{"a withdrawn question",
 			`{"type":"control_cancel_request","request_id":"r"}`, []Message{AskCancelled{Request: "r"}}},
 		{"a hook that is not ours",
@@ -109,6 +109,7 @@ func TestALineMeansWhatItSays(t *testing.T) {
 		{"colours around JSON",
 			"\x1b[1m{\"type\":\"control_cancel_request\",\"request_id\":\"r\"}\x1b[0m\x1b[?25h", []Message{AskCancelled{Request: "r"}}},
 		{"the end of the terminal", "\x1b[?25h", nil},
+		{"the same of 2.1.200", "\x1b[?25h\x0f", nil},
 		{"a type of tomorrow", `{"type":"tomorrow"}`, nil},
 		{"a message without content", `{"type":"assistant","message":{}}`, nil},
 		{"no message at all", `{"type":"user"}`, nil},
@@ -124,15 +125,6 @@ func TestALineMeansWhatItSays(t *testing.T) {
 	}
 }
 
-func TestALimitsEndIsToldWithTheFailureItCaused(t *testing.T) {
-	var d decoder
-	d.decode([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795254610}}`))
-	got, _ := d.decode([]byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"no"}`))
-	if r, ok := got[0].(Result); !ok || r.Resets.Unix() != 1795254610 {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // backgroundOf gives the lists that a conversation tells, in order.
 func backgroundOf(lines ...string) (lists []any) {
 	var d decoder
@@ -141,13 +133,20 @@ func backgroundOf(lines ...string) (lists []any) {
 		for _, m := range messages {
 			switch m := m.(type) {
 			case Background:
-				lists = append(lists, m.Tasks)
+				lists = append(lists, names(m.Tasks))
 			case StopHook:
-				lists = append(lists, "at the gate", m.Background)
+				lists = append(lists, "at the gate", names(m.Background))
 			}
 		}
 	}
 	return lists
+}
+
+func names(tasks []Task) (names []string) {
+	for _, t := range tasks {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func TestWhatLivesInTheBackgroundIsToldByEveryRelease(t *testing.T) {
@@ -296,5 +295,26 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(all)), "µs/line")
 		})
+	}
+}
+
+func TestAResultAsksNobodyIfItOnlyTellsOfATask(t *testing.T) {
+	notice := Result{Subtype: "success", Origin: "task-notification"}
+	for name, c := range map[string]struct {
+		change func(*Result)
+		want   bool
+	}{
+		"a notice":             {func(*Result) {}, true},
+		"a turn of its own":    {func(r *Result) { r.NumTurns, r.Text = 1, "The service has a name." }, false},
+		"an empty turn":        {func(r *Result) { r.NumTurns = 1 }, false},
+		"the end of a prompt":  {func(r *Result) { r.Origin = "" }, false},
+		"a failure of the API": {func(r *Result) { r.IsError = true }, false},
+		"a turn that was cut":  {func(r *Result) { r.Subtype = "error_during_execution" }, false},
+	} {
+		r := notice
+		c.change(&r)
+		if got := r.AsksNobody(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

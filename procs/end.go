@@ -2,6 +2,7 @@ package procs
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,9 @@ type Ending uint8
 
 // The endings.
 const (
-	Finish Ending = iota // it has no work left: close its input
+	Finish Ending = iota // it has no work left: close its input; a Spec.Command is waited for
 	Park                 // it waits for a person: SIGTERM, which keeps its conversation as it is
-	Stop                 // a person wants it stopped: interrupt its turn, then SIGTERM
+	Stop                 // a person wants it stopped: interrupt its turn, then SIGTERM; of a Spec.Command the latter alone
 	Kill                 // at once
 
 	// KeepProcesses is or'ed to Finish: what the agent left running stays.
@@ -39,11 +40,13 @@ var defaultPatience = patience{finish: 10 * time.Second, interrupt: 3 * time.Sec
 func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	keep := how&KeepProcesses != 0
 	how &^= KeepProcesses
-	kin := p.kin()
+	p.parking.Store(how == Park)
+	s := sweep{marker: p.spec.Marker, since: p.id.start, patience: p.patience.term}
+	// Afterwards, with the process gone, not all that ties them to it is left.
+	_, _ = p.belonging(&s)
 	p.climb(ctx, how)
 	defer func() { <-p.done }()
 
-	s := sweep{marker: p.spec.Marker, since: p.id.start, known: kin, patience: p.patience.term}
 	if how == Kill {
 		s.patience = 0
 	}
@@ -73,7 +76,9 @@ func (p *Process) climb(ctx context.Context, how Ending) {
 		}
 	}
 	if how != Kill {
-		p.signal(unix.SIGTERM, false)
+		p.askSpending()
+		// A shell that waits for a program attends to its signals only when that has ended.
+		p.signal(unix.SIGTERM, p.spec.isCommand())
 		if p.gone(ctx, p.patience.term) {
 			return
 		}
@@ -108,23 +113,15 @@ func (p *Process) signal(sig unix.Signal, group bool) {
 	_ = unix.Kill(pid, sig) // ours, and not reaped: it can only have ended
 }
 
-// kin gives what descends from the process at this moment. Afterwards, with the process gone, only the marker and the
-// ties among its descendants are left to find them by.
-func (p *Process) kin() map[identity]bool {
+// belonging lets the sweep find the process and all that belongs to it at this moment.
+func (p *Process) belonging(s *sweep) ([]process, error) {
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
-	kin := map[identity]bool{}
 	if p.reaped {
-		return kin
+		return nil, os.ErrProcessDone
 	}
-	all, _ := table()
-	for _, other := range all {
-		if session, err := unix.Getsid(other.pid); err == nil && session == p.id.pid {
-			kin[other.identity] = true
-		}
-	}
-	kin[p.id] = true
-	addDescendants(kin, all)
-	delete(kin, p.id)
-	return kin
+	// As long as it is not reaped its session's number is its own.
+	s.session = p.id.pid
+	defer func() { s.session = 0 }()
+	return s.members()
 }

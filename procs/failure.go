@@ -7,7 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,6 +29,7 @@ const (
 	API          FailureKind = "api"           // a request failed
 	CutShort     FailureKind = "cut_short"     // the turn was interrupted, or the process ended before its end
 	Crashed      FailureKind = "crash"         // the process ended in a way that the CLI never does by itself
+	Exited       FailureKind = "exited"        // a Spec.Command ended otherwise than with exit code 0
 )
 
 // A Failure is why a turn or a process ended otherwise than well. It survives JSON unchanged.
@@ -39,10 +42,13 @@ type Failure struct {
 }
 
 // Classify tells what a turn's result means (e nil), or the end of a process, r being its last result or the zero
-// Result. It gives the zero Failure if all is well.
+// Result. It gives the zero Failure if all is well. How a Spec.Command went, its exit code alone tells.
 func Classify(r Result, e *Exit) Failure {
 	if e == nil {
 		return turnFailure(r)
+	}
+	if e.Command {
+		return commandFailure(e)
 	}
 	if f := neverBegan(r, e); f.Kind != "" {
 		return f
@@ -63,6 +69,21 @@ func Classify(r Result, e *Exit) Failure {
 		return Failure{Kind: Crashed, Passing: true, Reason: fmt.Sprintf("exit %d%s", e.Code, lastWords(e.Stderr))}
 	case r.Subtype == "":
 		return Failure{Kind: CutShort, Passing: true, Reason: "it ended before the end of its turn"}
+	}
+	return Failure{}
+}
+
+// commandFailure reads the end of a command. Its last words are on stderr, else at the end of what it printed.
+func commandFailure(e *Exit) Failure {
+	words := lastWords(e.Stderr)
+	if words == "" {
+		words = lastWords(e.Output)
+	}
+	switch {
+	case e.Signal != "":
+		return Failure{Kind: Exited, Reason: "it was ended by " + e.Signal + words}
+	case e.Code != 0:
+		return Failure{Kind: Exited, Reason: fmt.Sprintf("exit %d%s", e.Code, words)}
 	}
 	return Failure{}
 }
@@ -162,12 +183,16 @@ func cutLine(s string) string {
 
 func firstLine(text string) string { return cutLine(strings.TrimSpace(text)) }
 
-// lastWords gives the last line of stderr, to end a reason with.
-func lastWords(stderr string) string {
-	stderr = strings.TrimSpace(stderr)
-	last := cutLine(stderr[strings.LastIndexByte(stderr, '\n')+1:])
-	if last == "" {
-		return ""
+// lastWords gives the last line of what was printed, without what only a terminal understands, to end a reason with.
+func lastWords(printed string) string {
+	lines := strings.FieldsFunc(printed, func(r rune) bool { return r == '\n' || r == '\r' })
+	for _, line := range slices.Backward(lines) { // a sequence without end takes one line, not all
+		line = strings.Join(strings.FieldsFunc(ansi.Strip(line), func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r)
+		}), " ")
+		if line != "" {
+			return ": " + cutLine(line)
+		}
 	}
-	return ": " + last
+	return ""
 }

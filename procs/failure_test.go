@@ -111,6 +111,37 @@ func TestAnExitIsClassified(t *testing.T) {
 	}
 }
 
+func TestTheEndOfACommandIsClassifiedByItsExitCodeAndItsLastWords(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		exit Exit
+		want string // the reason, "" for no failure
+	}{
+		{"done, whatever it printed", Exit{Stderr: "error: unknown option '--verbose'\n", Output: "failed"}, ""},
+		{"stderr before the output", Exit{Code: 3, Stderr: "a\nb\n\n", Output: "c\n"}, "exit 3: b"},
+		{"as claude does in text mode", Exit{Code: 1, Output: "Invalid API key · Fix external API key\n\x1b[?25h"},
+			"exit 1: Invalid API key · Fix external API key"},
+		{"colours, a tab and a bell", Exit{Code: 1, Stderr: "\x1b[31merror:\x1b[0m\tno\a\r\n\x1b[?25h"}, "exit 1: error: no"},
+		{"a progress bar", Exit{Code: 1, Stderr: "10%\r20%\r"}, "exit 1: 20%"},
+		{"a sequence without end before it", Exit{Code: 1, Stderr: "\x1b]0;title\nwhy\n"}, "exit 1: why"},
+		{"by a signal of its own making", Exit{Code: 143}, "exit 143"},
+		{"by a signal", Exit{Code: -1, Signal: "SIGSEGV"}, "it was ended by SIGSEGV"},
+		{"what claude alone means by it", Exit{Code: 1, Stderr: "No conversation found with session ID: 0\n"},
+			"exit 1: No conversation found with session ID: 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.exit.Command = true
+			want := Failure{Reason: c.want}
+			if c.want != "" {
+				want.Kind = Exited
+			}
+			if got := Classify(Result{Subtype: "success"}, &c.exit); got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
 func TestAReasonIsBounded(t *testing.T) {
 	got := Classify(Result{}, &Exit{Code: 2, Stderr: strings.Repeat("ä", maxTail)})
 	if len(got.Reason) > 2*maxReason {

@@ -19,12 +19,21 @@ type identity struct {
 // A process is one line of the system's process table.
 type process struct {
 	identity
-	parent int
-	ended  bool // a zombie: it has ended and waits for its parent
+	parent  int
+	session int
+	ended   bool          // a zombie: it has ended and waits for its parent
+	cpu     time.Duration // computed by it and the children that it has waited for; 0 where the table does not say
+	rss     int64         // bytes of memory that it holds; 0 where the table does not say
 }
 
 // Alive tells whether the process with this pid and start time (Process.StartTicks) still runs.
 func Alive(pid int, startTicks uint64) bool { return identity{pid, startTicks}.alive() }
+
+// Exists tells whether there is a process of this number, whichever it is.
+func Exists(pid int) bool {
+	_, err := read(pid)
+	return err == nil
+}
 
 func (id identity) alive() bool {
 	p, err := read(id.pid)

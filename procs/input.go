@@ -8,29 +8,52 @@ import (
 	"time"
 )
 
+// ErrNoMessages says that the process is a Spec.Command, which nothing can be said to.
+var ErrNoMessages = errors.New("the process is a command, which takes no messages")
+
 // ErrGone says that the process has ended, or that its input is closed: it hears nothing any more.
 var ErrGone = errors.New("the process takes no more input")
 
-// stopCallback names our Stop hook, which the CLI calls at the end of each turn.
-const stopCallback = "stop"
+// Our hooks: Stop, which the CLI calls at the end of each turn, and ConfigChange, which it calls before settings that have changed
+// on disk take effect (2.1.100 and later; older ones pass over it).
+const (
+	stopCallback   = "stop"
+	configCallback = "config"
+)
 
 // initialize is the first line on stdin. The hook has no timeout, so a turn waits at its gate for as long as it takes.
-var initialize = map[string]any{
-	"type": "control_request", "request_id": "initialize",
-	"request": map[string]any{
-		"subtype": "initialize",
-		"hooks": map[string]any{
-			"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{stopCallback}}},
-		},
-	},
+func (s Spec) initialize() any {
+	hook := func(matcher any, callback string) []any {
+		return []any{map[string]any{"matcher": matcher, "hookCallbackIds": []string{callback}}}
+	}
+	hooks := map[string]any{"Stop": hook(nil, stopCallback)}
+	if s.SettingsStay {
+		hooks["ConfigChange"] = hook("project_settings|local_settings", configCallback)
+	}
+	request := map[string]any{"subtype": "initialize", "hooks": hooks}
+	if s.servesTools() {
+		request["sdkMcpServers"] = []string{serverName}
+	}
+	return map[string]any{"type": "control_request", "request_id": "initialize", "request": request}
 }
 
-// refusal answers a control request that is not understood; the child waits for an answer.
-func refusal(m unanswerable) any {
-	return map[string]any{"type": "control_response", "response": map[string]any{
-		"subtype": "error", "request_id": m.Request,
-		"error": fmt.Sprintf("unsupported control request %.60q", m.Subtype),
-	}}
+// refuse answers a control request with an error, since the child waits for an answer.
+func (p *Process) refuse(request, why string) {
+	p.reply(func() error {
+		return p.stdin.write(map[string]any{"type": "control_response", "response": map[string]any{
+			"subtype": "error", "request_id": request, "error": why,
+		}})
+	})
+}
+
+// reply writes what the goroutine that reads stdout has to say, without holding that up: a child that is in the middle of
+// printing may not read what somebody else is writing before it has printed all. Only when many replies are not taken does
+// it block. A child that is gone needs none.
+func (p *Process) reply(write func() error) {
+	p.replies.Go(func() error {
+		_ = write()
+		return nil
+	})
 }
 
 // Send writes a user message. It blocks until the child has taken it into its pipe, which it does at any time, also
@@ -43,24 +66,65 @@ func (p *Process) Send(uuid, text string) error {
 }
 
 // Allow lets a call that was asked about run with this input: the Ask's own, for AskUserQuestion with answers added.
+// Like Deny, Gate and Return it answers a request once, and blocks until the child has taken that into its pipe. The error
+// is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and ErrGone after the end.
 func (p *Process) Allow(request string, updatedInput json.RawMessage) error {
-	if len(updatedInput) == 0 {
-		return errors.New("allow a call: it has no input")
+	if !json.Valid(updatedInput) {
+		return errors.New("allow a call: its input is no JSON")
+	}
+	if _, err := p.claim(request, byVerdict); err != nil {
+		return err
 	}
 	return p.respond(request, map[string]any{"behavior": "allow", "updatedInput": updatedInput})
 }
 
 // Deny refuses it; the agent reads the message. With interrupt its turn ends, and it reads no message.
 func (p *Process) Deny(request, message string, interrupt bool) error {
-	return p.respond(request, map[string]any{"behavior": "deny", "message": message, "interrupt": interrupt})
+	if _, err := p.claim(request, byVerdict); err != nil {
+		return err
+	}
+	return p.respond(request, denial(message, interrupt))
+}
+
+func denial(message string, interrupt bool) any {
+	return map[string]any{"behavior": "deny", "message": message, "interrupt": interrupt}
 }
 
 // Gate answers a StopHook: "" lets the turn end, anything else sends the agent on with it. The CLI takes nine in a row.
 func (p *Process) Gate(request, block string) error {
+	if _, err := p.claim(request, byGate); err != nil {
+		return err
+	}
 	if block == "" {
 		return p.respond(request, map[string]any{})
 	}
 	return p.respond(request, map[string]any{"decision": "block", "reason": block})
+}
+
+// deny refuses a call that was not handed over.
+func (p *Process) deny(request, why string) {
+	p.reply(func() error { return p.respond(request, denial(why, false)) })
+}
+
+// keepSettings has the CLI go on with the settings that it has.
+func (p *Process) keepSettings(request string) {
+	p.tell(Activity{Text: "the settings in the agent's folder have changed; it goes on with those that it was started with"})
+	p.reply(func() error {
+		return p.respond(request, map[string]any{"decision": "block", "reason": "settings are taken when the agent is started"})
+	})
+}
+
+// claim takes the one right to answer a request.
+func (p *Process) claim(id string, how answering) (request, error) {
+	if p.stdin == nil {
+		return request{}, ErrNoMessages
+	}
+	select {
+	case <-p.exited:
+		return request{}, ErrGone
+	default:
+		return p.waiting.answer(id, how)
+	}
 }
 
 func (p *Process) respond(request string, response any) error {
@@ -81,7 +145,7 @@ var interrupt = map[string]any{
 // CloseInput ends stdin. The child ends when it has no work left; an open question fails.
 func (p *Process) CloseInput() error { return p.stdin.closeWithin(0) }
 
-// A writer writes lines to stdin, whole and one at a time.
+// A writer writes lines to stdin, whole and one at a time. A nil one is a command's: its error is ErrNoMessages.
 type writer struct {
 	pipe *os.File
 	pen  chan struct{} // held by who writes
@@ -96,6 +160,9 @@ func (w *writer) writeWithin(v any, d time.Duration) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode a line for the child: %w", err)
+	}
+	if w == nil {
+		return ErrNoMessages
 	}
 	release, err := w.take(d)
 	if err != nil {
@@ -114,6 +181,9 @@ func (w *writer) writeWithin(v any, d time.Duration) error {
 
 // closeWithin closes stdin after the line that is being written.
 func (w *writer) closeWithin(d time.Duration) error {
+	if w == nil {
+		return ErrNoMessages
+	}
 	release, err := w.take(d)
 	if err != nil {
 		return err
@@ -142,3 +212,13 @@ func (w *writer) take(d time.Duration) (release func(), err error) {
 
 // close closes stdin at once; a write under way fails.
 func (w *writer) close() { w.pipe.Close() }
+
+// closeInput does that with whatever the process reads from.
+func (p *Process) closeInput() {
+	if p.stdin != nil {
+		p.stdin.close()
+	}
+	if p.prompt != nil {
+		p.prompt.Close()
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -77,6 +78,8 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) bytes() []byte { return t.kept }
+
+func (t *tail) text() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
 
 // cut bounds a text to n bytes, at a rune's edge, and says so.
 func cut(s string, n int) string {

@@ -21,6 +21,18 @@ type lineLog struct {
 // stdout logs a line of the protocol; isJSON says that it may stand in the log as it is.
 func (l *lineLog) stdout(line []byte, isJSON bool) { l.add("line", line, isJSON) }
 
+// raw logs output that has no protocol, as a line of a type of its own.
+func (l *lineLog) raw(text string) {
+	if l.w == nil {
+		return
+	}
+	line, _ := json.Marshal(struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{"raw", text})
+	l.stdout(line, true)
+}
+
 func (l *lineLog) stderr(line []byte) { l.add("stderr", line, false) }
 
 func (l *lineLog) add(stream string, line []byte, isJSON bool) {

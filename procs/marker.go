@@ -13,8 +13,9 @@ const (
 	EnvLaunch = "CLAUDE_SUPERVISE_LAUNCH"
 )
 
-// A Marker says which launch a process belongs to. It is inherited by whatever a child starts, and found again by
-// Sweep after the supervisor that made the launch is gone.
+// A Marker says which launch a process belongs to. It is inherited by whatever a child starts, in the environment and,
+// on Linux, as a resource limit that limits nothing, and found again by Sweep after the supervisor that made the launch
+// is gone.
 type Marker struct {
 	Run, Agent string
 	Launch     int

@@ -11,7 +11,16 @@ type Message interface{ message() }
 
 type (
 	// Init begins a turn (`system/init`): it comes at every turn, also at those that nobody asked for.
-	Init struct{ SessionID, Version, PermissionMode, Model string }
+	// Agents are the types that agents can be of here.
+	Init struct {
+		SessionID, Version, PermissionMode, Model string
+		Agents                                    []string
+	}
+
+	// Raw is what a Spec.Command prints that does not speak the stream protocol, as it comes: whole lines, of which the
+	// last may lack its end if that did not follow at once. It is cut at no rune, is at most 96 KiB of UTF-8 (what was none
+	// is replaced), and has its carriage returns and control sequences.
+	Raw struct{ Text string }
 
 	// Text is one text block of the assistant. ID is that of its API message; Parent is the tool use of the
 	// subagent that said it, "" for the main conversation.
@@ -23,24 +32,35 @@ type (
 		Input                       json.RawMessage
 	}
 
-	// ToolResult is what a call gave. Text is its text content, bounded.
+	// ToolResult is what a call gave. Text is its text content, bounded; "" where the release does not show the calls of
+	// subagents in the background, and the end of one tells that they have had their results.
 	ToolResult struct {
 		Parent, ToolUse, Text string
 		IsError               bool
+		BrokenOff             bool // no result: what the CLI writes in its place when the call was broken off or refused
 	}
 
 	// Said is a user message that the CLI shows: hook feedback, replayed prompts.
 	Said struct{ UUID, Text string }
 
-	// Result ends a turn.
+	// Result ends a turn. Of a Spec.Command there is one, after the end of the process and before its Exit.
 	Result struct {
 		Subtype, TerminalReason, Text, Origin string
 		IsError                               bool
 		APIStatus                             int
 		NumTurns                              int
-		InputTokens, OutputTokens             int64     // of this result, cache reads and writes included in the input
-		CostUSD                               float64   // since the last result of this process
+		InputTokens, OutputTokens             int64     // since the last result, of subagents too, cache reads and writes included in the input
+		CostUSD                               float64   // since the last result of this process, or of the conversation (Spec.SpentUSD)
 		Resets                                time.Time // when a usage limit ends, if the CLI has said so; else zero
+	}
+
+	// Usage is what one API request has used, told once for each, before the first block of its reply. OutputTokens is what was
+	// known then, next to nothing, but on 2.1.7; the Result has the rest. Parent is the tool use of the subagent that made the
+	// request, "" for the main conversation. Requests of which no block is shown are not told: the CLI's own (titles), and
+	// before 2.1.329 the last of a subagent.
+	Usage struct {
+		MessageID, Parent, Model                            string
+		InputTokens, OutputTokens, CacheRead, CacheCreation int64 // InputTokens are those that neither were nor are now in a cache
 	}
 
 	// Receipt says how far a message sent with a uuid has got: queued, started, then completed, or cancelled if its
@@ -49,23 +69,32 @@ type (
 
 	// Ask is a request that waits for Allow or Deny: AskUserQuestion, or any tool that needs permission.
 	Ask struct {
-		Request, ToolUse, Name, Description, Reason, AgentID string
-		Input                                                json.RawMessage
+		Request, ToolUse, Name, Description, Reason string
+		Input                                       json.RawMessage
+		Suggestions                                 json.RawMessage // rules that the CLI offers (permission_suggestions), nil: none
+		From                                        Subagent
 	}
 
-	// AskCancelled withdraws a request that waits.
+	// Call is a call of one of Spec.Tools, with an input that fits its schema. It waits for Return.
+	Call struct {
+		Request, ToolUse, Name string // the name without the server's
+		Input                  json.RawMessage
+		From                   Subagent
+	}
+
+	// AskCancelled withdraws an Ask or Call that waits.
 	AskCancelled struct{ Request string }
 
 	// StopHook asks whether the turn may end; it waits for Gate.
 	StopHook struct {
 		Request, Transcript, LastMessage string
 		Active                           bool     // the turn was already sent on by a hook
-		Background                       []string // what still lives, for people: "shell: make test"
+		Background                       []Task   // what still lives
 		Crons                            []string // scheduled wake-ups
 	}
 
 	// Background lists what lives on outside a turn, whenever it changes.
-	Background struct{ Tasks []string }
+	Background struct{ Tasks []Task }
 
 	// Retry says that the CLI itself tries an API request again.
 	Retry struct {
@@ -74,8 +103,12 @@ type (
 		Error                string
 	}
 
-	// Activity is a sign of life for progress: a running tool, a status line.
-	Activity struct{ Text string }
+	// Activity is a sign of life for progress: a status line, a running tool, a line that a Spec.Command prints to stderr
+	// (its beginning). Of a running tool the CLI tells every 30 seconds whether or not anything moves: Beat.
+	Activity struct {
+		Text string // "": nothing that is worth telling
+		Beat bool
+	}
 
 	// Garbled is a line that is not JSON; bounded.
 	Garbled struct{ Line string }
@@ -86,17 +119,51 @@ type (
 		Signal string // name of the signal that ended it, or ""
 		Stderr string // the tail, bounded
 		Spoke  bool   // it has printed a line of JSON
+
+		Command bool   // of a Spec.Command
+		Output  string // what that printed last: the tail, bounded
+
+		// What was spent since the last Result, as in a Result: by the turn that was cut. A process that was parked or stopped was
+		// asked (Release.SaysSpending). Of another the cost is not known, and of the tokens what the Usages say.
+		InputTokens, OutputTokens int64
+		CostUSD                   float64
 	}
 )
 
+// A Subagent is who asks or calls; the zero value is the main conversation.
+type Subagent struct {
+	ID      string // its task id; "" where the release does not say it
+	ToolUse string // the call that started it
+	Type    string
+	Task    string // in a few words
+	Prompt  string // the task as it was given, bounded
+	Depth   int    // 1: started by the main conversation
+}
+
+// A Task is work that lives on outside a turn: a command or a subagent.
+type Task struct {
+	ID       string
+	Name     string // for people: "shell: make test"
+	Subagent bool
+}
+
+// AsksNobody tells whether the CLI has only taken notice of a task that has ended, without asking the model: the turn that tells
+// the model of it follows, of its own or with what is said next.
+func (r Result) AsksNobody() bool {
+	return r.Origin == "task-notification" && r.Subtype == "success" && !r.IsError && r.NumTurns == 0 && r.Text == ""
+}
+
 func (Init) message()         {}
+func (Raw) message()          {}
 func (Text) message()         {}
 func (ToolUse) message()      {}
 func (ToolResult) message()   {}
 func (Said) message()         {}
 func (Result) message()       {}
+func (Usage) message()        {}
 func (Receipt) message()      {}
 func (Ask) message()          {}
+func (Call) message()         {}
 func (AskCancelled) message() {}
 func (StopHook) message()     {}
 func (Background) message()   {}

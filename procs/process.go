@@ -1,24 +1,23 @@
 package procs
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
-// A Process is a running child. Its methods may be called from any goroutine but that of its handler, unless they say
+// A Process is a running child. Its methods may be called from any goroutine but those of its handler, unless they say
 // otherwise.
 type Process struct {
 	spec     Spec
@@ -28,11 +27,22 @@ type Process struct {
 	cmd    *exec.Cmd
 	id     identity
 	handle *handle
-	stdin  *writer
+	stdin  *writer  // nil: a command takes no messages
+	prompt *os.File // where feed writes a command's prompt, nil if it is among its arguments
 	stdout *os.File // our side of the pty
 	stderr *os.File
 	log    *lineLog
 	turn   *turn
+
+	spending inquiry
+
+	tools *toolServer // nil: it is served none
+	mouth sync.Mutex  // held while the handler is called
+
+	waiting waiting
+	replies errgroup.Group // what is written on behalf of the goroutine that reads stdout, see reply
+	parking atomic.Bool    // it is being ended so that what waits can be answered later
+	flooded bool           // it was told that too much waits; of the goroutine that reads stdout
 
 	reaping sync.Mutex
 	reaped  bool          // from here on the pid may be somebody else's
@@ -41,11 +51,15 @@ type Process struct {
 }
 
 // Start runs a child and returns once it does. Its first line of input, which sets up the Stop hook, is written
-// before. handler is called from one goroutine, one message at a time in the order in which they were printed, Exit
-// last and always. It may block: the child is not read meanwhile, and then blocks too. It must not call End.
+// before; the prompt of a Spec.Command may still be on its way. handler is called with one message at a time, those of
+// each of the child's streams in the order in which they were printed, Exit last and always. It may block: the child is
+// not read meanwhile, and then blocks too. It must not call End.
 //
 // The error is a StartError if the program cannot be run; then nothing runs and handler is never called.
 func Start(spec Spec, handler func(Message)) (*Process, error) {
+	if spec.isCommand() {
+		spec.Path = spec.Command[0] // as errors name it
+	}
 	if spec.Dir != "" {
 		dir, err := filepath.Abs(spec.Dir)
 		if err != nil {
@@ -62,11 +76,28 @@ func Start(spec Spec, handler func(Message)) (*Process, error) {
 		patience: defaultPatience,
 		log:      &lineLog{w: spec.Log, launch: spec.Marker.Launch},
 		turn:     newTurn(),
+		spending: inquiry{answered: make(chan struct{}, 1)},
 		exited:   make(chan struct{}),
 		done:     make(chan struct{}),
 	}
+	p.replies.SetLimit(maxWaiting)
+	var err error
+	if err = p.spec.fork(); err != nil {
+		return nil, &StartError{Path: spec.Path, Err: err}
+	}
+	if p.cmd, err = p.spec.cmd(); err != nil {
+		return nil, err
+	}
+	if spec.servesTools() {
+		if p.tools, err = p.serveTools(); err != nil {
+			return nil, &StartError{Path: spec.Path, Err: err}
+		}
+	}
 	if err := p.exec(); err != nil {
 		return nil, err
+	}
+	if p.prompt != nil {
+		go p.feed()
 	}
 	stderr := make(chan *tail, 1)
 	go p.await()
@@ -89,9 +120,7 @@ func (p *Process) exec() (err error) {
 					f.Close()
 				}
 			}
-			if p.stdin != nil {
-				p.stdin.close()
-			}
+			p.closeInput()
 		}
 	}()
 	ptmx, tty, err := pty.Open()
@@ -106,32 +135,35 @@ func (p *Process) exec() (err error) {
 	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
 		return fail(fmt.Errorf("make the pty raw: %w", err))
 	}
-	inRead, inWrite, err := os.Pipe()
+	if p.spec.isCommand() {
+		if err := pty.Setsize(tty, window); err != nil {
+			return fail(fmt.Errorf("size the pty: %w", err))
+		}
+	}
+	in, err := p.input()
 	if err != nil {
 		return fail(err)
 	}
-	p.stdin, theirs = newWriter(inWrite), append(theirs, inRead)
+	theirs = append(theirs, in)
 	errRead, errWrite, err := os.Pipe()
 	if err != nil {
 		return fail(err)
 	}
 	p.stderr, theirs = errRead, append(theirs, errWrite)
-	if err := p.stdin.write(initialize); err != nil { // fits in the pipe
-		return fail(err)
-	}
 
-	cmd := exec.Command(p.spec.Path, p.spec.args()...)
-	cmd.Dir, cmd.Env = p.spec.Dir, p.spec.environ()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = inRead, tty, errWrite
+	cmd := p.cmd
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, tty, errWrite
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
-	p.cmd = cmd
 
 	launched.Lock()
 	defer launched.Unlock()
-	if err := cmd.Start(); err != nil {
-		return startError(p.spec.Path, err)
+	taken := p.spec.Marker.tag().pass()
+	err = cmd.Start()
+	taken()
+	if err != nil {
+		return startError(cmd.Path, p.spec.hint(), err)
 	}
-	launched.pids[cmd.Process.Pid] = true
+	launched.pids[cmd.Process.Pid] = p
 	// It is not reaped yet, so its pid is still its own; if it cannot be read, neither could anybody compare it.
 	p.id = identity{pid: cmd.Process.Pid}
 	if known, err := read(p.id.pid); err == nil {
@@ -168,6 +200,9 @@ func (p *Process) LogErr() error { return p.log.firstError() }
 
 // await waits for the process to end, and reaps it.
 func (p *Process) await() {
+	// What is there already is none of the agent's. To learn that now, while the agent starts, leaves little to look at
+	// when it ends and somebody waits.
+	_, _ = table(p.id.start)
 	if p.handle.tells() {
 		// Not cmd.Wait, which reaps: as long as the process is a zombie its group cannot be somebody else's.
 		p.handle.wait(context.Background())
@@ -181,133 +216,26 @@ func (p *Process) await() {
 	p.reaping.Unlock()
 
 	launched.Lock()
-	delete(launched.pids, p.id.pid)
+	if launched.pids[p.id.pid] == p { // and not of a launch that was given its number
+		delete(launched.pids, p.id.pid)
+	}
 	launched.Unlock()
+	launchReaped()
 	p.handle.release()
 
 	close(p.exited)
-	p.stdin.close()
+	p.closeInput()
 	// Wake the readers: what the process wrote is there, and nobody else's output is waited for.
 	_ = p.stdout.SetReadDeadline(time.Now().Add(drain))
 	_ = p.stderr.SetReadDeadline(time.Now().Add(drain))
 }
 
-// drain is how long after the end of a process its streams must be silent to count as read, when something that it
-// left behind keeps them open. maxDrain bounds what that may add, in bytes.
-const (
-	drain    = 100 * time.Millisecond
-	maxDrain = 4 << 20
-)
-
-// A drained reads a stream of a process to its end: the end of the stream, or silence after the process is gone.
-type drained struct {
-	f      *os.File
-	exited <-chan struct{}
-	after  int // bytes read since
-}
-
-func (d *drained) Read(b []byte) (int, error) {
-	for {
-		late := false
-		select {
-		case <-d.exited:
-			late = true
-			// Where the file takes no deadline, its end is waited for.
-			_ = d.f.SetReadDeadline(time.Now().Add(drain))
-		default:
-		}
-		n, err := d.f.Read(b)
-		if late {
-			d.after += n
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && !late {
-			continue // await has just set it
-		}
-		if err != nil || d.after > maxDrain {
-			return n, io.EOF // Linux says EIO for a pty that nobody has open any more
-		}
-		return n, nil
-	}
-}
-
-// readStdout hands over what the process says, until its Exit.
-func (p *Process) readStdout(stderr <-chan *tail) {
-	defer close(p.done)
-	in := newLines(&drained{f: p.stdout, exited: p.exited}, maxLine)
-	var d decoder
-	spoke := false
-	for {
-		data, whole, err := in.next()
-		if err != nil {
-			break
-		}
-		if !whole {
-			p.log.stdout(data, false)
-			p.handler(garbled(data))
-			continue
-		}
-		messages, isJSON := d.decode(data)
-		if !isJSON {
-			data = bytes.TrimSpace(data)
-		}
-		if len(data) > 0 {
-			p.log.stdout(data, isJSON)
-		}
-		spoke = spoke || isJSON
-		for _, m := range messages {
-			p.take(m)
-		}
-	}
-	words := <-stderr
-	<-p.exited
-	p.stdout.Close()
-	p.handler(p.exit(words, spoke))
-}
-
-// take deals with what is ours and hands over the rest.
-func (p *Process) take(m Message) {
-	switch m := m.(type) {
-	case unanswerable:
-		// A child that is gone needs no answer.
-		_ = p.stdin.write(refusal(m))
-		return
-	case replied:
-		if m.Error != "" {
-			p.handler(Activity{Text: fmt.Sprintf("claude refused %s: %s", m.Request, cut(m.Error, maxShown))})
-		}
-		return
-	case Init:
-		p.turn.begin()
-	case Result:
-		p.turn.end()
-	}
-	p.handler(m)
-}
-
-func (p *Process) readStderr(kept chan<- *tail) {
-	in := newLines(&drained{f: p.stderr, exited: p.exited}, maxLine)
-	words := &tail{limit: maxTail}
-	for {
-		data, _, err := in.next()
-		if err != nil {
-			break
-		}
-		p.log.stderr(data)
-		_, _ = words.Write(data)
-		_, _ = words.Write([]byte{'\n'})
-	}
-	p.stderr.Close()
-	kept <- words
-}
-
-func (p *Process) exit(words *tail, spoke bool) Exit {
-	e := Exit{Code: -1, Stderr: string(bytes.ToValidUTF8(words.bytes(), []byte("\uFFFD"))), Spoke: spoke}
+// ended gives the exit code, or the name of the signal that ended the process.
+func (p *Process) ended() (code int, signal string) {
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.Signal = unix.SignalName(status.Signal())
-	} else {
-		e.Code = p.cmd.ProcessState.ExitCode()
+		return -1, unix.SignalName(status.Signal())
 	}
-	return e
+	return p.cmd.ProcessState.ExitCode(), ""
 }
 
 // gone waits for the process to end, up to d or until ctx is done, and tells whether it has.

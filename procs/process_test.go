@@ -18,6 +18,9 @@ import (
 // hangs bounds what a test waits for; it is no measure of anything.
 const hangs = 20 * time.Second
 
+// shortPatience is for what does not end by itself.
+const shortPatience = 50 * time.Millisecond
+
 // A run is a process under test and what it says.
 type run struct {
 	*Process
@@ -46,9 +49,17 @@ func start(t *testing.T, s Spec) *run {
 		t.Fatal(err)
 	}
 	r.Process = p
-	p.patience.term = 50 * time.Millisecond
+	p.patience.term = shortPatience
 	t.Cleanup(func() { p.End(context.Background(), Kill) })
 	return r
+}
+
+// waits lets a request wait that the child has not made.
+func (r *run) waits(id string, how answering) {
+	r.t.Helper()
+	if err := r.waiting.add(request{id: id, how: how}); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // next gives the next message of a type and skips others.
@@ -85,6 +96,35 @@ func (r *run) rest() (all []Message) {
 	}
 }
 
+// childFacts are what the part "facts" finds of itself, beside what it must find in any case.
+type childFacts struct {
+	Args, Env []string
+	Dir       string
+	Columns   int
+}
+
+// facts reads them, and holds what is true of every child against them.
+func (r *run) facts() childFacts {
+	r.t.Helper()
+	var facts childFacts
+	var truths map[string]any
+	line := next[Text](r).Text
+	for _, v := range []any{&facts, &truths} {
+		if err := json.Unmarshal([]byte(line), v); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	for fact, want := range map[string]bool{
+		"stdout is a terminal": true, "stdin is a terminal": false, "stderr is a terminal": false,
+		"stdout blocks": true, "leads its session": true, "is in the foreground": true,
+	} {
+		if truths[fact] != want {
+			r.t.Errorf("%s: %v", fact, truths[fact])
+		}
+	}
+	return facts
+}
+
 func TestAChildRunsOnARawPtyWithPipesBesides(t *testing.T) {
 	s := spec(t, "facts")
 	s.Dir = t.TempDir()
@@ -96,25 +136,7 @@ func TestAChildRunsOnARawPtyWithPipesBesides(t *testing.T) {
 		"CLAUDE_CODE_MAX_RETRIES=1", "MCP_TOOL_TIMEOUT=5", EnvRun + "=r-outer",
 	}
 	r := start(t, s)
-	var facts struct {
-		Args, Env []string
-		Dir       string
-	}
-	var truths map[string]any
-	line := next[Text](r).Text
-	for _, v := range []any{&facts, &truths} {
-		if err := json.Unmarshal([]byte(line), v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for fact, want := range map[string]bool{
-		"stdout is a terminal": true, "stdin is a terminal": false, "stderr is a terminal": false,
-		"stdout blocks": true, "leads its session": true, "is in the foreground": true,
-	} {
-		if truths[fact] != want {
-			t.Errorf("%s: %v", fact, truths[fact])
-		}
-	}
+	facts := r.facts()
 	wantArgs := []string{
 		"prefix", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--session-id", s.SessionID, "--model", "haiku",
@@ -135,18 +157,40 @@ func TestAChildRunsOnARawPtyWithPipesBesides(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineSetsUpTheStopHook(t *testing.T) {
-	r := start(t, spec(t, "show"))
-	want := `{"request":{"hooks":{"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]},"subtype":"initialize"},` +
-		`"request_id":"initialize","type":"control_request"}`
-	if got := next[Text](r).Text; got != want {
-		t.Errorf("got %s", got)
+func TestTheFirstLineSetsUpTheHooks(t *testing.T) {
+	for stays, want := range map[bool]string{
+		false: `"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]`,
+		true: `"ConfigChange":[{"hookCallbackIds":["config"],"matcher":"project_settings|local_settings"}],` +
+			`"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]`,
+	} {
+		s := spec(t, "show")
+		s.SettingsStay = stays
+		want = `{"request":{"hooks":{` + want + `},"subtype":"initialize"},"request_id":"initialize","type":"control_request"}`
+		if got := next[Text](start(t, s)).Text; got != want {
+			t.Errorf("got %s", got)
+		}
 	}
+}
+
+func TestSettingsThatChangeAreNotTaken(t *testing.T) {
+	w := newWire(t)
+	w.print(`{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","callback_id":"config","input":{"source":"local_settings"}}}`)
+	if got := w.hear(); !strings.Contains(got, `"request_id":"r"`) || !strings.Contains(got, `"decision":"block"`) {
+		t.Errorf("it wrote %s", got)
+	}
+	if m, ok := w.next().(Activity); !ok || !strings.Contains(m.Text, "settings in the agent's folder have changed") {
+		t.Errorf("the person is told %+v", m)
+	}
+	w.quiet()
 }
 
 func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 	r := start(t, spec(t, "show"))
 	next[Text](r)
+	r.waits("r1", byVerdict)
+	r.waits("r2", byVerdict)
+	r.waits("r3", byGate)
+	r.waits("r4", byGate)
 	for _, c := range []struct {
 		say  func() error
 		want string
@@ -175,6 +219,8 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
 	r := start(t, spec(t, "show"))
 	next[Text](r)
+	r.waits("r1", byVerdict)
+	r.waits("after", byGate)
 	for _, input := range []string{"", "{", "nonsense\n{}"} {
 		if err := r.Allow("r1", json.RawMessage(input)); err == nil {
 			t.Errorf("%q was written", input)

@@ -6,5 +6,5 @@ import "sync"
 // cannot be taken for an orphan.
 var launched = struct {
 	sync.Mutex
-	pids map[int]bool
-}{pids: map[int]bool{}}
+	pids map[int]*Process
+}{pids: map[int]*Process{}}

@@ -22,3 +22,23 @@ func Reserved(flags []string) string {
 	}
 	return ""
 }
+
+// programs are the flags of the CLI that name programs to run, or files that may.
+var programs = []string{"--mcp-config", "--settings", "--setting-sources", "--plugin-dir", "--plugin-url", "--agents"}
+
+// WithoutPrograms gives the flags but for those that name programs to run, or files that may, and these with their values.
+func WithoutPrograms(flags []string) (kept, dropped []string) {
+	dropping := false
+	for _, flag := range flags {
+		if strings.HasPrefix(flag, "-") {
+			name, _, _ := strings.Cut(flag, "=")
+			dropping = slices.Contains(programs, name)
+		}
+		if dropping {
+			dropped = append(dropped, flag)
+		} else {
+			kept = append(kept, flag)
+		}
+	}
+	return kept, dropped
+}

@@ -23,8 +23,8 @@ func (s Survivor) String() string { return fmt.Sprintf("%d %s", s.PID, s.Cmdline
 
 // Sweep ends every process of this user that carries the marker, and what descends from those, and returns when
 // nothing of it is left. It is for launches whose supervisor is gone; Process.End does the same for its own. It gives
-// what it has ended. It blocks for the patience between SIGTERM and SIGKILL if something does not end by itself. The
-// error says what could not be ended.
+// what it has ended, up to a hundred. It blocks for the patience between SIGTERM and SIGKILL if something does not end
+// by itself. The error says what could not be ended.
 func Sweep(m Marker) ([]Survivor, error) {
 	s := sweep{marker: m, patience: defaultPatience.term}
 	return s.run(context.Background())
@@ -34,13 +34,22 @@ func Sweep(m Marker) ([]Survivor, error) {
 type sweep struct {
 	marker   Marker
 	since    uint64            // nothing that started earlier can carry the marker
-	known    map[identity]bool // belongs to it for other reasons
+	session  int               // the launch's own, while its number cannot be somebody else's; 0: not known
+	known    map[identity]bool // has been found once
+	spared   []identity        // this process and those that it descends from
 	patience time.Duration     // between SIGTERM and SIGKILL
 }
 
-// sweepLimit is how long after its patience a sweep goes on trying. Only a process that the kernel cannot end, or that
-// has become another user's, lasts so long.
-const sweepLimit = 10 * time.Second
+const (
+	// sweepLimit is how long after its patience a sweep goes on trying. Only a process that the kernel cannot end, or
+	// that has become another user's, lasts so long.
+	sweepLimit = 10 * time.Second
+	// gentleRounds is how often in a row a launch may be found to live on in others, after all that was found has
+	// ended at SIGTERM. Who needs more is not waiting for an end.
+	gentleRounds = 10
+	// maxNamed bounds how many survivors are told.
+	maxNamed = 100
+)
 
 // run ends what it finds, again and again until it finds nothing: what is being ended may still start others.
 func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
@@ -48,56 +57,71 @@ func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
 	defer cancel()
 	limit := time.Now().Add(s.patience + sweepLimit)
 	seen := map[identity]bool{}
-	for {
+	for round := 0; ; round++ {
 		found, err := s.members()
-		if err != nil || len(found) == 0 {
-			return ended, err
-		}
-		if time.Now().After(limit) {
-			return s.givenUp(ended, found)
-		}
-		for _, id := range found {
-			if !seen[id] {
-				seen[id] = true
-				ended = append(ended, survivor(id))
-			}
-		}
-		if gentle.Err() == nil {
-			err = endAll(gentle, found, unix.SIGTERM)
-		} else {
-			moment, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			err = endAll(moment, found, unix.SIGKILL)
-			cancel()
-		}
 		if err != nil {
 			return ended, err
+		}
+		for _, p := range found {
+			if !seen[p.identity] && len(ended) < maxNamed {
+				seen[p.identity] = true
+				ended = append(ended, survivor(p.identity))
+			}
+		}
+		switch {
+		case len(found) == 0:
+			// Not even one that was too quick for a look at the whole table.
+			if struck, err := s.strike(limit); err != nil || struck == 0 {
+				return ended, err
+			}
+		case time.Now().After(limit):
+			return s.givenUp(ended, found)
+		case gentle.Err() == nil && round < gentleRounds:
+			if err := endAll(gentle, found, unix.SIGTERM); err != nil {
+				return ended, err
+			}
+		default:
+			if _, err := s.strike(limit); err != nil {
+				return ended, err
+			}
+			moment, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			err := endAll(moment, found, unix.SIGKILL)
+			cancel()
+			if err != nil {
+				return ended, err
+			}
 		}
 	}
 }
 
+// strike kills whatever has the tag of the launch, however quick.
+func (s *sweep) strike(limit time.Time) (int, error) {
+	return s.marker.tag().strike(s.spared, limit)
+}
+
 // givenUp marks those that could not be ended.
-func (s *sweep) givenUp(ended []Survivor, found []identity) ([]Survivor, error) {
+func (s *sweep) givenUp(ended []Survivor, found []process) ([]Survivor, error) {
 	var left []string
+	for _, p := range found[:min(len(found), maxNamed)] {
+		left = append(left, survivor(p.identity).String())
+	}
 	for i := range ended {
-		ended[i].Alive = slices.ContainsFunc(found, func(id identity) bool { return id.pid == ended[i].PID })
-		if ended[i].Alive {
-			left = append(left, ended[i].String())
-		}
+		ended[i].Alive = slices.ContainsFunc(found, func(p process) bool { return p.pid == ended[i].PID })
 	}
 	return ended, fmt.Errorf("cannot end what launch %d of agent %s left behind, end it by hand: %s",
 		s.marker.Launch, s.marker.Agent, strings.Join(left, "; "))
 }
 
 // endAll signals the processes, and waits until they have ended or ctx is done.
-func endAll(ctx context.Context, found []identity, sig unix.Signal) error {
+func endAll(ctx context.Context, found []process, sig unix.Signal) error {
 	var held []*handle
 	defer func() {
 		for _, h := range held {
 			h.release()
 		}
 	}()
-	for _, id := range found {
-		h, err := hold(id)
+	for _, p := range found {
+		h, err := hold(p.identity)
 		if errors.Is(err, os.ErrProcessDone) {
 			continue
 		} else if err != nil {
@@ -120,41 +144,50 @@ func endAll(ctx context.Context, found []identity, sig unix.Signal) error {
 func (s *sweep) find() ([]Survivor, error) {
 	found, err := s.members()
 	var all []Survivor
-	for _, id := range found {
-		one := survivor(id)
+	for _, p := range found[:min(len(found), maxNamed)] {
+		one := survivor(p.identity)
 		one.Alive = true
 		all = append(all, one)
 	}
 	return all, err
 }
 
-// members gives the launch's processes that live now. What is known to belong to it only grows, so that a process is
-// still found when what tied it to the launch is gone.
-func (s *sweep) members() ([]identity, error) {
-	all, err := table()
+// members gives the launch's processes that live now, as far as they are this user's. What is known to belong to it
+// only grows, so that a process is still found when what tied it to the launch is gone.
+func (s *sweep) members() ([]process, error) {
+	// What began before the launch is no part of it, nor a link between two that are.
+	all, err := table(s.since)
 	if err != nil {
 		return nil, err
 	}
 	if s.known == nil {
 		s.known = map[identity]bool{}
 	}
+	tag := s.marker.tag()
 	for _, p := range all {
-		if p.start >= s.since && !p.ended && s.marker.on(environ(p.pid)) {
+		if p.ended {
+			continue
+		}
+		if s.session > 0 && p.session == s.session || tag.on(p.pid) || s.marker.on(environ(p.pid)) {
 			s.known[p.identity] = true
 		}
 	}
-	for _, id := range lineage(all) {
+	s.spared = lineage()
+	for _, id := range s.spared {
 		delete(s.known, id) // a supervisor inside a launch does not end itself
 	}
 	addDescendants(s.known, all)
-	var living []identity
+	var living []process
 	for _, p := range all {
-		if s.known[p.identity] && !p.ended {
-			living = append(living, p.identity)
+		if s.known[p.identity] && !p.ended && !isForeign(p.pid) {
+			living = append(living, p)
 		}
 	}
 	return living, nil
 }
+
+// isForeign tells whether a process is another user's: it cannot be signalled.
+func isForeign(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.EPERM) }
 
 // addDescendants adds to a set of processes the children of its members, and theirs.
 func addDescendants(set map[identity]bool, all []process) {
@@ -174,14 +207,10 @@ func addDescendants(set map[identity]bool, all []process) {
 }
 
 // lineage gives this process and those that it descends from.
-func lineage(all []process) (line []identity) {
-	byPID := make(map[int]process, len(all))
-	for _, p := range all {
-		byPID[p.pid] = p
-	}
+func lineage() (line []identity) {
 	for pid := os.Getpid(); ; {
-		p, ok := byPID[pid]
-		if !ok || slices.Contains(line, p.identity) {
+		p, err := read(pid)
+		if err != nil || slices.Contains(line, p.identity) {
 			return line
 		}
 		line = append(line, p.identity)

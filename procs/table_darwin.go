@@ -20,26 +20,31 @@ func read(pid int) (process, error) {
 	if int(info.Proc.P_pid) != pid {
 		return process{}, unix.ESRCH
 	}
-	return entry(info), nil
+	return described(info), nil
 }
 
-func entry(info *unix.KinfoProc) process {
-	start := info.Proc.P_starttime
+func described(info *unix.KinfoProc) process {
+	pid, start := int(info.Proc.P_pid), info.Proc.P_starttime
+	session, _ := unix.Getsid(pid) // gone: it is nobody's
 	return process{
-		identity: identity{int(info.Proc.P_pid), uint64(start.Sec)*1e6 + uint64(start.Usec)},
+		identity: identity{pid, uint64(start.Sec)*1e6 + uint64(start.Usec)},
 		parent:   int(info.Eproc.Ppid),
+		session:  session,
 		ended:    info.Proc.P_stat == zombie,
 	}
 }
 
-func table() ([]process, error) {
+// table lists this user's processes that began at since or later.
+func table(since uint64) ([]process, error) {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	all := make([]process, 0, len(infos))
 	for i := range infos {
-		all = append(all, entry(&infos[i]))
+		if p := described(&infos[i]); p.start >= since {
+			all = append(all, p)
+		}
 	}
 	return all, nil
 }

@@ -23,14 +23,7 @@ func Transcript(env []string, sessionID string) (path string, err error) {
 	if err := uuid.Validate(sessionID); err != nil {
 		return "", fmt.Errorf("find transcript: session %.60q: %w", sessionID, err)
 	}
-	if env == nil {
-		env = os.Environ()
-	}
-	home := lookup(env, "CLAUDE_CONFIG_DIR")
-	if home == "" {
-		home = filepath.Join(lookup(env, "HOME"), ".claude")
-	}
-	projects := filepath.Join(home, "projects")
+	projects := projects(env)
 	folders, err := os.ReadDir(projects)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("find transcript: %w", err)
@@ -64,11 +57,16 @@ type transcriptLine struct {
 func HeardIn(transcript, uuid string) (bool, error) {
 	heard := false
 	err := scanTranscript(transcript, uuid, func(l transcriptLine) bool {
-		heard = l.Type == "user" && l.UUID == uuid ||
-			l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid
+		heard = l.hears(uuid)
 		return heard
 	})
 	return heard, err
+}
+
+// hears tells whether the line is the user message that was sent with this uuid.
+func (l transcriptLine) hears(uuid string) bool {
+	return l.Type == "user" && l.UUID == uuid ||
+		l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid
 }
 
 // AnsweredIn gives the result of a call as the conversation has it, if it has one that came of a person's answer: a
@@ -115,15 +113,16 @@ func subagentsOf(transcript string) (paths []string, err error) {
 	return paths, nil
 }
 
-// SaidAfter gives what the main conversation has after the user message with this uuid, as the handler of the process
-// was given it or would have been: its Text, ToolUse and ToolResult. Nothing, if the message is not there.
+// SaidAfter gives what the main conversation has after the user message with this uuid, a turn of its own or taken into one, as
+// the handler of the process was given it or would have been: its Text, ToolUse and ToolResult. Nothing, if the message is not
+// there.
 func SaidAfter(transcript, uuid string, each func(Message)) error {
 	var d decoder
 	after := false
 	return scanLines(transcript, func(data []byte) bool {
 		if !after {
 			var l transcriptLine
-			after = bytes.Contains(data, []byte(uuid)) && json.Unmarshal(data, &l) == nil && l.Type == "user" && l.UUID == uuid
+			after = bytes.Contains(data, []byte(uuid)) && json.Unmarshal(data, &l) == nil && l.hears(uuid)
 			return false
 		}
 		var side struct {
@@ -148,6 +147,7 @@ func SaidAfter(transcript, uuid string, each func(Message)) error {
 func inPlaceOfAnswer(text string) bool {
 	for _, own := range []string{
 		"[Tool call interrupted",
+		"The tool call was interrupted before a result was received.",
 		"[Request interrupted by user",
 		"The user doesn't want to proceed with this tool use.",
 		"The user doesn't want to take this action right now.",

@@ -86,6 +86,7 @@ func TestACallIsAnsweredIfItsResultCameOfAPerson(t *testing.T) {
 			"Your questions have been answered: \"Which?\"=\"B\". You can now continue with these answers in mind.", true},
 		{"a refusal with a reason", "denied", "toolu_1", "No, keep out", true},
 		{"a refusal in a subagent", "subagent", "toolu_2", "No, keep out", true},
+		{"a subagent's call of a tool of ours, its process ended", "subagent_waiting_2.1.7", "toolu_2", "", false},
 		{"an interrupt", "interrupted", "toolu_1", "", false},
 		{"a process ended while it waited", "ended_waiting", "toolu_1", "", false},
 		{"the same after a relaunch, with the CLI's own words for it", "ended_waiting_resumed", "toolu_1", "", false},
@@ -131,7 +132,7 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 		`{"type":"assistant","isSidechain":true,"uuid":"x","message":{"id":"m2","content":[{"type":"text","text":"a subagent's"}]}}`,
 		`{"type":"assistant","uuid":"x","message":{"id":"m3","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
 		`{"type":"user","uuid":"y","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]}}`,
-		`{"type":"cost-state","sessionId":"s"}`,
+		`{"type":"attachment","uuid":"z","attachment":{"type":"queued_command","prompt":"third","source_uuid":"u-3"}}`,
 		`{"type":"assistant","uuid":"x","message":{"id":"m4","content":[{"type":"text","text":"after"}]}}`,
 		`{"type":"assistant","uuid":"x","mess`,
 	}
@@ -144,7 +145,8 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 			ToolResult{ToolUse: "t1", Text: "a.txt"},
 			Text{ID: "m4", Text: "after"},
 		},
-		"u-3": nil,
+		"u-3": {Text{ID: "m4", Text: "after"}},
+		"u-4": nil,
 	} {
 		var got []Message
 		if err := SaidAfter(path, uuid, func(m Message) { got = append(got, m) }); err != nil {
@@ -152,6 +154,54 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("after %s: -want +got\n%s", uuid, diff)
+		}
+	}
+}
+
+func TestWhatASubagentSaidIsReadByACallOfIts(t *testing.T) {
+	for _, c := range []struct {
+		transcript, call, id string
+		said                 []Message
+	}{
+		{"subagent", "toolu_2", "ae210355410a466d4", []Message{
+			ToolUse{MessageID: "msg_89ac2828d80e46f695fc", ID: "toolu_2", Name: "Write", Input: json.RawMessage(`{"file_path":"/etc/xx","content":"x"}`)},
+			ToolResult{ToolUse: "toolu_2", Text: "No, keep out", IsError: true},
+			Text{ID: "msg_27bbae1cdb0d4ad2a082", Text: "SUBEND"},
+		}},
+		{"subagent_waiting_2.1.7", "toolu_2", "af01d76", []Message{
+			ToolUse{MessageID: "msg_040b1aa7898a4cb0996f", ID: "toolu_2", Name: "mcp__supervise__ask_user", Input: json.RawMessage(`{"question":"pick?"}`)},
+		}},
+		{"subagent", "toolu_1", "", nil}, // the main conversation's
+		{"answered", "toolu_1", "", nil}, // that of a conversation without subagents
+	} {
+		var said []Message
+		id, err := SubagentSaid(transcriptOf(c.transcript), c.call, func(m Message) { said = append(said, m) })
+		if err != nil || id != c.id {
+			t.Errorf("%s in %s: %q, %v", c.call, c.transcript, id, err)
+		}
+		if diff := cmp.Diff(c.said, said); diff != "" {
+			t.Errorf("%s in %s: -want +got\n%s", c.call, c.transcript, diff)
+		}
+	}
+}
+
+func TestWhatTheCLIWritesInThePlaceOfAResultIsNoAnswer(t *testing.T) {
+	for text, own := range map[string]bool{
+		// A call of a tool of ours: at the end of its process, found at --resume (2.1.329); at the end of input (2.1.329,
+		// the others); at an interrupt (2.1.200 and 2.1.329, the older ones).
+		"[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown.":        true,
+		"The tool call was interrupted before a result was received. It may or may not have completed on the server — verify": true,
+		"Tool permission stream closed before response received":                                                              true,
+		"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the":      true,
+		"MCP error -32001: AbortError: This operation was aborted":                                                            true,
+		// The call that a subagent was started by.
+		"[Request interrupted by user for tool use]": true,
+		// A person's.
+		"No, keep out":         false,
+		"The user answered: y": false,
+	} {
+		if inPlaceOfAnswer(text) != own {
+			t.Errorf("%s: %v", text, !own)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestBashResultCountsIfTheCommandPrintsIt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
-			s.ToolCall("Bash")
+			s.ToolCall("Bash", nil)
 			got := s.Bash(c.command, c.output)
 			if (len(got) == 1) != c.want {
 				t.Errorf("heard %v, want %v\nprints %q", heard(got), c.want, printedBy(c.command))
@@ -87,12 +87,12 @@ func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
 	}{
 		{"nothing follows", func(*Scanner) {}, []string{"stop_work missing_field"}},
 		{"text follows", func(s *Scanner) { s.BeginMessage(Main, "2"); s.Text("one\n\ntwo\n\nthree") }, []string{"stop_work missing_field"}},
-		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash"); s.Bash("ls", "a") }, []string{"stop_work missing_field"}},
-		{"another tool follows", func(s *Scanner) { s.ToolCall("Edit") }, []string{}},
+		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash", nil); s.Bash("ls", "a") }, []string{"stop_work missing_field"}},
+		{"another tool follows", func(s *Scanner) { s.ToolCall("Edit", nil) }, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
-			s.ToolCall("Bash")
+			s.ToolCall("Bash", nil)
 			same(t, heard(s.Bash(echo, stop("-"))), []string{})
 			c.feed(s)
 			same(t, heard(s.AtEnd()), c.want)

@@ -27,6 +27,9 @@ func (s *Store) Refresh(ctx context.Context, id string) (*Token, error) {
 }
 ` + "```" + `
 
+What it costs: a caller that needs no refresh waits for one that does. A lock for each id would mend that.
+Please tell me if you want it; the change is small. Two callers that come at once never fetch the same token twice.
+
 It keeps the lock for the whole of the fetch, so two callers never fetch the same token; the tests in
 store_test.go cover that with a fake clock. I ran them with the race detector, and they pass.
 
@@ -72,6 +75,21 @@ var hostileUnits = map[string]string{
 	"broken objects":       `{"signal_type":"STOP_WORK","agent_id":"a-1` + "\n",
 	"fences":               "```\n",
 	"escapes":              "\x1b[1m",
+	"ends of a workflow":   "WORKFLOW_COMPLETE\n",
+	"escalations":          "QUESTION_ESCALATED:q1\n",
+	"awaiting":             "AWAITING_USER_INPUT\n",
+	"awaiting an object":   "AWAITING_USER_INPUT {\n",
+	"open objects below":   "AWAITING_USER_INPUT\n{\n\"a\": [\n",
+	"members of an object": "\"a\": {\n",
+	"awaiting questions":   `AWAITING_USER_INPUT {"questions":["Which?"]}` + "\n",
+	"paused":               "PAUSED_FOR_INPUT: /tmp/x.json\n",
+	"paused with options":  "PAUSED_FOR_INPUT\nQuestion: x\nOptions: [\"\n",
+	"options":              "A) x\n",
+	"open calls":           "TaskUpdate({\n",
+	"calls":                `TaskUpdate({metadata: {needs_input: true, question: x}})` + "\n",
+	"words":                "AWAITING_USER_INPUT_",
+	"large objects below":  "AWAITING_USER_INPUT\n{\n" + strings.Repeat("\"a\": 1,\n", 2000),
+	"large texts below":    "PAUSED_FOR_INPUT\n" + strings.Repeat("a\n", 2000),
 }
 
 func BenchmarkBlock(b *testing.B) {
@@ -87,6 +105,15 @@ func BenchmarkBlock(b *testing.B) {
 	for b.Loop() {
 		if got := Scan(text, "a-1"); len(got) != 1 {
 			b.Fatal("the block is not heard")
+		}
+	}
+}
+
+func BenchmarkServed(b *testing.B) {
+	input := []byte(`{"context":"two readings: both valid","questions":[{"id":"Q1","text":"Which?","options":[{"label":"one"},{"label":"two"}]}]}`)
+	for b.Loop() {
+		if _, ok := Served("ask_user", input); !ok {
+			b.Fatal("the call is not read")
 		}
 	}
 }

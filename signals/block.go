@@ -8,7 +8,7 @@ import (
 // block is the form of the protocols document (002): YAML between [NAME] and [/NAME].
 type block struct{}
 
-func (block) starts() string { return "[" }
+func (block) starts() []string { return []string{"["} }
 
 func (block) open(line string, _ bool) collector {
 	name, closing, ok := marker(line)
@@ -42,7 +42,8 @@ type openBlock struct {
 
 func (b *openBlock) whole() bool      { return false }
 func (b *openBlock) spans() bool      { return true }
-func (b *openBlock) clone() collector { return b } // it never changes
+func (b *openBlock) fenced() bool     { return false } // fence lines inside a block are ignored
+func (b *openBlock) clone() collector { return b }     // it never changes
 
 func (b *openBlock) add(_, trimmed string, _ turning) verdict {
 	if strings.HasSuffix(trimmed, b.closing) {

@@ -1,16 +1,18 @@
 package signals
 
+import "strings"
+
 // A dialect is one written form of signals. One file implements it and one line in dialects registers it.
 type dialect interface {
-	// starts holds every first byte that a line which opens a signal of this dialect can have.
-	starts() string
+	// starts holds every beginning, of at least one byte, that a line which opens a signal of this dialect can have.
+	starts() []string
 	// open looks at a line, trimmed of white space. It returns nil if the line opens no signal. inside says that
 	// another signal is open; then only a line that cannot be part of that one opens.
 	open(line string, inside bool) collector
 }
 
 // dialects are asked in order, the first that opens has the line.
-var dialects = []dialect{block{}, jsonForm{}}
+var dialects = []dialect{block{}, jsonForm{}, awaiting{}, paused{}, escalation{}, workflowMarker{}, taskUpdate{}}
 
 // A collector follows one open signal to its end. It keeps what it needs to find the end; the machine keeps the text.
 type collector interface {
@@ -21,6 +23,8 @@ type collector interface {
 	whole() bool
 	// spans reports whether a later message may go on with the signal.
 	spans() bool
+	// fenced reports whether what follows the opening line stands in a fence of its own, which then holds the signal.
+	fenced() bool
 	// read makes a signal of the text. It returns false if it is no signal after all.
 	read(collected) (Signal, []Problem, bool)
 	// printedBy reports whether one of the lines, which a shell command prints, is or holds the opening marker.
@@ -69,16 +73,55 @@ const (
 	suspectLines = 100
 )
 
-// openable has an entry for every byte with which a line can open a signal or a fence, close one, or which may be
-// dropped from its start (an escape, a byte order mark, Unicode white space, a carriage return).
-var openable = func() (t [256]bool) {
+// An opening is the beginning of a line that has to be looked at.
+type opening struct {
+	start   string
+	dialect dialect // that may open there; nil for a beginning that only hides one
+}
+
+// openings are listed by their first byte: those of the dialects, of fences, and of what may be dropped from the start
+// of a line (an escape, a byte order mark, Unicode white space, a carriage return).
+var openings = func() (t [256][]opening) {
 	for _, d := range dialects {
-		for _, c := range []byte(d.starts()) {
-			t[c] = true
+		for _, start := range d.starts() {
+			t[start[0]] = append(t[start[0]], opening{start, d})
 		}
 	}
 	for _, c := range []byte("[`~\r\x1b\xc2\xe1\xe2\xe3\xef") {
-		t[c] = true
+		t[c] = append(t[c], opening{start: string([]byte{c})})
 	}
 	return t
 }()
+
+// openable has an entry for every byte that openings has one for.
+var openable = func() (t [256]bool) {
+	for c := range openings {
+		t[c] = openings[c] != nil
+	}
+	return t
+}()
+
+// mayOpen reports whether a line may have one of the openings: at its start, or with an escape sequence inside.
+func mayOpen(text string) bool {
+	for _, o := range openings[text[0]] {
+		if strings.HasPrefix(text, o.start) {
+			return true
+		}
+	}
+	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, 0xc2) >= 0
+}
+
+// opens gives what a line, trimmed of white space, opens.
+func opens(trimmed string, inside bool) collector {
+	if trimmed == "" {
+		return nil
+	}
+	for _, o := range openings[trimmed[0]] {
+		if o.dialect != nil && strings.HasPrefix(trimmed, o.start) {
+			if c := o.dialect.open(trimmed, inside); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}

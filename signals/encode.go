@@ -28,10 +28,47 @@ func (s Signal) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Encode writes a signal so that a scanner reads it back: kind, agent, timestamp, fields and questions. It is written
-// as a block, or as one line of JSON if that is the signal's dialect, and ends with a newline. A kind that has no
-// such form is an error.
+// Encode writes a signal in its dialect, so that a scanner reads it back: kind, agent, timestamp, fields and questions.
+// It ends with a newline. Without a dialect it is a block. What the dialect cannot carry, such as a report in the form
+// of a question, is an error; so is the dialect Tool, which is no text.
 func Encode(s Signal) (string, error) {
+	var write func(Signal) (string, error)
+	switch s.Dialect {
+	case Awaiting:
+		write = encodeAwaiting
+	case Paused:
+		write = encodePaused
+	case Escalated:
+		write = encodeEscalated
+	case Marker:
+		write = encodeMarker
+	case TaskMetadata:
+		write = encodeTask
+	case Tool:
+		return "", fmt.Errorf("a call of a tool is not written as text")
+	default:
+		return encodeForm(s)
+	}
+	text, err := write(s)
+	if err != nil {
+		return "", err
+	}
+	if !carries(text, s) {
+		return "", fmt.Errorf("the %s form cannot carry all of this %s signal", s.Dialect, s.Kind)
+	}
+	return text, nil
+}
+
+// carries reports whether the text is read as the signal. The forms of the older documents have no place for much of
+// what a signal can hold.
+func carries(text string, s Signal) bool {
+	again := Scan(text, s.AgentID)
+	return len(again) == 1 && again[0].Dialect == s.Dialect && again[0].Timestamp == s.Timestamp &&
+		slices.Equal(again[0].Fields, s.Fields) && again[0].Fingerprint() == s.Fingerprint()
+}
+
+// encodeForm writes a signal of the protocols document (002).
+func encodeForm(s Signal) (string, error) {
 	f := formNamed(string(s.Kind))
 	if f == nil {
 		return "", fmt.Errorf("a signal of kind %q has no block form", s.Kind)
@@ -53,14 +90,21 @@ func Encode(s Signal) (string, error) {
 	if len(s.Questions) > 0 {
 		b.WriteString("questions:\n")
 		for _, q := range s.Questions {
-			encodeQuestion(&b, q, isFalse(s.Field("all_required")))
+			encodeQuestion(&b, s.alone(q))
 		}
 	}
 	fmt.Fprintf(&b, "[/%s]\n", f.name())
 	return b.String(), nil
 }
 
-func encodeQuestion(b *strings.Builder, q Question, allOptional bool) {
+// alone is a question of the signal with what it says itself, without what the signal says of all.
+func (s Signal) alone(q Question) Question {
+	q.Optional = q.Optional && !isFalse(s.Field("all_required"))
+	q.Urgent = q.Urgent && !isTrue(s.Field("urgent"))
+	return q
+}
+
+func encodeQuestion(b *strings.Builder, q Question) {
 	fmt.Fprintf(b, "  - question_id: %s\n    text: %s\n", encodeValue(q.ID), encodeValue(q.Text))
 	for _, m := range []Field{{"header", q.Header}, {"context", q.Context}, {"validate", q.Validate}} {
 		if m.Value != "" {
@@ -70,8 +114,11 @@ func encodeQuestion(b *strings.Builder, q Question, allOptional bool) {
 	if q.MultiSelect {
 		b.WriteString("    multi_select: true\n")
 	}
-	if q.Optional && !allOptional {
+	if q.Optional {
 		b.WriteString("    optional: true\n")
+	}
+	if q.Urgent {
+		b.WriteString("    urgent: true\n")
 	}
 	if len(q.Options) == 0 {
 		return
@@ -79,8 +126,10 @@ func encodeQuestion(b *strings.Builder, q Question, allOptional bool) {
 	b.WriteString("    options:\n")
 	for _, o := range q.Options {
 		fmt.Fprintf(b, "      - label: %s\n", encodeValue(o.Label))
-		if o.Description != "" {
-			fmt.Fprintf(b, "        description: %s\n", encodeValue(o.Description))
+		for _, m := range []Field{{"description", o.Description}, {"preview", o.Preview}} {
+			if m.Value != "" {
+				fmt.Fprintf(b, "        %s: %s\n", m.Name, encodeValue(m.Value))
+			}
 		}
 	}
 }
@@ -110,7 +159,7 @@ func encodeField(v string) string {
 // isPlainLine reports whether a line inside a block of text is read back as it is, and opens and closes nothing.
 func isPlainLine(line string) bool {
 	t := strings.TrimSpace(line)
-	return !openable[t[0]] && t[len(t)-1] != ']' && strings.TrimRight(line, " ") == line &&
+	return !(openable[t[0]] && mayOpen(t)) && t[len(t)-1] != ']' && strings.TrimRight(line, " ") == line &&
 		strings.IndexFunc(line, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
 }
 
@@ -125,18 +174,22 @@ func encodeValue(v string) string {
 func isNullWord(s string) bool { return s == "null" || s == "Null" || s == "NULL" }
 
 func encodeJSON(s Signal, f *form) (string, error) {
-	body := payload{fields: s.Fields}
-	allOptional := isFalse(s.Field("all_required"))
+	var body object
+	for _, m := range s.Fields {
+		body = append(body, objectMember{m.Name, m.Value})
+	}
+	var questions []jsonQuestion
 	for _, q := range s.Questions {
-		body.questions = append(body.questions, jsonQuestion{
-			q.ID, q.Text, q.Header, q.Context, q.Options, q.MultiSelect, q.Validate, q.Optional && !allOptional,
-		})
+		questions = append(questions, jsonQuestion(s.alone(q)))
+	}
+	if len(questions) > 0 {
+		body = append(body, objectMember{"questions", questions})
 	}
 	text, err := json.Marshal(struct {
-		SignalType string  `json:"signal_type"`
-		AgentID    string  `json:"agent_id,omitempty"`
-		Timestamp  string  `json:"timestamp,omitempty"`
-		Payload    payload `json:"payload"`
+		SignalType string `json:"signal_type"`
+		AgentID    string `json:"agent_id,omitempty"`
+		Timestamp  string `json:"timestamp,omitempty"`
+		Payload    object `json:"payload"`
 	}{f.name(), s.AgentID, s.Timestamp, body})
 	return string(text) + "\n", err
 }
@@ -150,35 +203,37 @@ type jsonQuestion struct {
 	MultiSelect bool     `json:"multi_select,omitempty"`
 	Validate    string   `json:"validate,omitempty"`
 	Optional    bool     `json:"optional,omitempty"`
+	Urgent      bool     `json:"urgent,omitempty"`
 }
 
-// A payload is a JSON object whose fields keep their order.
-type payload struct {
-	fields    []Field
-	questions []jsonQuestion
+// An object is a JSON object whose members keep their order.
+type object []objectMember
+
+type objectMember struct {
+	name  string
+	value any
 }
 
-func (p payload) MarshalJSON() ([]byte, error) {
+// add adds a member unless its value is empty.
+func (o *object) add(name, value string) {
+	if value != "" {
+		*o = append(*o, objectMember{name, value})
+	}
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	b.WriteByte('{')
-	member := func(name string, value any) error {
-		if b.Len() > 1 {
+	for i, m := range o {
+		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := enc.Encode(name); err != nil {
-			return err
-		}
-		b.WriteByte(':')
-		return enc.Encode(value)
-	}
-	for _, f := range p.fields {
-		if err := member(f.Name, f.Value); err != nil {
+		if err := enc.Encode(m.name); err != nil {
 			return nil, err
 		}
-	}
-	if len(p.questions) > 0 {
-		if err := member("questions", p.questions); err != nil {
+		b.WriteByte(':')
+		if err := enc.Encode(m.value); err != nil {
 			return nil, err
 		}
 	}

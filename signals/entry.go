@@ -24,16 +24,23 @@ func (r *repairer) dash(text string) (rest string, width int, ok bool) {
 	case r.inQuestions && strings.HasPrefix(text, "• "):
 		mark = len("•")
 	case r.inQuestions:
-		digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-		if digits == 0 || digits > 3 || len(text) < digits+2 || text[digits] != '.' && text[digits] != ')' || text[digits+1] != ' ' {
+		if mark = numberMark(text); mark == 0 {
 			return "", 0, false
 		}
-		mark = digits + 1
 	default:
 		return "", 0, false
 	}
 	rest = strings.TrimLeft(text[mark:], " \t")
 	return rest, len(text) - len(rest), true
+}
+
+// numberMark is how wide the number of an entry is, as in "1. " and "2) "; 0 if there is none.
+func numberMark(text string) int {
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	if digits == 0 || digits > 3 || len(text) < digits+2 || text[digits] != '.' && text[digits] != ')' || text[digits+1] != ' ' {
+		return 0
+	}
+	return digits + 1
 }
 
 // key reads the name of a map entry, and what follows its colon.
@@ -71,6 +78,9 @@ func (r *repairer) key(column int, text string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	name, rest = text[:i], text[i+1:]
+	if trimmed := strings.TrimRight(name, " \t"); r.known(trimmed) {
+		name = trimmed // agent_id : a-1
+	}
 	if plain := strings.Trim(name, "*`"); plain != name {
 		if !r.known(plain) {
 			return "", "", false
@@ -115,7 +125,11 @@ func (r *repairer) bulletedField(column int, text string) (rest string, ok bool)
 		return "", false
 	}
 	if rest, _, ok = r.dash(text); !ok {
-		return "", false
+		mark := numberMark(text)
+		if mark == 0 {
+			return "", false
+		}
+		rest = strings.TrimLeft(text[mark:], " \t")
 	}
 	name, _, ok := r.key(column, rest)
 	return rest, ok && r.form.knows(snake(name))

@@ -6,6 +6,23 @@ import (
 	"claude-supervise/signals"
 )
 
+// The older forms carry no id: they are heard when the turn ends.
+func ExampleScanner_EndTurn() {
+	s := signals.NewScanner(signals.Config{AgentID: "a-7Qm2xK9fWb4T"})
+	s.BeginMessage(signals.Main, "msg_1")
+	s.Text("PAUSED_FOR_INPUT: /tmp/state.json\n\nQuestion: Which database?\nA) Postgres\nB) SQLite\n")
+	for _, sig := range s.EndTurn("") {
+		fmt.Println(sig.Kind, "as", sig.Dialect, "with", sig.Field("state_file"))
+		for _, o := range sig.Questions[0].Options {
+			fmt.Println(sig.Questions[0].Text, o.Label)
+		}
+	}
+	// Output:
+	// clarification_needed as paused with /tmp/state.json
+	// Which database? Postgres
+	// Which database? SQLite
+}
+
 func ExampleScanner() {
 	s := signals.NewScanner(signals.Config{AgentID: "a-7Qm2xK9fWb4T"})
 	s.BeginMessage(signals.Main, "msg_1")

@@ -65,7 +65,7 @@ func texts(tb testing.TB) map[string]string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		all[path] = strings.ReplaceAll(string(text), "AGENT", me)
+		all[path] = filled(string(text))
 	}
 	return all
 }

@@ -13,18 +13,19 @@ type form struct {
 	fields    []string // the others that the document names, and ours
 	values    map[string][]string
 	mustStamp bool // the document's own examples of this kind all carry a timestamp
+	nameless  bool // the document's own examples carry no agent_id
 }
 
 var forms = []form{
 	{
 		kind: Clarification, mustStamp: true,
 		required: []string{"questions"},
-		fields:   []string{"blocked_at", "reason", "can_resume_with", "current_state", "all_required"},
+		fields:   []string{"blocked_at", "reason", "can_resume_with", "current_state", "all_required", "urgent"},
 	},
 	{
 		kind:     Stop,
 		required: []string{"stop_reason", "blocker_type", "details"},
-		fields:   []string{"completed_work", "blocked_work", "state_snapshot", "resume_requirements", "error_recovery"},
+		fields:   []string{"completed_work", "blocked_work", "options", "state_snapshot", "resume_requirements", "error_recovery"},
 		values: map[string][]string{
 			"stop_reason":  {"blocker", "error", "completion"},
 			"blocker_type": {"missing_info", "external_dependency", "error", "resource_limit"},

@@ -64,7 +64,7 @@ func TestBlockLeftOpenEndsWithItsMessage(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Main, "1")
 	s.Text(open)
-	s.ToolCall("Read")
+	s.ToolCall("Read", nil)
 	s.BeginMessage(Main, "2")
 	s.Text("The file says: nothing.\n")
 	got := s.EndTurn("")
@@ -166,6 +166,16 @@ func TestTemplateIsForeignUntilItIsFilledIn(t *testing.T) {
 		t.Errorf("the templates take %d bytes of every conversation", n)
 	}
 	if strings.Count(Templates(me), "agent_id: "+me) != 4 {
+		t.Error("the agent's id is not in every block")
+	}
+}
+
+func TestFallbackIsForeignUntilItIsFilledInAndShorter(t *testing.T) {
+	same(t, heard(Scan(Fallback(me), me)), []string{"clarification_needed foreign", "completion_report foreign"})
+	if n := len(Fallback(me)); n > 600 {
+		t.Errorf("the fallback takes %d bytes of every conversation", n)
+	}
+	if strings.Count(Fallback(me), "agent_id: "+me) != 2 {
 		t.Error("the agent's id is not in every block")
 	}
 }

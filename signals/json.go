@@ -2,7 +2,9 @@ package signals
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	yaml "go.yaml.in/yaml/v4"
 )
@@ -11,7 +13,7 @@ import (
 // and payload, on one line or printed over several.
 type jsonForm struct{}
 
-func (jsonForm) starts() string { return "{" }
+func (jsonForm) starts() []string { return []string{"{"} }
 
 func (jsonForm) open(line string, inside bool) collector {
 	if line[0] != '{' {
@@ -31,16 +33,26 @@ func (jsonForm) open(line string, inside bool) collector {
 		o.complete = true
 		return o
 	}
-	if rest := strings.TrimSpace(line[1:]); rest != "" && !memberLine(rest) {
+	if !beginsObject(line) {
 		return nil
 	}
 	return o
 }
 
+// beginsObject reports whether a trimmed line can be the first of an object printed over several.
+func beginsObject(line string) bool {
+	if line[0] != '{' {
+		return false
+	}
+	rest := strings.TrimSpace(line[1:])
+	return rest == "" || memberLine(rest)
+}
+
 type openObject struct {
 	depth    int
 	quote    byte // of the string that is open, or 0
-	typed    bool // signal_type was seen
+	typed    bool // signal_type was seen, or need not be
+	script   bool // a literal of JavaScript: strings have three sorts of quotes, members may lack a value
 	complete bool
 	size     int // bytes seen while it was not
 }
@@ -50,6 +62,7 @@ const maxUntyped = 64 << 10
 
 func (o *openObject) whole() bool      { return o.complete }
 func (o *openObject) spans() bool      { return false }
+func (o *openObject) fenced() bool     { return false }
 func (o *openObject) clone() collector { c := *o; return &c }
 
 func (o *openObject) printedBy(lines []string) bool {
@@ -71,7 +84,7 @@ func (o *openObject) add(_, trimmed string, at turning) verdict {
 	if o.quote != 0 && (namedMember.MatchString(trimmed) || strings.Trim(trimmed, "]}, ") == "") {
 		o.quote = 0 // a string that was left open, not one of several lines
 	}
-	if o.quote == 0 && !memberLine(trimmed) {
+	if o.quote == 0 && !memberLine(trimmed) && !(o.script && scriptLine.MatchString(trimmed)) {
 		return over
 	}
 	o.typed = o.typed || strings.Contains(trimmed, "signal_type")
@@ -98,7 +111,7 @@ func (o *openObject) feed(line string) int {
 			case o.quote:
 				o.quote = 0
 			}
-		case c == '"':
+		case c == '"', o.script && (c == '\'' || c == '`'):
 			o.quote = c
 		case c == '{' || c == '[':
 			o.depth++
@@ -111,12 +124,18 @@ func (o *openObject) feed(line string) int {
 	return -1
 }
 
+// A line of a literal that has no colon: a spread, a name by itself, the end of a call.
+var scriptLine = regexp.MustCompile(`^(?:\.\.\.[\w.]+|[\w.$]+|[)}\]]+);?,?$`)
+
 var namedMember = regexp.MustCompile(`^"[A-Za-z_]+"\s*:`)
 
 // memberLine reports whether a trimmed line can be one of a printed object: a bracket, a value, or a name and a colon.
 func memberLine(line string) bool {
 	switch line[0] {
 	case '{', '}', '[', ']', '\'', '"', ',', '/', '#':
+		return true
+	}
+	if strings.HasPrefix(line, "“") || strings.HasPrefix(line, "„") {
 		return true
 	}
 	word := strings.TrimLeft(line, "-+.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
@@ -136,7 +155,8 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	}
 	text := c.head + "\n" + strings.Join(c.lines, "\n")
 	members, jsonErr := objectMembers(text)
-	if members == nil {
+	typed := func(m member) bool { return snake(m.name) == "signal_type" }
+	if members == nil || jsonErr != nil && !slices.ContainsFunc(members, typed) {
 		name := salvageType.FindStringSubmatch(text)
 		if name == nil || formNamed(name[1]) == nil {
 			return Signal{}, nil, false
@@ -144,7 +164,7 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 		return salvage(c, JSON, text, newProblem(c.line, "bad_json", "this %s can be read neither as JSON nor as YAML: %v", strings.ToUpper(name[1]), jsonErr)), nil, true
 	}
 	name, _ := takeMember(&members, "signal_type")
-	f := formNamed(name.text())
+	f := formNamed(strings.Trim(name.text(), "[]"))
 	if f == nil {
 		if name.text() == "" {
 			return Signal{}, nil, false
@@ -155,14 +175,12 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	if jsonErr != nil {
 		sig.problem(c.line, "bad_json", "the object is not valid JSON and was read as YAML: %v", jsonErr)
 	}
-	if payload, ok := takeMember(&members, "payload"); ok {
-		if payload.node.Kind == yaml.MappingNode {
-			members = append(mapMembers(payload.node), members...) // what stands beside the payload is the envelope: it wins
-		} else if payload.text() != "" {
-			if f.kind == Clarification {
-				payload.name = "questions"
+	members = openPayload(members)
+	if f.kind == Clarification {
+		for i := range members {
+			if snake(members[i].name) == "payload" {
+				members[i].name = "questions"
 			}
-			members = append(members, payload)
 		}
 	}
 	for i := range members {
@@ -172,6 +190,27 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	sig.fill(f, members, text)
 	sig.markCut(c)
 	return sig, nil, !sig.isEmpty()
+}
+
+// openPayload puts the members of a payload in its place. One that was encoded twice is a text that holds an object.
+func openPayload(members []member) []member {
+	payload, ok := takeMember(&members, "payload")
+	if !ok {
+		return members
+	}
+	n := payload.node
+	if n.Kind == yaml.ScalarNode && strings.HasPrefix(n.Value, "{") {
+		if inner, err := loadJSON(n.Value); err == nil {
+			n = inner
+		}
+	}
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return append(mapMembers(n), members...) // what stands beside the payload is the envelope: it wins
+	case payload.text() == "":
+		return members
+	}
+	return append(members, payload)
 }
 
 func takeMember(members *[]member, name string) (member, bool) {
@@ -186,7 +225,10 @@ func takeMember(members *[]member, name string) (member, bool) {
 
 var (
 	salvageType = regexp.MustCompile(`signal_type["']?\s*:\s*["']?([A-Za-z_]+)`)
-	salvageID   = regexp.MustCompile(`agent_id["']?\s*:\s*["']?([^"'\s,}]{1,200})`)
+	// Compiled when it is needed, which is hardly ever: that {1,200} would take half a millisecond of every command.
+	salvageID = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`agent_id["']?\s*:\s*["']?([^"'\s,}]{1,200})`)
+	})
 )
 
 // salvage makes a question of a signal that cannot be read, so that a person sees what the agent wanted.
@@ -195,7 +237,7 @@ func salvage(c collected, d Dialect, text string, why Problem) Signal {
 		Kind: Clarification, Dialect: d, Line: c.line, EndLine: c.end(),
 		Questions: []Question{{ID: "Q1", Text: unreadable(text)}}, Problems: []Problem{why},
 	}
-	if id := salvageID.FindStringSubmatch(text); id != nil {
+	if id := salvageID().FindStringSubmatch(text); id != nil {
 		sig.AgentID = cleanID(id[1])
 	}
 	sig.markCut(c)

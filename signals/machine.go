@@ -81,7 +81,7 @@ func ordinary(line string) bool {
 	if i == len(line) {
 		return true
 	}
-	if openable[line[i]] {
+	if openable[line[i]] && mayOpen(line[i:]) {
 		return false
 	}
 	cr := strings.IndexByte(line, '\r')
@@ -231,20 +231,6 @@ func appendStray(strays []Problem, p Problem) []Problem {
 	return strays
 }
 
-func opens(trimmed string, inside bool) collector {
-	if trimmed == "" {
-		return nil
-	}
-	for _, d := range dialects {
-		if strings.IndexByte(d.starts(), trimmed[0]) >= 0 {
-			if c := d.open(trimmed, inside); c != nil {
-				return c
-			}
-		}
-	}
-	return nil
-}
-
 // endOpen ends the open signal where the text is now, or earlier if it was not closed and its message or its fence
 // ended before.
 func (m *machine) endOpen(closed bool) {
@@ -280,6 +266,11 @@ func (m *machine) hearOpen(o *opened) (used int, ok bool) {
 	if used, ok := m.read[key]; ok && used <= len(o.lines) {
 		return used, true
 	}
+	if m.tail != nil && o.message == m.message {
+		if used, ok := m.tail.again(key, o.line, o.fence.width > 0 || o.fenced()); ok {
+			return used, true
+		}
+	}
 	sig, problems, ok := o.collector.read(o.collected)
 	for _, p := range problems {
 		m.strays = appendStray(m.strays, p)
@@ -300,7 +291,7 @@ func (m *machine) hearOpen(o *opened) (used int, ok bool) {
 		}
 		m.hear(f)
 	case o.message == m.message:
-		m.strays = m.tail.add(f, o.fence.width > 0, m.strays)
+		m.strays = m.tail.add(ending{finding: f, key: key, fenced: o.fence.width > 0 || o.fenced()}, m.strays)
 	}
 	return used, true
 }

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ var (
 		"header": "header", "context": "context", "options": "options", "choices": "options",
 		"multi_select": "multi", "multiselect": "multi",
 		"validate": "validate", "validation": "validate",
-		"optional": "optional", "required": "required",
+		"optional": "optional", "required": "required", "urgent": "urgent",
 	}
 	optionLabels       = []string{"label", "text", "name", "option", "title", "value"}
 	optionDescriptions = []string{"description", "detail", "details", "explanation"}
@@ -28,14 +29,61 @@ var (
 	numberedID = regexp.MustCompile(`^[Qq](?:uestion)?[ _-]?\d{1,4}$`)
 	// A question given as text: "Q1: Which?"
 	numberedText = regexp.MustCompile(`^([Qq]\d{1,4})[:.)]\s+`)
-	// The letter or number before an option: "A) ", "(A) ", "1. ".
-	optionMark = regexp.MustCompile(`^(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])\s+`)
+	// The letter or number before an option: "A) ", "(A) ", "1. ", "**A)** ".
+	optionMark = regexp.MustCompile(`^(\*\*)?(?:[Oo]ption )?(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])(\*\*)?\s+`)
 )
+
+// ownQuestion are the names of what is said of a single question, beside its context, by a signal that holds it among
+// its own members: the skill's example of a question and its task metadata (001).
+var ownQuestion = map[string]string{
+	"question": "question", "question_text": "question", "prompt": "question", "text": "question",
+	"options": "options", "choices": "options", "question_options": "options",
+	"header": "header", "question_header": "header",
+	"multi_select": "multi_select", "multiselect": "multi_select",
+	"validate": "validate", "question_id": "question_id", "id": "question_id",
+}
+
+// gathered puts together the questions that a signal has among its own members: one by its parts, or several by their
+// numbers. If it has questions, they are left as they are.
+func gathered(members []member) []member {
+	has := func(is func(m member) bool) bool { return slices.ContainsFunc(members, is) }
+	numbered := func(m member) bool { return numberedID.MatchString(m.name) }
+	several := has(numbered)
+	switch {
+	case has(func(m member) bool { return snake(m.name) == "questions" && m.text() != "" }):
+		return members
+	case !several && !has(func(m member) bool { return ownQuestion[snake(m.name)] == "question" }):
+		return members
+	}
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	at := 0
+	var rest []member
+	for _, m := range members {
+		name, own := m.name, several && numbered(m)
+		if !several {
+			name, own = ownQuestion[snake(m.name)]
+		}
+		if !own || m.node == nil {
+			if snake(m.name) != "questions" {
+				rest = append(rest, m)
+			}
+			continue
+		}
+		at = cmp.Or(at, m.line)
+		if name == "question" && m.node.Kind == yaml.MappingNode {
+			n.Content = append(n.Content, m.node.Content...) // a state file (001) has it all in one
+		} else {
+			n.Content = append(n.Content, textNode(name, m.line), m.node)
+		}
+	}
+	n.Line = at
+	return append(rest, member{name: "questions", line: at, node: n})
+}
 
 // isQuestionMember reports whether a name can stand in a question or in one of its options.
 func isQuestionMember(name string) bool {
 	s := snake(name)
-	return questionMembers[s] != "" || s == "label" || s == "description" || numberedID.MatchString(name)
+	return questionMembers[s] != "" || s == "label" || s == "description" || s == "preview" || numberedID.MatchString(name)
 }
 
 // readQuestions reads all spellings of questions: a list of maps or of texts, a map of ids, or one text.
@@ -139,6 +187,11 @@ func (s *Signal) questionMap(n *yaml.Node, q *Question) {
 			q.Optional = isTrue(m.text())
 		case "required":
 			q.Optional = isFalse(m.text())
+		case "urgent":
+			q.Urgent = isTrue(m.text())
+			if !q.Urgent && !isFalse(m.text()) && m.text() != "" {
+				extra = append(extra, m.name+": "+m.text()) // "urgent: the window closes at six"
+			}
 		case "validate":
 			q.Validate = m.text()
 			s.checkValidate(m.line, q.Validate)
@@ -153,10 +206,10 @@ func (s *Signal) questionMap(n *yaml.Node, q *Question) {
 	if q.Text == "" && len(extra) == 1 && q.Context == "" {
 		q.Text, extra = extra[0], nil // "Which one: a or b?" reads like a name with a value
 	}
-	for _, line := range extra {
-		q.Context = strings.TrimPrefix(q.Context+"\n"+line, "\n")
+	if q.Context != "" {
+		extra = append([]string{q.Context}, extra...)
 	}
-	q.Context = cleanText(q.Context)
+	q.Context = cleanText(strings.Join(extra, "\n"))
 }
 
 func (s *Signal) checkValidate(line int, v string) {
@@ -192,7 +245,7 @@ func isFalse(s string) bool {
 
 // readOptions reads a list of texts or maps, a map of letters or labels, or a text that lists them.
 func readOptions(n *yaml.Node) []Option {
-	var texts []string // as long as all are plain texts
+	texts := 0 // options that are plain texts
 	var options []Option
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -201,23 +254,21 @@ func readOptions(n *yaml.Node) []Option {
 				options = append(options, optionMap(item))
 				continue
 			}
-			options = append(options, Option{Label: nodeText(item)})
-			texts = append(texts, nodeText(item))
+			options = append(options, plainOption(nodeText(item)))
+			texts++
 		}
 	case yaml.MappingNode:
 		for _, m := range mapMembers(n) {
 			options = append(options, pairOption(m))
 		}
 	default:
-		texts = splitOptions(nodeText(n))
-		for _, t := range texts {
-			options = append(options, Option{Label: t})
+		for _, t := range splitOptions(nodeText(n)) {
+			options = append(options, plainOption(t))
+			texts++
 		}
 	}
-	if len(texts) == len(options) && isMarked(texts) {
-		for i := range options {
-			options[i].Label = texts[i][len(optionMark.FindString(texts[i])):]
-		}
+	if texts == len(options) {
+		unmark(options)
 	}
 	var kept []Option
 	for _, o := range options {
@@ -228,19 +279,53 @@ func readOptions(n *yaml.Node) []Option {
 	return kept
 }
 
-// isMarked reports whether every text has its letter or number, in order.
-func isMarked(texts []string) bool {
-	for i, t := range texts {
-		m := optionMark.FindStringSubmatch(t)
-		if m == nil {
-			return false
-		}
-		mark := strings.ToUpper(m[1] + m[2] + m[3])
-		if mark != string(rune('A'+i)) && mark != strconv.Itoa(i+1) {
+// A label in bold, and what is said of it.
+var boldLabel = regexp.MustCompile(`^\*\*([^*]+?):?\*\*(?:\s*[:–—-])?\s+(.+)$`)
+
+// plainOption reads an option that is mere text.
+func plainOption(text string) Option {
+	if m := boldLabel.FindStringSubmatch(text); m != nil {
+		return Option{Label: m[1], Description: m[2]}
+	}
+	return Option{Label: text}
+}
+
+// unmark takes the letters or numbers off the options if all have theirs, in order.
+func unmark(options []Option) {
+	if !areMarked(options) {
+		return
+	}
+	for i := range options {
+		options[i].Label, _ = cutMark(options[i].Label)
+	}
+}
+
+func areMarked(options []Option) bool {
+	for i, o := range options {
+		if !isMarkedAs(o.Label, i) {
 			return false
 		}
 	}
-	return len(texts) > 0
+	return len(options) > 0
+}
+
+// cutMark takes the letter or number off an option.
+func cutMark(text string) (label, mark string) {
+	m := optionMark.FindStringSubmatch(text)
+	if m == nil {
+		return text, ""
+	}
+	label = text[len(m[0]):]
+	if m[1] != "" && m[5] == "" {
+		label = strings.Replace(label, "**", "", 1) // **A) Postgres** is bold up to there
+	}
+	return label, strings.ToUpper(m[2] + m[3] + m[4])
+}
+
+// isMarkedAs reports whether a text has the letter or number of the option that so many stand before.
+func isMarkedAs(text string, before int) bool {
+	_, mark := cutMark(text)
+	return mark == string(rune('A'+before)) || mark == strconv.Itoa(before+1)
 }
 
 func optionMap(n *yaml.Node) Option {
@@ -265,6 +350,18 @@ func optionMap(n *yaml.Node) Option {
 	}
 	if o.Label == "" {
 		o.Label = nodeText(n)
+		return o
+	}
+	o.Preview = named["preview"]
+	var more []string // "pros: mature"
+	for _, m := range ms {
+		name := snake(m.name)
+		if name != "preview" && !slices.Contains(optionLabels, name) && !slices.Contains(optionDescriptions, name) && m.text() != "" {
+			more = append(more, m.name+": "+m.text())
+		}
+	}
+	if len(more) > 0 {
+		o.Description = strings.TrimPrefix(o.Description+"\n"+strings.Join(more, "\n"), "\n")
 	}
 	return o
 }
@@ -297,6 +394,9 @@ func splitOptions(text string) []string {
 		}
 		return trimAll(lines)
 	}
+	if parts := splitMarked(text); parts != nil {
+		return parts
+	}
 	if parts := strings.Split(text, " | "); len(parts) > 1 {
 		return trimAll(parts)
 	}
@@ -307,6 +407,32 @@ func splitOptions(text string) []string {
 		}
 	}
 	return trimAll(parts)
+}
+
+// splitMarked splits "A) one B) two" before each mark; nil if there are no two in order.
+func splitMarked(text string) []string {
+	mark := strings.TrimSpace(optionMark.FindString(text))
+	if !isMarkedAs(text, 0) {
+		return nil
+	}
+	first := mark[strings.IndexAny(mark, "Aa1")]
+	var parts []string
+	for n := 1; ; n++ {
+		next := string(rune(int(first) + n))
+		if first == '1' {
+			next = strconv.Itoa(n + 1)
+		}
+		i := strings.Index(text, " "+strings.Replace(mark, string(rune(first)), next, 1)+" ")
+		if i < 0 {
+			break
+		}
+		parts = append(parts, strings.TrimRight(text[:i], " ,;|/"))
+		text = text[i+1:]
+	}
+	if parts == nil {
+		return nil
+	}
+	return append(parts, text)
 }
 
 func trimAll(texts []string) []string {
@@ -320,20 +446,18 @@ func trimAll(texts []string) []string {
 // readable question becomes one that shows the reason, or the raw text.
 func (s *Signal) finishQuestions(asked bool, raw string) {
 	if len(s.Questions) == 0 {
-		text := s.Field("reason")
-		if text == "" {
-			text = unreadable(raw)
-		}
+		text := cmp.Or(s.Field("reason"), s.Field("context"), unreadable(raw))
 		s.Questions = []Question{{Text: text}}
 		if asked {
 			s.problem(s.Line, "bad_value", "questions holds no question that can be read")
 		}
 	}
-	allOptional := isFalse(s.Field("all_required"))
+	allOptional, allUrgent := isFalse(s.Field("all_required")), isTrue(s.Field("urgent"))
 	taken := make(map[string]bool)
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		q.Optional = q.Optional || allOptional
+		q.Urgent = q.Urgent || allUrgent
 		if q.ID != "" && taken[q.ID] {
 			s.problem(s.Line, "bad_value", "two questions have the id %s", bounded(q.ID, 80))
 			q.ID = ""
@@ -353,5 +477,12 @@ func (s *Signal) finishQuestions(asked bool, raw string) {
 // unreadable shows text that could not be read, in place of a question.
 func unreadable(raw string) string {
 	raw = strings.TrimSpace(cleanText(bounded(raw, MaxRaw)))
-	return "The agent sent what cannot be read. It wrote:\n" + raw
+	return unreadableHead + raw
+}
+
+const unreadableHead = "The agent sent what cannot be read. It wrote:\n"
+
+// Unasked tells whether nothing that a signal holds can be read as a question: the one that it has shows its raw text.
+func (s Signal) Unasked() bool {
+	return len(s.Questions) == 1 && strings.HasPrefix(s.Questions[0].Text, unreadableHead)
 }

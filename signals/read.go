@@ -15,7 +15,7 @@ func newProblem(line int, code, format string, args ...any) Problem {
 
 func (s *Signal) problem(line int, code, format string, args ...any) {
 	if len(s.Problems) < maxStrays {
-		s.Problems = append(s.Problems, newProblem(line, code, format, args...))
+		s.Problems = append(s.Problems, newProblem(max(line, s.Line), code, format, args...)) // members of JSON have no line
 	}
 }
 
@@ -33,6 +33,9 @@ func (s *Signal) isEmpty() bool {
 // fill makes a signal of the members that were read, and checks them against the form. raw is what to show a person
 // where nothing else can be read.
 func (s *Signal) fill(f *form, members []member, raw string) {
+	if f.kind == Clarification {
+		members = gathered(members)
+	}
 	last := make(map[string]int, len(members))
 	for i := range members {
 		m := &members[i]
@@ -88,11 +91,11 @@ func (s *Signal) field(f *form, m member) {
 // snakeValue spells one of a field's fixed values the way the document does: "partial success" and `partial-success`
 // are partial_success.
 func snakeValue(v string) string {
-	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.Trim(v, "`*\"'"))
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.Trim(v, "`*\"'“”„‘’,"))
 }
 
 func (s *Signal) checkRequired(f *form, have map[string]int) {
-	if s.AgentID == "" {
+	if s.AgentID == "" && !f.nameless {
 		s.problem(s.Line, "missing_field", "agent_id is missing, so this counts only at the end of a turn")
 	}
 	if _, ok := have["timestamp"]; !ok && f.mustStamp {
@@ -114,7 +117,7 @@ func (s *Signal) checkRequired(f *form, have map[string]int) {
 func cleanID(id string) string {
 	id, _, _ = strings.Cut(strings.TrimSpace(cleanText(id)), "\n")
 	id, _, _ = strings.Cut(id, " #")
-	id = strings.TrimFunc(bounded(id, maxID), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`*", r) })
+	id = strings.TrimFunc(bounded(id, maxID), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`*“”„‘’,", r) })
 	if strings.HasPrefix(id, "#") || strings.EqualFold(id, "null") || id == "~" {
 		return ""
 	}

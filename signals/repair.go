@@ -218,7 +218,18 @@ func (r *repairer) memberBelow(column int) (int, bool) {
 	}
 	at, text := indented(r.lines[r.at])
 	name, _, ok := r.key(at, text)
-	return at, ok && at >= column-1 && isQuestionMember(name)
+	return at, ok && at >= column-1 && (isQuestionMember(name) || at >= column && r.inOptions())
+}
+
+// inOptions reports whether the entries at hand are in a list inside of the questions' list.
+func (r *repairer) inOptions() bool {
+	lists := 0
+	for _, l := range r.stack {
+		if l.list {
+			lists++
+		}
+	}
+	return r.inQuestions && lists > 1
 }
 
 // place finds the level to which an entry in this column belongs, ends those that are deeper, and begins one where

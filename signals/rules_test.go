@@ -202,10 +202,14 @@ func TestSignalWithoutIDMustStandInTheLastMessage(t *testing.T) {
 		{"another message follows", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "2"); s.Text("done") }, []string{}},
 		{"an empty message follows", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "2") }, []string{}},
 		{"the same message goes on", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "1"); s.BeginBlock(); s.Text("Waiting.") }, []string{"stop_work missing_field"}},
-		{"a call follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Read") }, []string{}},
-		{"a call of Bash follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Bash") }, []string{}},
-		{"it opens before a call", func(s *Scanner) { s.Text("[STOP_WORK]\ndetails: x\n"); s.ToolCall("Read"); s.Text("[/STOP_WORK]\n") }, []string{}},
-		{"a call came before", func(s *Scanner) { s.ToolCall("Read"); s.Text(stop("-")) }, []string{"stop_work missing_field"}},
+		{"a call follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Read", nil) }, []string{}},
+		{"a call of Bash follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Bash", nil) }, []string{}},
+		{"it opens before a call", func(s *Scanner) {
+			s.Text("[STOP_WORK]\ndetails: x\n")
+			s.ToolCall("Read", nil)
+			s.Text("[/STOP_WORK]\n")
+		}, []string{}},
+		{"a call came before", func(s *Scanner) { s.ToolCall("Read", nil); s.Text(stop("-")) }, []string{"stop_work missing_field"}},
 		{"it opens in an earlier message", func(s *Scanner) {
 			s.Text("[STOP_WORK]\ndetails: x\n")
 			s.BeginMessage(Main, "2")
@@ -228,7 +232,7 @@ func TestOwnSignalCountsAtOnceAndAnywhere(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Main, "1")
 	same(t, heard(s.Text("thinking\n"+stop(me))), []string{"stop_work"})
-	s.ToolCall("Read")
+	s.ToolCall("Read", nil)
 	s.BeginMessage(Main, "2")
 	same(t, heard(s.Text("going on\n\nfor long\n")), []string{})
 	same(t, heard(s.EndTurn("going on\n\nfor long\n")), []string{})

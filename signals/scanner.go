@@ -13,6 +13,12 @@ type Config struct {
 	AgentID string
 	// Accept are further ids that count as this agent's.
 	Accept []string
+	// Escalated tells whether a question file of that id exists which we did not write (000: questions/pending/ID.json).
+	// It is asked while Bash, AtEnd and EndTurn run, with ids that are plain file names only. nil: there is none.
+	Escalated func(id string) bool
+	// AnyEscalation hears an escalation in text without its question file: for reading a text of long ago. In a Bash
+	// result it still counts only if the command prints it, or if Escalated says so.
+	AnyEscalation bool
 }
 
 // Source says whose text it is.
@@ -32,6 +38,8 @@ const (
 // foreign ones ([Signal.Foreign]). The same signal is returned once a turn.
 type Scanner struct {
 	ids     []string
+	filed   func(id string) bool // a question file of that id exists
+	anyone  bool                 // an escalation in text needs none
 	main    machine
 	sub     machine
 	now     Source          // whose message is the current one
@@ -46,7 +54,7 @@ type Scanner struct {
 
 // NewScanner makes a scanner at the beginning of a turn.
 func NewScanner(c Config) *Scanner {
-	s := &Scanner{}
+	s := &Scanner{filed: c.Escalated, anyone: c.AnyEscalation}
 	for _, id := range append([]string{c.AgentID}, c.Accept...) {
 		if id = strings.TrimSpace(id); id != "" {
 			s.ids = append(s.ids, id)
@@ -109,23 +117,30 @@ func (s *Scanner) Text(p string) []Signal {
 }
 
 // ToolCall says that the main conversation called a tool. The agent goes on, so what it said without an id before the
-// call is not the end of the turn; and a call of another tool than Bash takes back such signals in Bash results.
-func (s *Scanner) ToolCall(name string) {
+// call is not the end of the turn; and a call of another tool than Bash takes back such signals in Bash results. input
+// is the call's input, an object in JSON: a TaskUpdate call whose metadata asks for input (001) is a signal itself.
+func (s *Scanner) ToolCall(name string, input []byte) []Signal {
 	s.begin()
 	s.main.goOn()
 	if name != "Bash" {
 		s.bash = nil
 	}
+	if name == "TaskUpdate" && len(input) <= MaxBlock {
+		if sig, ok := taskCall(input); ok {
+			s.admit(sig)
+		}
+	}
+	return s.take()
 }
 
 // Bash takes the command and the result of one Bash call of the main conversation. Signals in the result count if the
-// command itself prints their markers: those with an id at once, those without at the end of the turn. Lines are
-// numbered within the result.
+// command itself prints their markers, an escalation also if its question file exists: those with an id at once, those
+// without at the end of the turn. Lines are numbered within the result.
 func (s *Scanner) Bash(command, output string) []Signal {
 	s.begin()
-	if printed := printedBy(command); len(printed) > 0 {
+	if printed := printedBy(command); len(printed) > 0 || s.filed != nil {
 		m := newMachine(nil, func(f finding) {
-			if f.marker.printedBy(printed) {
+			if f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal) {
 				s.hearBash(f.Signal)
 			}
 		})
@@ -168,10 +183,12 @@ func (s *Scanner) EndTurn(result string) []Signal {
 	s.main.finish()
 	s.sub.finish()
 	for _, sig := range s.bash {
-		s.emit(sig)
+		s.admit(sig)
 	}
 	for _, e := range s.main.tail.pending {
-		s.emit(e.Signal)
+		if e.Dialect != Escalated || s.anyone || len(e.Questions) > 0 || e.isTemplate() || s.isFiled(e.Signal) {
+			s.admit(e.Signal)
+		}
 	}
 	s.main.tail.clear()
 	s.bash = nil
@@ -195,10 +212,16 @@ func (s *Scanner) hearSub(f finding) {
 	}
 }
 
+// isFiled reports whether the question that an escalation names is in the folder of questions.
+func (s *Scanner) isFiled(sig Signal) bool {
+	id := sig.Field("question_id")
+	return s.filed != nil && isFileName(id) && s.filed(id)
+}
+
 // admit decides whose signal it is.
 func (s *Scanner) admit(sig Signal) {
 	switch {
-	case !s.isOwn(sig.AgentID):
+	case sig.AgentID != "" && !s.isOwn(sig.AgentID):
 		sig.Foreign = true
 		sig.problem(sig.Line, "foreign", "agent_id %s is not this agent's", sig.AgentID)
 	case sig.isTemplate():
@@ -217,11 +240,17 @@ func (s *Scanner) isOwn(id string) bool {
 
 // isTemplateID reports whether an id is what a template has in its place: <agent-id>, [id], {{id}}, $ID, or dots.
 func isTemplateID(id string) bool {
-	return strings.ContainsAny(id[:1], "<[{$") || strings.Trim(id, ".…") == ""
+	return id != "" && (strings.ContainsAny(id[:1], "<[{$") || strings.Trim(id, ".…") == "")
 }
 
 // isTemplate reports whether what the form requires is still what a template has in its place: <question>.
 func (s Signal) isTemplate() bool {
+	switch {
+	case s.Dialect == Escalated:
+		return isTemplateID(s.Field("question_id"))
+	case s.Dialect == Paused && s.Field("state_file") != "" && isTemplatePath(s.Field("state_file")):
+		return true
+	}
 	f := formNamed(string(s.Kind))
 	if f == nil || len(f.required) == 0 {
 		return false
@@ -267,9 +296,10 @@ func (s *Scanner) take() []Signal {
 	return out
 }
 
-// Scan reads a whole text as one message and one turn. Signals come in the order of their lines.
+// Scan reads a whole text as one message and one turn, as far as the text alone can tell: an escalation counts without
+// its question file. Signals come in the order of their lines.
 func Scan(text, agentID string) []Signal {
-	s := NewScanner(Config{AgentID: agentID})
+	s := NewScanner(Config{AgentID: agentID, AnyEscalation: true})
 	s.BeginMessage(Main, "")
 	sigs := append(s.Text(text), s.EndTurn("")...)
 	slices.SortStableFunc(sigs, func(a, b Signal) int { return a.Line - b.Line })

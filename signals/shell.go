@@ -18,7 +18,9 @@ func printedBy(command string) []string {
 		}
 		text := c.prints()
 		size += len(text)
-		lines = append(lines, strings.Split(text, "\n")...)
+		for line := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, cleanLine(line))
+		}
 	}
 	return lines
 }
@@ -286,7 +288,7 @@ func (c *simple) prints() string {
 		for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
 			args = args[1:]
 		}
-		return strings.ReplaceAll(strings.Join(args, " "), `\n`, "\n")
+		return escapes.Replace(strings.Join(args, " "))
 	case "printf":
 		if len(args) > 0 && args[0] == "--" {
 			args = args[1:]
@@ -307,10 +309,15 @@ func isAssignment(word string) bool {
 	return ok && name != "" && strings.Trim(name, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
+// escapes are the sequences of echo -e and printf that matter here: new lines, and what colours a text.
+var escapes = strings.NewReplacer(
+	`\n`, "\n", `\t`, "\t", `\033`, "\x1b", `\0033`, "\x1b", `\x1b`, "\x1b", `\x1B`, "\x1b", `\e`, "\x1b", `\E`, "\x1b",
+)
+
 // formatted does what printf does with %s and %b; the format is used again as long as there are arguments, within
 // bounds.
 func formatted(format string, args []string) string {
-	format = strings.ReplaceAll(format, `\n`, "\n")
+	format = escapes.Replace(format)
 	var b strings.Builder
 	for {
 		before := len(args)
@@ -324,7 +331,7 @@ func formatted(format string, args []string) string {
 			case format[i] == '%':
 				b.WriteByte('%')
 			case len(args) > 0:
-				b.WriteString(strings.ReplaceAll(args[0], `\n`, "\n"))
+				b.WriteString(escapes.Replace(args[0]))
 				args = args[1:]
 			}
 		}

@@ -17,7 +17,7 @@ const (
 // Dialect says in which written form a signal came.
 type Dialect string
 
-// The dialects. Block and JSON are read by this package; each further one is one file beside block.go.
+// The dialects. Each is one file of this package, but for Tool: calls of the supervisor's own tools.
 const (
 	Block        Dialect = "block"
 	JSON         Dialect = "json"
@@ -61,12 +61,14 @@ type Question struct {
 	MultiSelect bool     `json:"multi_select,omitempty"`
 	Validate    string   `json:"validate,omitempty"` // choice, path, regex:…, integer, yes_no
 	Optional    bool     `json:"optional,omitempty"` // the signal said all_required: false
+	Urgent      bool     `json:"urgent,omitempty"`   // it, or the signal for all, says that it cannot wait
 }
 
 // An Option is one offered answer.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"` // what choosing it would look like: code, a layout
 }
 
 // A Problem is a fault of form that a person should know of. The signal counts all the same if a person can act on it.

@@ -10,7 +10,7 @@ import (
 
 // feed scans a text that arrives in the pieces given, as one message and one turn.
 func feed(pieces ...string) ([]Signal, []Problem) {
-	s := NewScanner(Config{AgentID: me})
+	s := NewScanner(Config{AgentID: me, AnyEscalation: true})
 	s.BeginMessage(Main, "1")
 	var got []Signal
 	for _, p := range pieces {
@@ -24,7 +24,11 @@ func TestTextMayArriveSplitAtAnyByte(t *testing.T) {
 	all["coloured"] = "\ufeff\x1b[1m" + strings.ReplaceAll(stop(me), "\n", "\x1b[0m\r\n") + "caf\xc3 é\n"
 	for name, text := range all {
 		want, wantProblems := feed(text)
-		for i := 1; i < len(text); i++ {
+		step := 1
+		if strings.HasPrefix(name, "testdata/talk/") || strings.HasPrefix(name, "testdata/variants/") {
+			step = 5 // there are many, and alike
+		}
+		for i := 1; i < len(text); i += step {
 			got, problems := feed(text[:i], text[i:])
 			if !cmp.Equal(got, want) || !cmp.Equal(problems, wantProblems) {
 				t.Fatalf("%s, split at byte %d (-whole +split)\n%s%s", name, i, cmp.Diff(want, got), cmp.Diff(wantProblems, problems))
@@ -40,11 +44,11 @@ func TestTextMayArriveSplitAtAnyByte(t *testing.T) {
 func TestWorkGrowsWithTheText(t *testing.T) {
 	for name, unit := range hostileUnits {
 		t.Run(name, func(t *testing.T) {
-			lines := func(n int) int {
-				text := strings.Repeat(unit, n)
+			allocs := func(bytes int) int {
+				text := strings.Repeat(unit, 1+bytes/len(unit))
 				return int(testing.AllocsPerRun(1, func() { Scan(text, me) }))
 			}
-			small, large := lines(2000), lines(16000)
+			small, large := allocs(32<<10), allocs(256<<10)
 			if large > 16*small+2000 {
 				t.Errorf("8 times the text takes %d allocations instead of %d", large, small)
 			}
@@ -115,11 +119,16 @@ func meaning(s Signal) Signal {
 
 func checkRoundTrip(t *testing.T, first Signal) {
 	t.Helper()
-	for _, d := range []Dialect{Block, JSON} {
+	dialects := []Dialect{first.Dialect}
+	switch first.Dialect {
+	case "", Block, JSON:
+		dialects = []Dialect{Block, JSON} // these two can carry the same
+	}
+	for _, d := range dialects {
 		first.Dialect = d
 		text, err := Encode(first)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v\n%+v", err, first)
 		}
 		again := Scan(text, first.AgentID)
 		if len(again) != 1 {
@@ -142,9 +151,27 @@ func TestEncodedSignalsAreReadBack(t *testing.T) {
 	}
 }
 
-func TestEncodeRefusesWhatHasNoBlock(t *testing.T) {
-	if text, err := Encode(Signal{Kind: WorkflowComplete}); err == nil {
-		t.Errorf("encoded as %q", text)
+func TestEncodeRefusesWhatTheDialectCannotCarry(t *testing.T) {
+	asked := []Question{{ID: "Q1", Text: "Which?"}}
+	for name, s := range map[string]Signal{
+		"an end of a workflow as a block":    {Kind: WorkflowComplete},
+		"a call of a tool":                   {Kind: Clarification, Dialect: Tool, Questions: asked},
+		"a report that awaits":               {Kind: Completion, Dialect: Awaiting, Fields: []Field{{"status", "success"}}},
+		"a stop that pauses":                 {Kind: Stop, Dialect: Paused, Fields: []Field{{"details", "x"}}},
+		"a stop in a task's metadata":        {Kind: Stop, Dialect: TaskMetadata, Fields: []Field{{"details", "x"}}},
+		"an escalation with its question":    {Kind: Clarification, Dialect: Escalated, Fields: []Field{{"question_id", "q1"}}, Questions: asked},
+		"an escalation of nothing":           {Kind: Clarification, Dialect: Escalated},
+		"an escalation with an id":           {Kind: Clarification, Dialect: Escalated, AgentID: me, Fields: []Field{{"question_id", "q1"}}},
+		"an escalation of two lines":         {Kind: Clarification, Dialect: Escalated, Fields: []Field{{"question_id", "q1\nq2"}}},
+		"an end of a workflow with a field":  {Kind: WorkflowComplete, Dialect: Marker, Fields: []Field{{"summary", "x"}}},
+		"a question as an end of a workflow": {Kind: Clarification, Dialect: Marker, Questions: asked},
+		"more than a line may hold":          {Kind: Clarification, Dialect: TaskMetadata, Questions: []Question{{ID: "Q1", Text: strings.Repeat("x", MaxBlock)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text, err := Encode(s); err == nil {
+				t.Errorf("encoded as %q", text)
+			}
+		})
 	}
 }
 
@@ -173,10 +200,46 @@ func FuzzEncodeValue(f *testing.F) {
 		if strings.TrimSpace(v) == "" {
 			return
 		}
-		checkRoundTrip(t, Signal{
-			Kind: Clarification, AgentID: me,
-			Questions: []Question{{ID: "Q1", Text: v, Context: v, Options: []Option{{Label: strings.TrimSpace(v), Description: v}}}},
-		})
+		for _, d := range []Dialect{Block, Awaiting, Paused, TaskMetadata} {
+			checkRoundTrip(t, Signal{
+				Kind: Clarification, Dialect: d, AgentID: me,
+				Questions: []Question{{ID: "Q1", Text: v, Context: v, Urgent: true, Options: []Option{{Label: strings.TrimSpace(v), Description: v, Preview: v}}}},
+			})
+		}
+	})
+}
+
+// The words of the older documents above anything at all.
+func FuzzEncodeAsked(f *testing.F) {
+	openings := []string{"AWAITING_USER_INPUT\n", "AWAITING_USER_INPUT {", "PAUSED_FOR_INPUT\n", "PAUSED_FOR_INPUT: ", "QUESTION_ESCALATED:", "TaskUpdate({"}
+	for _, text := range []string{
+		"{\"questions\":[{\"question\":\"Which?\",\"options\":[\"a\"]}]}", "Which?\nA) one\n   large\nB) two\n", "/tmp/x.md\nQuestion: \"Which?\"\nOptions: [\"a\", b]\n",
+		"Question 1: a?\nQ2: b?\nOptions:\n- **x**: y\n", "taskId: 3, metadata: {needs_input: true, question: 'x', question_options: [`a`]}})", "context: x\nquestions:\n  - Which?\n", "../x",
+		"why\n\nWhich?\n\nplease:\n1. a\n2. b\n",
+	} {
+		for i := range openings {
+			f.Add(uint8(i), text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, i uint8, text string) {
+		for _, s := range Scan(openings[int(i)%len(openings)]+text, "") {
+			checkRoundTrip(t, s)
+		}
+	})
+}
+
+// The input of a call is an object that the model wrote, or anything else.
+func FuzzTaskCall(f *testing.F) {
+	for _, input := range []string{`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","question_options":["a"]}}`, `{"metadata":{"needs_input":1}}`, `[]`, ""} {
+		f.Add([]byte(input))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		for _, s := range NewScanner(Config{}).ToolCall("TaskUpdate", input) {
+			if len(s.Questions) == 0 {
+				t.Error("it asks nothing")
+			}
+			checkRoundTrip(t, s)
+		}
 	})
 }
 

@@ -16,6 +16,7 @@ type tail struct {
 
 type ending struct {
 	finding
+	key         [32]byte // of its text
 	fenced      bool
 	characters  int // of the text after it
 	paragraphs  int
@@ -47,7 +48,7 @@ func (t *tail) prose(line string) {
 }
 
 // add takes a signal that just ended.
-func (t *tail) add(f finding, fenced bool, strays []Problem) []Problem {
+func (t *tail) add(e ending, strays []Problem) []Problem {
 	if len(t.pending) == maxPending {
 		strays = appendStray(strays, Problem{
 			Line: t.pending[0].Line, Code: "truncated",
@@ -55,8 +56,26 @@ func (t *tail) add(f finding, fenced bool, strays []Problem) []Problem {
 		})
 		t.pending = slices.Delete(t.pending, 0, 1)
 	}
-	t.pending = append(t.pending, ending{finding: f, fenced: fenced})
+	t.pending = append(t.pending, e)
 	return strays
+}
+
+// again takes a signal whose text is that of one which still stands: it is the same one, and stands here now. It returns
+// how many lines after the first belong to it, or false if there is none.
+func (t *tail) again(key [32]byte, line int, fenced bool) (used int, ok bool) {
+	i := slices.IndexFunc(t.pending, func(e ending) bool { return e.key == key })
+	if i < 0 {
+		return 0, false
+	}
+	e := t.pending[i]
+	used = e.EndLine - e.Line
+	e.Problems = slices.Clone(e.Problems)
+	for j := range e.Problems {
+		e.Problems[j].Line += line - e.Line
+	}
+	e.Line, e.EndLine = line, line+used
+	t.pending = append(slices.Delete(t.pending, i, i+1), ending{finding: e.finding, key: key, fenced: fenced})
+	return used, true
 }
 
 // clear forgets all: another message has begun, or the agent went on to work.

@@ -8,6 +8,33 @@ func Templates(agentID string) string {
 	return strings.ReplaceAll(templates, "AGENT", agentID)
 }
 
+// Fallback is the shorter form of Templates for an agent that has the supervisor's tools, whose schemas name the fields:
+// what it may print where the tools fail.
+func Fallback(agentID string) string {
+	return strings.ReplaceAll(fallback, "AGENT", agentID)
+}
+
+const fallback = `[CLARIFICATION_NEEDED]
+agent_id: AGENT
+timestamp: <ISO 8601>
+reason: <why you ask>
+questions:
+  - question_id: Q1
+    text: <question>
+    context: <why it matters>
+    options: [<choice>, <choice>]
+[/CLARIFICATION_NEEDED]
+
+[COMPLETION_REPORT]
+agent_id: AGENT
+timestamp: <ISO 8601>
+status: <success|partial_success|failed>
+deliverables:
+  - <path>
+summary: <what was done>
+[/COMPLETION_REPORT]
+`
+
 const templates = `[CLARIFICATION_NEEDED]
 agent_id: AGENT
 timestamp: <ISO 8601>

@@ -47,7 +47,7 @@ func loadYAML(text string, depth int) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// objectMembers reads an object as JSON, or else as YAML; then it returns the reason as well. With no members it is
+// objectMembers reads an object as JSON, or else without comments and typographic quotes, or else as YAML; then it returns the reason as well. With no members it is
 // neither.
 func objectMembers(text string) ([]member, error) {
 	n, err := loadJSON(text)
@@ -55,9 +55,12 @@ func objectMembers(text string) ([]member, error) {
 		if len(text) > maxFlow {
 			return nil, err
 		}
-		var yamlErr error
-		if n, yamlErr = loadYAML(text, maxFlowDepth); yamlErr != nil {
-			return nil, err
+		text = plainObject(text)
+		var again error
+		if n, again = loadJSON(text); again != nil {
+			if n, again = loadYAML(text, maxFlowDepth); again != nil {
+				return nil, err
+			}
 		}
 	}
 	return mapMembers(n), err

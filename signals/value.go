@@ -16,6 +16,9 @@ func (r *repairer) value(rest string, column int, short, item bool) string {
 	switch {
 	case rest == "":
 		return r.below(column, short, item)
+	case isComment(rest) && r.structured(column):
+		r.at++
+		return ""
 	case isHeader(rest):
 		return r.literal(rest, column)
 	case rest[0] == '"' || rest[0] == '\'':
@@ -24,6 +27,20 @@ func (r *repairer) value(rest string, column int, short, item bool) string {
 		return r.flow(rest, column, short, item)
 	}
 	return r.plain(rest, column, short, item)
+}
+
+// structured reports whether a list or a map stands below a name in this column.
+func (r *repairer) structured(column int) bool {
+	for _, line := range r.lines[r.at+1:] {
+		at, text := indented(line)
+		if text == "" || isComment(text) {
+			continue
+		}
+		_, _, dash := r.dash(text)
+		_, _, key := r.key(at, text)
+		return dash && at >= column || key && at > column
+	}
+	return false
 }
 
 // below reads a value that begins on a line of its own.
@@ -94,7 +111,7 @@ func (r *repairer) continues(at int, text string, column int, afterBlank, item b
 	_, _, dash := r.dash(text)
 	_, bulleted := r.bulletedField(at, text)
 	switch {
-	case key && r.known(name) || bulleted:
+	case key && (r.known(name) || item && at > column && r.inOptions()) || bulleted:
 		return false
 	case at > column:
 		return true

@@ -4,16 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 )
 
 // Open is the state of a question that waits for its answer.
 const Open = checkpoints.QuestionOpen
 
+// AskCommand is the kind of question whether a command may run: it is answered on a terminal only.
+const AskCommand = checkpoints.AskCommand
+
+// AskDelegation is the kind of question whether an agent may have another one started.
+const AskDelegation = checkpoints.AskDelegation
+
 // ErrOwned means that another process supervises the run.
 var ErrOwned = checkpoints.ErrOwned
+
+// ErrEnded means that the end of a run is saved: there is nothing left to stop.
+var ErrEnded = checkpoints.ErrEnded
 
 // ErrBug marks errors that no circumstance explains, such as a run with two writers.
 var ErrBug = errors.New("internal error")
@@ -33,6 +44,7 @@ func NoSuchID(err error) bool {
 type Client struct {
 	Dirs  checkpoints.Dirs
 	Store *checkpoints.Store
+	At    func(point string) // for tests: called at each of Points that a client passes; nil otherwise
 }
 
 // OpenClient opens the state of this user, and makes it if there is none.
@@ -51,28 +63,56 @@ func OpenClient() (Client, error) {
 // Close lets the database go.
 func (c Client) Close() error { return c.Store.Close() }
 
-// Answer answers a question, or skips it where skip is set. The first answer stands: the error is then a
-// *checkpoints.TakenError that says whose. With change a given answer is replaced, until its delivery begins.
-func (c Client) Answer(ctx context.Context, question, value string, skip, change bool, by string) error {
-	leave := c.Store.Answer
-	if change {
-		leave = c.Store.ChangeAnswer
+// An Answer is what a person gives to a question.
+type Answer struct {
+	Text    string // the answer as it is kept, or why it is declined
+	Skip    bool   // the agent goes on without one
+	Decline bool   // the person will not answer
+	Change  bool   // it takes the place of the answer given before
+	Alike   bool   // it is that of every question of the run that is alike, those that are asked later, too
+	By      string // who, for people
+}
+
+// Answer gives a question its answer. The first stands: the error is then a *checkpoints.TakenError that says whose. One that
+// changes an answer does so until the delivery of that begins.
+func (c Client) Answer(ctx context.Context, question string, a Answer) error {
+	leave, kind := c.Store.Answer, noteAnswer
+	if a.Change {
+		leave, kind = c.Store.ChangeAnswer, noteChange
 	}
-	n, err := leave(ctx, question, value, skip, by, time.Now().UTC())
+	if err := c.checkDecision(ctx, question, a); err != nil {
+		return err
+	}
+	at(c.At, beforeNote+kind)
+	n, err := leave(ctx, Note{Question: question, Value: a.Text, Skip: a.Skip, Decline: a.Decline, Alike: a.Alike, By: a.By, At: time.Now().UTC()})
+	var taken *checkpoints.TakenError
+	if errors.As(err, &taken) {
+		c.ringFor(ctx, question) // whoever was first may have died before ringing
+	}
 	if err != nil {
 		return err
 	}
+	at(c.At, afterNote+kind)
 	return c.ring(ctx, n.Run)
 }
 
 // Stop asks for the end of an agent, or of the whole run where agent is empty; with only, not of what it started. It
-// does not wait for it.
+// does not wait for it. ErrEnded if the run was faster.
 func (c Client) Stop(ctx context.Context, run, agent string, only bool, by string) error {
+	at(c.At, beforeNote+noteStop)
 	_, err := c.Store.Leave(ctx, Note{Run: run, Kind: noteStop, Agent: agent, Only: only, By: by, At: time.Now().UTC()})
 	if err != nil {
 		return err
 	}
+	at(c.At, afterNote+noteStop)
 	return c.ring(ctx, run)
+}
+
+// ringFor rings for a question; that it cannot is no harm, for the inbox is looked at all the same.
+func (c Client) ringFor(ctx context.Context, id string) {
+	if q, err := question(ctx, c.Store, id); err == nil {
+		_ = c.ring(ctx, q.Run)
+	}
 }
 
 func (c Client) ring(ctx context.Context, run string) error {
@@ -110,20 +150,8 @@ func (c Client) Questions(ctx context.Context) ([]*Question, error) {
 
 // Target gives the run that an id names, and the agent if it names one; ended tells that there is nothing left to stop.
 func (c Client) Target(ctx context.Context, id string) (run, agent string, ended bool, err error) {
-	kind, full, err := c.Store.Resolve(ctx, id)
-	if err != nil {
+	if run, agent, err = runNamed(ctx, c.Store, id); err != nil {
 		return "", "", false, err
-	}
-	switch kind {
-	case checkpoints.KindRun:
-		run = full
-	case checkpoints.KindAgent:
-		agent = full
-		if run, err = c.Store.RunOf(ctx, full); err != nil {
-			return "", "", false, err
-		}
-	default:
-		return "", "", false, fmt.Errorf("%s is a question: %w", full, errWrongKind)
 	}
 	r, err := c.Store.Run(ctx, run)
 	if err != nil {
@@ -132,34 +160,106 @@ func (c Client) Target(ctx context.Context, id string) (run, agent string, ended
 	return run, agent, r.EndedAt != nil, nil
 }
 
+// runNamed gives the run that an id or its start names, or that the agent which it names belongs to; agent is "" where it
+// names the run.
+func runNamed(ctx context.Context, store *checkpoints.Store, id string) (run, agent string, err error) {
+	kind, full, err := store.Resolve(ctx, id)
+	switch {
+	case err != nil:
+		return "", "", err
+	case kind == checkpoints.KindQuestion:
+		return "", "", fmt.Errorf("%s is a question: %w", full, errWrongKind)
+	case kind == checkpoints.KindAgent:
+		run, err = store.RunOf(ctx, full)
+		return run, full, err
+	}
+	return full, "", nil
+}
+
 // A Resumption is what resume needs to know of a run beforehand.
 type Resumption struct {
 	Run, Cwd   string
 	OnQuestion OnQuestion
+	Answered   bool // there are answers that nobody has delivered
+	NoNotify   bool // nobody is called who does not look
+	Revive     bool // it had ended when resume was typed: to go on all the same is what was asked for
+}
+
+// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that would
+// be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was given; "" leaves
+// it to each run.
+func (c Client) Resumables(ctx context.Context, policy OnQuestion) ([]Resumption, error) {
+	runs, err := c.Store.Runs(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var all []Resumption
+	for _, r := range runs {
+		if r.Packed != "" || c.Supervised(r.ID) {
+			continue
+		}
+		plan, err := c.Resumable(ctx, r.ID, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if policy != "" {
+			plan.OnQuestion = policy
+		}
+		if r.Status == checkpoints.Parked && plan.OnQuestion == Park && !plan.Answered {
+			continue
+		}
+		all = append(all, plan)
+	}
+	return all, nil
 }
 
 // Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise.
-func (c Client) Resumable(ctx context.Context, id string) (Resumption, error) {
-	run, _, _, err := c.Target(ctx, id)
-	if err != nil {
-		return Resumption{}, err
-	}
-	l, err := c.Store.Load(ctx, run)
-	if err != nil {
-		return Resumption{}, err
-	}
-	s, err := loaded(l)
+// typed is when resume was: what ends later, under another supervisor, is not revived unasked.
+func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resumption, error) {
+	s, err := c.takeable(ctx, id)
 	if err != nil {
 		return Resumption{}, err
 	}
 	root := s.Agents[s.Run.Root]
-	switch {
-	case c.Supervised(run):
-		return Resumption{}, fmt.Errorf("%s cannot be resumed: %w (pid %d); it goes on by itself once its questions are answered",
-			run, ErrOwned, s.Run.PID)
-	case root.Status.Ended() && !Revivable(root):
+	if s.Run.EndedAt != nil && !Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
 		return Resumption{}, fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
-			run, root.Status, root.Reason)
+			s.Run.ID, root.Status, root.Reason)
 	}
-	return Resumption{Run: run, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion}, nil
+	plan, err := c.resumption(ctx, s)
+	plan.Revive = root.EndedAt != nil && root.EndedAt.Before(typed)
+	return plan, err
+}
+
+// takeable gives the run that an id names, if a supervisor can take it over.
+func (c Client) takeable(ctx context.Context, id string) (State, error) {
+	run, _, _, err := c.Target(ctx, id)
+	if err != nil {
+		return State{}, err
+	}
+	l, err := c.Store.Load(ctx, run)
+	if err != nil {
+		return State{}, err
+	}
+	s, err := loaded(l)
+	switch {
+	case err != nil:
+		return State{}, err
+	case s.Run.Packed != "":
+		return State{}, &checkpoints.PackedError{Run: run, File: s.Run.Packed}
+	case c.Supervised(run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
+		return State{}, fmt.Errorf("%s cannot be resumed: %w (pid %d); it goes on by itself once its questions are answered",
+			run, ErrOwned, s.Run.PID)
+	}
+	return s, nil
+}
+
+func (c Client) resumption(ctx context.Context, s State) (Resumption, error) {
+	qs, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Run: s.Run.ID, Undelivered: true})
+	if err != nil {
+		return Resumption{}, err
+	}
+	return Resumption{
+		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
+		Answered: slices.ContainsFunc(qs, func(q Question) bool { return q.State == checkpoints.QuestionAnswered || droppedFor(&q) }),
+	}, nil
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 // Config is what the person asked for with `run`. It is kept in the run's record, so that `resume` needs no flags.
 type Config struct {
 	Claude        string        `json:"claude,omitempty"` // absolute path of the program
+	Exec          []string      `json:"exec,omitempty"`   // any command that is run instead of claude; {} in it is the prompt
 	Demo          string        `json:"demo,omitempty"`   // the scenario that the built-in stand-in plays instead
 	Flags         []string      `json:"flags,omitempty"`  // handed on to claude
 	Hold          time.Duration `json:"hold"`             // Forever: never park
@@ -18,9 +20,24 @@ type Config struct {
 	Policy        OnQuestion    `json:"policy"`           // what the present supervisor made of it
 	Answers       []Preset      `json:"answers,omitempty"`
 	AcceptIDs     []string      `json:"accept_ids,omitempty"`
+	Permissions   Permissions   `json:"permissions,omitempty"`
+	Allow         []string      `json:"allow,omitempty"`         // rules of what runs unasked, as the person gave them: claude keeps them
+	Deny          []string      `json:"deny,omitempty"`          // the same of what never runs
+	AllowProject  bool          `json:"allow_project,omitempty"` // what the folder's own files permit or run is the person's will
 	Relaunch      Relaunch      `json:"relaunch"`
 	Retries       int           `json:"retries"`
 	KeepProcesses bool          `json:"keep_processes,omitempty"`
+	SilentAfter   time.Duration `json:"silent_after,omitempty"` // how long nothing is heard of a process at work before that is told; 0: never
+	OnSilence     OnSilence     `json:"on_silence,omitempty"`   // and what is done about it
+	Notify        []string      `json:"notify,omitempty"`       // the person's own command, told of questions and of the run's end
+	NoNotify      bool          `json:"no_notify,omitempty"`    // nobody is called who does not look
+
+	Delegate    Delegates `json:"delegate,omitempty"`     // what becomes of delegations, by depth
+	MaxParallel int       `json:"max_parallel,omitempty"` // processes that may be at work at once; 0: any number
+	MaxDepth    int       `json:"max_depth,omitempty"`    // how deep children may be, the root's being 1; 0: any depth
+	MaxAgents   int       `json:"max_agents,omitempty"`   // how many agents delegation may bring a run to; 0: any number
+	Worktree    bool      `json:"worktree,omitempty"`     // children work in git worktrees of their own
+	Budget      Budget    `json:"budget,omitzero"`        // what the whole run may use
 }
 
 // Forever as a hold keeps a process waiting for its answer without end.
@@ -28,6 +45,20 @@ const Forever time.Duration = -1
 
 // DefaultHold is the life of the prompt cache: within it an answer costs no more than its tokens.
 const DefaultHold = 5 * time.Minute
+
+// DefaultSilentAfter is longer than a request to the API takes, its own retries included.
+const DefaultSilentAfter = 10 * time.Minute
+
+// OnSilence says what is done about a process of which nothing is heard.
+type OnSilence string
+
+// TellSilence only says so, since when, and what the process was doing; RetrySilence ends it and goes on in its
+// conversation, as often as --retries allows; FailSilence fails the agent.
+const (
+	TellSilence  OnSilence = "tell"
+	RetrySilence OnSilence = "retry"
+	FailSilence  OnSilence = "fail"
+)
 
 // OnQuestion says what becomes of the run when a question is not answered within the hold.
 type OnQuestion string
@@ -39,6 +70,59 @@ const (
 	Fail OnQuestion = "fail"
 )
 
+// Permissions says what becomes of what claude asks a person to permit.
+type Permissions string
+
+// AskPermissions asks the person, and is what "" means; DenyPermissions denies it at once.
+const (
+	AskPermissions  Permissions = "ask"
+	DenyPermissions Permissions = "deny"
+)
+
+// Delegates says what becomes of delegations, by the depth of the child, from 1; the last goes for all that are deeper. None
+// asks.
+type Delegates []Delegate
+
+// Delegate says what becomes of a delegation.
+type Delegate string
+
+// AskDelegations asks the person; AutoDelegations approves what is within the limits; DenyDelegations denies.
+const (
+	AskDelegations  Delegate = "ask"
+	AutoDelegations Delegate = "auto"
+	DenyDelegations Delegate = "deny"
+)
+
+// The limits where the person gives none.
+const (
+	DefaultMaxParallel = 4
+	DefaultMaxDepth    = 3
+	DefaultMaxAgents   = 50
+)
+
+// at gives what becomes of the delegation of a child at a depth.
+func (d Delegates) at(depth int) Delegate {
+	if len(d) == 0 {
+		return AskDelegations
+	}
+	return d[min(max(depth, 1), len(d))-1]
+}
+
+// ParseDelegates reads a policy as a person gives it: "auto", or one word a depth, such as "auto,ask,deny".
+func ParseDelegates(text string) (Delegates, error) {
+	var all Delegates
+	for word := range strings.SplitSeq(text, ",") {
+		d := Delegate(strings.TrimSpace(word))
+		switch d {
+		case AskDelegations, AutoDelegations, DenyDelegations:
+			all = append(all, d)
+		default:
+			return nil, fmt.Errorf("takes ask, auto or deny, or one of them for each depth as in auto,ask, not %q", text)
+		}
+	}
+	return all, nil
+}
+
 // Relaunch says how a parked agent gets its answer.
 type Relaunch string
 
@@ -48,17 +132,24 @@ const (
 	Fresh  Relaunch = "fresh"
 )
 
-// A Preset is an answer given in advance with --answer or --answers.
+// A Preset is an answer given in advance: with --answer, --answers or a task file.
 // Key is the question's own id, its header, or part of its text, in any case.
 type Preset struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	By    string `json:"by,omitempty"` // who is named as having answered; "" is "--answer KEY"
+
+	// FromFile says that it stands in a task file, which may come with a repository: it answers no question that would let
+	// the agent do more.
+	FromFile bool `json:"from_file,omitempty"`
 }
 
 func (p Preset) by() string {
 	if p.By != "" {
 		return p.By
+	}
+	if p.FromFile {
+		return "the task file, " + p.Key
 	}
 	return "--answer " + p.Key
 }

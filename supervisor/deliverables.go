@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // files gives the files that a report's deliverables name. Only what plainly is a file name counts, at the beginning of
@@ -25,6 +27,48 @@ func files(deliverables []string) []string {
 var (
 	fileName = regexp.MustCompile(`^[~.\w@+%*/-]+$`)
 	suffix   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+)
+
+// maxNamedPaths bounds how many files of a text are looked for.
+const maxNamedPaths = 100
+
+// namedPaths gives the files and folders that a text plainly names: each may stand anywhere in a line.
+func namedPaths(text string) []string {
+	var paths []string
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }) {
+		word = strings.TrimLeft(strings.TrimRight(word, ".:)]>`'\""), "([<`'\"")
+		if named := files([]string{lineNumber.ReplaceAllString(word, "")}); len(named) == 1 && !isFraction(named[0]) &&
+			!slices.Contains(paths, named[0]) && len(paths) < maxNamedPaths {
+			paths = append(paths, named[0])
+		}
+	}
+	return paths
+}
+
+var (
+	fraction   = regexp.MustCompile(`^\d+(/\d+)+$`)
+	lineNumber = regexp.MustCompile(`(:\d+)+$`)
+)
+
+// isFraction tells "47/120" from a path.
+func isFraction(word string) bool { return fraction.MatchString(word) }
+
+// contextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not there, so what
+// may just as well be a word (and/or, Node.js, example.com) does not count.
+func contextFiles(text string) []string {
+	return slices.DeleteFunc(namedPaths(text), func(path string) bool {
+		first, _, deeper := strings.Cut(path, "/")
+		if deeper && strings.Contains(strings.TrimLeft(first, "."), ".") { // a host
+			return true
+		}
+		return !strings.HasSuffix(path, "/") && !fileKind.MatchString(path) || !deeper && framework.MatchString(path)
+	})
+}
+
+var (
+	fileKind = regexp.MustCompile(`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|env|lock|mod|sum|` +
+		`go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
+	framework = regexp.MustCompile(`^[A-Z][a-z]+\.js$`)
 )
 
 // missing gives the files that are not on disk, as they were named.

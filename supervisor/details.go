@@ -1,14 +1,7 @@
 package supervisor
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"time"
 
 	"claude-supervise/checkpoints"
 )
@@ -17,9 +10,51 @@ import (
 type Details struct {
 	Run       RunView                        `json:"run"`
 	Questions []QuestionView                 `json:"questions"`
-	Reports   map[string]*checkpoints.Report `json:"reports"` // by agent
-	Logs      map[string]string              `json:"logs"`    // by agent: the file of what it printed
+	Reports   map[string]*checkpoints.Report `json:"reports"`                    // by agent
+	Logs      map[string]string              `json:"logs"`                       // by agent: the file of what it printed
+	Criteria  map[string][]Criterion         `json:"success_criteria,omitempty"` // by agent
+	Rules     []PermissionView               `json:"rules,omitempty"`            // what runs unasked
+	Worktrees map[string]WorktreeView        `json:"worktrees,omitempty"`        // by agent
+	Merged    *checkpoints.Merged            `json:"merged,omitempty"`           // what became of the findings that its agents shared
+	Agents    map[string]AgentDetails        `json:"agents,omitempty"`
+	Tasks     *Table                         `json:"tasks,omitempty"` // of a run that is a pool, or nothing but its tasks
+	Pool      bool                           `json:"-"`               // they are alike, and may be many
+	Agent     string                         `json:"-"`               // the one that was named; "": the run
 	Question  *QuestionView                  `json:"-"`
+}
+
+// WorktreeView is an agent's git worktree as `show --json` shows it.
+type WorktreeView struct {
+	State  checkpoints.WorktreeState `json:"state"`
+	Path   string                    `json:"path"` // "" where there is none (any more)
+	Branch string                    `json:"branch"`
+	Base   string                    `json:"base"`  // the commit that it began at
+	Left   string                    `json:"left"`  // what is left in it, or why there is none, for people
+	Merge  []string                  `json:"merge"` // commands that take over what is left in it, in order
+	Drop   []string                  `json:"drop"`  // and that remove it
+}
+
+// worktreeViews gives the worktrees of a run's agents.
+func worktreeViews(run Run, agents []Agent) map[string]WorktreeView {
+	s, views := foldersIn(run, agents), map[string]WorktreeView{}
+	for _, a := range agents {
+		if w := a.Worktree; w != nil {
+			merge, drop := w.Commands(s.takesOver(&a))
+			views[a.ID] = WorktreeView{
+				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: leftIn(w),
+				Merge: append([]string{}, merge...), Drop: append([]string{}, drop...),
+			}
+		}
+	}
+	return views
+}
+
+// takesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where that is gone.
+func (s State) takesOver(a *Agent) string {
+	if above := s.Agents[a.Parent].Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
+		return a.Worktree.Repo
+	}
+	return s.folder(a.Parent)
 }
 
 // Show gives what is known of the run, agent or question that an id or its start names.
@@ -29,7 +64,7 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 		return Details{}, err
 	}
 	filter := checkpoints.QuestionFilter{Run: full}
-	run := full
+	run, named := full, ""
 	switch kind {
 	case checkpoints.KindQuestion:
 		q, err := question(ctx, r.Store, full)
@@ -43,11 +78,17 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 			return Details{}, err
 		}
 		filter = checkpoints.QuestionFilter{Agent: full}
+		named = full
 	}
-	d := Details{Questions: []QuestionView{}, Reports: map[string]*checkpoints.Report{}, Logs: map[string]string{}}
+	d := Details{Agent: named, Agents: map[string]AgentDetails{}, Questions: []QuestionView{}, Reports: map[string]*checkpoints.Report{}, Logs: map[string]string{}, Criteria: map[string][]Criterion{}}
 	if d.Run, err = r.Run(ctx, run); err != nil {
 		return Details{}, err
 	}
+	permissions, err := r.Permissions(ctx, run)
+	if err != nil {
+		return Details{}, err
+	}
+	d.Rules = permissions.Rules
 	qs, err := r.Store.Questions(ctx, filter)
 	if err != nil {
 		return Details{}, err
@@ -55,126 +96,31 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	for i := range qs {
 		d.Questions = append(d.Questions, View(&qs[i]))
 	}
-	agents, err := r.Store.Agents(ctx, run)
+	l, err := r.Store.Load(ctx, run)
 	if err != nil {
 		return Details{}, err
 	}
-	for _, a := range agents {
+	s, err := loaded(l)
+	if err != nil {
+		return Details{}, err
+	}
+	var agents []Agent
+	for _, a := range s.agents() {
+		agents = append(agents, *a)
 		d.Logs[a.ID] = r.Dirs.AgentLog(run, a.ID)
 		if a.Report != nil {
 			d.Reports[a.ID] = a.Report
 		}
+		if len(a.SuccessCriteria) > 0 {
+			d.Criteria[a.ID], _ = Beside(a)
+		}
+		pid := 0
+		if v, is := d.Run.Agent(a.ID); is && (named == "" || named == a.ID) {
+			pid = v.PID
+		}
+		d.Agents[a.ID] = s.agentDetails(a, pid, now())
 	}
+	d.Tasks, d.Pool = s.table(), s.pool()
+	d.Worktrees, d.Merged = worktreeViews(*s.Run, agents), s.Run.Merged
 	return d, nil
-}
-
-// Log reads what an agent, or the root agent of a run, said and did, one entry at a time.
-func (r Reader) Log(ctx context.Context, id string, each func(string) error) error {
-	kind, full, err := r.Store.Resolve(ctx, id)
-	if err != nil {
-		return err
-	}
-	run, agent := full, full
-	switch kind {
-	case checkpoints.KindAgent:
-		if run, err = r.Store.RunOf(ctx, full); err != nil {
-			return err
-		}
-	case checkpoints.KindRun:
-		record, err := r.Store.Run(ctx, full)
-		if err != nil {
-			return err
-		}
-		agent = record.Root
-	default:
-		return fmt.Errorf("%s is a question: %w", full, errWrongKind)
-	}
-	err = eachLogLine(r.Dirs.AgentLog(run, agent), func(line []byte) error {
-		for _, text := range said(line) {
-			if err := each(text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return each("(" + agent + " has printed nothing yet)")
-	}
-	return err
-}
-
-// maxLogLine bounds a line of an agent's log that is read at all, in bytes.
-const maxLogLine = 64 << 20
-
-// eachLogLine reads an agent's log. fs.ErrNotExist is the error where it has printed nothing.
-func eachLogLine(path string, each func([]byte) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("the agent's log cannot be read: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 64<<10), maxLogLine)
-	for lines.Scan() {
-		if err := each(lines.Bytes()); err != nil {
-			return err
-		}
-	}
-	return lines.Err()
-}
-
-// A logEntry is one line of an agent's log, as far as people read it.
-type logEntry struct {
-	Time   time.Time
-	Launch int
-	Stderr string
-	Line   struct {
-		Type, Subtype, Result string
-		Parent                string `json:"parent_tool_use_id"`
-		IsError               bool   `json:"is_error"`
-		Message               struct {
-			Content json.RawMessage // a list of blocks; of a user also a text
-		}
-	}
-}
-
-// A contentBlock is one block of a message.
-type contentBlock struct {
-	Type, Text, Name string
-	Input            json.RawMessage
-}
-
-// blocks gives the blocks of the entry's message.
-func (e logEntry) blocks() []contentBlock {
-	var list []contentBlock
-	if json.Unmarshal(e.Line.Message.Content, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-// said says in words what a line of the log holds; nothing for what only programs need.
-func said(line []byte) []string {
-	var e logEntry
-	if json.Unmarshal(line, &e) != nil {
-		return nil // a line that is no protocol, or was cut by a crash
-	}
-	stamp := e.Time.Local().Format("15:04:05") + " "
-	var out []string
-	switch {
-	case e.Stderr != "":
-		out = append(out, stamp+"stderr: "+e.Stderr)
-	case e.Line.Type == "assistant":
-		for _, b := range e.blocks() {
-			switch {
-			case b.Type == "text":
-				out = append(out, stamp+b.Text)
-			case b.Type == "tool_use":
-				out = append(out, stamp+"["+b.Name+"] "+firstLine(preview(b.Input)))
-			}
-		}
-	case e.Line.Type == "result":
-		out = append(out, fmt.Sprintf("%s-- turn ended: %s", stamp, e.Line.Subtype))
-	}
-	return out
 }

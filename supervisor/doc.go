@@ -14,10 +14,16 @@
 // under way. So nothing is shown, answered, launched or killed before it is saved, and a supervisor that takes over a
 // run after a crash does nothing special: it loads the records and follows the plan.
 //
-//	state.go            the records of one run; drafts of the next
-//	event.go            all that can happen
-//	step*.go, settle.go what follows from it
-//	plan.go             what ought to be under way
-//	engine.go           the loop; child.go what a process says; effects.go what is done
-//	prompts.go          every text that an agent reads from us
+//	state.go             the records of one run; drafts of the next
+//	event.go             all that can happen
+//	step*.go, settle.go  what follows from it; hold.go how long a process waits, speak.go what it is told
+//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, permission.go what is to be permitted
+//	conversation.go      what one process has under way; subagent.go what becomes of subagents that waited when it ended
+//	message.go           what is said to an agent that answers nothing
+//	rules*.go, project*.go what runs unasked, and what of that a repository may not decide; preview*.go what a person sees of a call
+//	plan.go              what ought to be under way
+//	engine.go            the loop; batch.go, save.go what is saved together; child.go what a process says; effects.go what is done
+//	attend.go            a run as somebody elsewhere sees it
+//	pack*.go, unpack*.go a run as one file, to go on elsewhere
+//	identity.go          the statement before every task; prompts.go every other text that an agent reads from us
 package supervisor

@@ -45,6 +45,15 @@ type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"` // what was found; if not OK also what to do
+
+	Channels []Channel `json:"channels,omitempty"` // of the release that was found
+}
+
+// A Channel is one way in which an agent and its supervisor reach each other.
+type Channel struct {
+	Name string `json:"name"`
+	Has  bool   `json:"has"`  // the release has it; a run does without those that it lacks
+	How  string `json:"text"` // what that means
 }
 
 // doctorPatience is how long doctor waits for a claude to say its version.
@@ -62,13 +71,12 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	}
 
 	path, err := FindClaude(claude, env)
-	text := ""
+	version, text := "", ""
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 		defer cancel()
-		var v string
-		v, err = procs.Version(ctx, path)
-		text = fmt.Sprintf("%s (%s)", v, path)
+		version, err = procs.Version(ctx, path)
+		text = fmt.Sprintf("%s (%s)", version, path)
 	}
 	note("claude", err, text)
 
@@ -89,7 +97,25 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	}
 	home, err := os.UserHomeDir()
 	note("home", err, home)
+	if version != "" {
+		found = append(found, release(procs.ReleaseOf(version)))
+	}
 	return found
+}
+
+// release is what is to be said of a release: what it can, and how that is known.
+func release(r procs.Release) Finding {
+	f := Finding{Name: "release", OK: true, Text: "tried out; runs do without the channels that it lacks (-)"}
+	switch {
+	case r.NewerThanMeasured():
+		f.Text = "newer than all that were tried out: taken to be as the newest of them"
+	case !r.Measured:
+		f.Text = "not tried out: taken to be as the last one before it that was"
+	}
+	for _, c := range r.Channels() {
+		f.Channels = append(f.Channels, Channel(c))
+	}
+	return f
 }
 
 func tryState(ctx context.Context, dirs checkpoints.Dirs) (string, error) {

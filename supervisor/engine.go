@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,9 +16,6 @@ import (
 // look is how often the inbox is read though nothing has rung: the bell is only a hint.
 const look = time.Minute
 
-// saveAgain is how long to wait before a save that failed is tried again. Meanwhile the children are not read.
-const saveAgain = 2 * time.Second
-
 // errAbandoned ends an engine whose person interrupted it twice.
 var errAbandoned = errors.New("ended at once by a second interrupt")
 
@@ -31,12 +27,20 @@ type engine struct {
 	state    State
 	seq      int64 // of the last event saved
 	bell     *checkpoints.Bell
+	keeper   *doorkeeper       // nil where there is no door
+	news     chan fileNews     // of question files that are not ours
+	unowned  map[string]bool   // ids of such files that no agent has named yet
+	edits    edits             // of the agents' files
+	door     *checkpoints.Door // nil where the folders of question files cannot be used
 	log      zerolog.Logger
 	group    errgroup.Group
 	inflight map[string]context.CancelFunc
 	children map[string]*child // by agent
 	results  chan result
 	heard    chan heard
+	batch    *batch // open while what the children have said meanwhile is heard
+	strain   strain
+	memory   chan struct{} // one value when the kernel says that memory is short
 	done     chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
 
@@ -55,17 +59,35 @@ type heard struct {
 	message procs.Message
 }
 
+// open takes the run over, with all that lies in its inbox. What comes there meanwhile is read with it: taken before, as by apply, all
+// of it would be taken twice.
+func (e *engine) open(ctx context.Context, opened Opened) error {
+	for {
+		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
+		if err != nil {
+			return err
+		}
+		opened.Notes, opened.Named = notes, e.notesNamed(notes)
+		err = e.once(ctx, []happening{{event: &Event{At: now(), Body: opened}}})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+	}
+}
+
 func (e *engine) loop(ctx context.Context, opened Opened) error {
 	defer close(e.done)
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	var err error
-	if opened.Notes, err = e.Store.Inbox(ctx, e.run, e.state.Taken); err != nil {
+	if err := e.open(ctx, opened); err != nil {
 		return err
 	}
-	if err := e.apply(ctx, opened); err != nil {
-		return err
-	}
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	e.group.Go(func() error {
+		watchMemory(watching, func() { nudge(e.memory) })
+		return nil
+	})
 	interrupted := false
 	for {
 		if left, err := e.carryOut(ctx); left || err != nil {
@@ -74,20 +96,19 @@ func (e *engine) loop(ctx context.Context, opened Opened) error {
 		var err error
 		select {
 		case r := <-e.results:
-			e.inflight[r.key]()
-			delete(e.inflight, r.key)
-			if r.finish != nil {
-				r.body = r.finish()
-			}
-			if r.body != nil {
-				err = e.apply(ctx, r.body)
-			}
+			err = e.take(ctx, r)
 		case h := <-e.heard:
-			err = e.hear(ctx, h)
+			err = e.hearAll(ctx, h)
+		case n := <-e.news:
+			err = e.newsOfFile(ctx, n)
 		case <-e.bell.C():
 			err = e.takeInbox(ctx)
 		case <-ticker.C:
-			err = e.takeInbox(ctx)
+			if err = e.takeInbox(ctx); err == nil && shortOfMemory() {
+				err = e.apply(ctx, Pressed{By: memoryShort})
+			}
+		case <-e.memory:
+			err = e.apply(ctx, Pressed{By: memoryShort})
 		case by := <-e.Interrupts:
 			if interrupted {
 				return errAbandoned
@@ -103,6 +124,24 @@ func (e *engine) loop(ctx context.Context, opened Opened) error {
 	}
 }
 
+// take takes what became of an effect.
+func (e *engine) take(ctx context.Context, r result) error {
+	if r.finish != nil {
+		r.body = r.finish()
+	}
+	if b, ok := r.body.(Ended); ok {
+		if err := e.takenBy(ctx, b.Agent); err != nil { // while its end is in flight still, and is not begun again
+			return err
+		}
+	}
+	e.inflight[r.key]()
+	delete(e.inflight, r.key)
+	if r.body == nil {
+		return nil
+	}
+	return e.apply(ctx, r.body)
+}
+
 // carryOut starts what is planned and not in flight, and cancels waits that are planned no more. It tells whether
 // the supervisor has left.
 func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
@@ -111,7 +150,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	for _, effect := range plan {
 		planned[effect.Key] = true
 		if effect.Do == DoLeave {
-			if len(e.inflight) > 0 {
+			if len(e.inflight) > 0 || e.state.Run.Leaving == leavingParked && e.keeper.expects(e.state.questions(isOpen)) {
 				continue // what is begun is ended first
 			}
 			if err := e.apply(ctx, Left{}); err != nil {
@@ -134,17 +173,25 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	return false, nil
 }
 
+func isOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
+
 // start starts an effect in a goroutine of its own.
 func (e *engine) start(ctx context.Context, effect Effect) {
 	scope, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {}) // what is begun runs to its end
-	if effect.Do.wait() {
+	if effect.Do.wait() || effect.Do == DoRun {                                // a person's command ends when it is wanted no more
 		scope, cancel = context.WithCancel(ctx)
 	}
 	e.inflight[effect.Key] = cancel
 	e.log.Debug().Str("effect", effect.Key).Msg("begin")
-	act := e.effect(effect)
+	prepare, ok := acts[effect.Do]
+	if !ok {
+		panic(fmt.Sprintf("supervisor: no way to do %q", effect.Do))
+	}
+	act := prepare(e, effect)
+	at(e.At, beforeDeed+string(effect.Do))
 	e.group.Go(func() error {
 		r := act(scope)
+		at(e.At, afterDeed+string(effect.Do))
 		r.key = effect.Key
 		select {
 		case e.results <- r:
@@ -155,118 +202,6 @@ func (e *engine) start(ctx context.Context, effect Effect) {
 		}
 		return nil
 	})
-}
-
-// apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. Where the inbox
-// has something that comes first, that is taken first.
-func (e *engine) apply(ctx context.Context, body Body) error {
-	for {
-		err := e.once(ctx, body)
-		if !errors.Is(err, checkpoints.ErrInboxMoved) {
-			return err
-		}
-		if err := e.takeInbox(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// once tries to take an event; checkpoints.ErrInboxMoved if the inbox has to be looked at before.
-func (e *engine) once(ctx context.Context, body Body) error {
-	event := Event{At: now(), Body: body}
-	next, err := Step(e.state, event)
-	if errors.Is(err, ErrUnwelcome) {
-		e.log.Debug().Err(err).Type("event", body).Msg("unwelcome")
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := e.save(ctx, next, event); err != nil {
-		return err
-	}
-	before := e.state
-	e.state = next
-	e.log.Debug().Type("event", body).Interface("body", body).Msg("saved")
-	for _, n := range notices(before, next, event) {
-		e.Tell(n)
-	}
-	if _, opened := body.(Opened); opened || !maps.Equal(before.Questions, next.Questions) {
-		e.Open(next.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
-	}
-	return nil
-}
-
-// save commits what an event changed. Where the disk refuses, it says so and tries again until it can: the children
-// are not read meanwhile, and nothing is shown or done that is not saved.
-func (e *engine) save(ctx context.Context, next State, event Event) error {
-	record, err := event.record(e.run, e.seq+1)
-	if err != nil {
-		return err
-	}
-	change := changes(e.state, next)
-	change.Event = record
-	change.CheckInbox, change.IfInboxAt = decides(e.state, next, event), next.Taken
-	for told := false; ; {
-		err := e.Store.Commit(ctx, change)
-		switch {
-		case err == nil:
-			e.seq++
-			if told {
-				e.Tell(Notice{Time: now(), Run: e.run, Type: Progress, Text: "the state can be saved again; going on"})
-			}
-			return nil
-		case errors.Is(err, checkpoints.ErrInboxMoved), ctx.Err() != nil:
-			return err
-		case errors.Is(err, checkpoints.ErrOutOfOrder), errors.Is(err, checkpoints.ErrDuplicateID):
-			return fmt.Errorf("%w: %w", ErrBug, err)
-		}
-		e.log.Error().Err(err).Msg("save")
-		if !told {
-			told = true
-			e.Tell(Notice{Time: now(), Run: e.run, Type: Progress, Trouble: true, Text: fmt.Sprintf(
-				"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v", err, saveAgain)})
-		}
-		select {
-		case <-time.After(saveAgain):
-		case <-e.Interrupts:
-			return errAbandoned
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// decides tells whether an event closes the door on what may lie in the inbox unseen: answers begin their way to an
-// agent, or the supervisor leaves.
-func decides(before, after State, event Event) bool {
-	if _, leaves := event.Body.(Left); leaves {
-		return true
-	}
-	for id, q := range after.Questions {
-		if old := before.Questions[id]; q.Delivering && (old == nil || !old.Delivering) {
-			return true
-		}
-	}
-	return false
-}
-
-// takeInbox turns what other processes have left into one event.
-func (e *engine) takeInbox(ctx context.Context) error {
-	for {
-		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
-		if err != nil {
-			e.log.Error().Err(err).Msg("inbox")
-			return nil // it is read again within a minute
-		}
-		if len(notes) == 0 {
-			return nil
-		}
-		err = e.once(ctx, Noted{Notes: notes})
-		if !errors.Is(err, checkpoints.ErrInboxMoved) {
-			return err
-		}
-	}
 }
 
 // kill ends every child at once, without waiting for good manners.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -48,10 +51,12 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
+	home := t.TempDir()
 	d := &desk{t: t}
 	d.Supervisor = Supervisor{
-		Dirs: dirs, Store: store, Env: append(os.Environ(), "HOME="+t.TempDir()), Self: self, Log: zerolog.Nop(),
-		Interrupts: make(chan string), Open: func([]*Question) {}, Notify: func(*Question) {},
+		Dirs: dirs, Store: store, Claude: filepath.Join(home, ".claude"), Self: self, Log: zerolog.Nop(),
+		Env:        append(os.Environ(), "HOME="+home, "TMPDIR="+t.TempDir()),
+		Interrupts: make(chan string), Open: func([]*Question) {}, Notify: func(context.Context, *Question) {}, Announce: func(context.Context, []string, Notice) error { return nil },
 		Tell: func(n Notice) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -70,6 +75,14 @@ func (d *desk) plays(name string) Outcome {
 		d.t.Fatal(err)
 	}
 	cfg := Config{Demo: name, Flags: s.ClaudeFlags, Hold: Forever, MaxHeld: -1, Relaunch: Resume, Retries: 3}
+	if strings.Contains(string(s.Task), "\ndelegate: auto\n") {
+		cfg.Delegate = Delegates{AutoDelegations}
+	}
+	if i := slices.Index(s.Flags, "--delegate"); i >= 0 {
+		if cfg.Delegate, err = ParseDelegates(s.Flags[i+1]); err != nil {
+			d.t.Fatal(err)
+		}
+	}
 	for _, a := range s.Answers {
 		cfg.Answers = append(cfg.Answers, Preset{Key: a.Question, Value: a.Answer})
 	}
@@ -81,7 +94,7 @@ func (d *desk) plays(name string) Outcome {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if got := string(out.Root.Status); got != s.Expect.Status || out.Code != s.Expect.ExitCode {
+	if got := string(out.Run.Status); got != s.Expect.Status || out.Code != s.Expect.ExitCode {
 		d.t.Errorf("%s, exit %d (%s); want %+v", got, out.Code, out.Root.Reason, s.Expect)
 	}
 	return out
@@ -177,5 +190,57 @@ func TestARunIsOwnedByOneSupervisor(t *testing.T) {
 	after, err := d.Store.Events(t.Context(), run, 0)
 	if err != nil || len(after) != len(before) {
 		t.Fatalf("%d events became %d (%v)", len(before), len(after), err)
+	}
+}
+
+// What comes into the inbox while a run is taken over is read with the rest, and nothing of it is taken twice: a message would reach the
+// agent twice.
+func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
+	d := newDesk(t)
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Demo: "ask", Flags: s.ClaudeFlags, MaxHeld: -1, Relaunch: Resume, Retries: 3}
+	out, err := d.Start(t.Context(), Task{Prompt: s.Prompt, Cwd: t.TempDir(), Config: cfg}, Park)
+	if err != nil || out.Code != ExitParked {
+		t.Fatalf("it exits %d (%v)", out.Code, err)
+	}
+	run := out.Run.ID
+	qs, err := d.Store.Questions(t.Context(), checkpoints.QuestionFilter{Run: run})
+	if err != nil || len(qs) != 1 {
+		t.Fatalf("%d questions (%v)", len(qs), err)
+	}
+	leave := func(n Note) {
+		n.Run, n.By, n.At = run, "a test", now()
+		if _, err := d.Store.Leave(t.Context(), n); err != nil {
+			t.Error(err)
+		}
+	}
+	leave(Note{Kind: noteMessage, Value: "the first"})
+	if _, err := d.Store.Answer(t.Context(), Note{Question: qs[0].ID, Value: s.Answers[0].Answer, By: "a test", At: now()}); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	d.At = func(point string) {
+		if point == beforeSave+"opened" {
+			once.Do(func() { leave(Note{Kind: noteMessage, Value: "the second"}) })
+		}
+	}
+	if out, err = d.Resume(t.Context(), run, Taking{Policy: Park}); err != nil || out.Code != 0 {
+		t.Fatalf("it exits %d (%v)", out.Code, err)
+	}
+	l, err := d.Store.Load(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, v := range l.Deliveries {
+		said += v.Text
+	}
+	for _, text := range []string{"the first", "the second", s.Answers[0].Answer} {
+		if n := strings.Count(said, text); n != 1 {
+			t.Errorf("%q is said %d times", text, n)
+		}
 	}
 }

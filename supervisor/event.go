@@ -24,8 +24,13 @@ type Body interface{ event() }
 type (
 	// Created is the first event of a run.
 	Created struct {
-		Run, Name, Cwd, Agent, Task string
-		Config                      Config
+		Run, Name, Cwd, Agent, Task   string
+		SuccessCriteria, Deliverables []string `json:",omitempty"`
+		Config                        Config
+		Children                      []Child `json:",omitempty"` // that the task itself states
+		Estimated                     string  `json:",omitempty"` // how long the root's task takes, as written
+		Group                         bool    `json:",omitempty"` // the root has no conversation: it is its children
+		From                          string  `json:",omitempty"` // the session with whose conversation the root's begins
 	}
 
 	// Opened says that a supervisor has taken the run over: at its start, or to resume it.
@@ -33,8 +38,11 @@ type (
 		PID    int
 		Bell   string
 		Notes  []Note     // what lay in the inbox: who asks again must know what is answered
+		Named  NotesNamed `json:",omitempty"`
 		Revive bool       // go on with agents that failed or were stopped
+		Failed bool       `json:",omitempty"` // try again what failed, or reported so
 		Claude string     // another claude than before; "": the same
+		Exec   []string   // the same of a command that is run in claude's place
 		Policy OnQuestion // what this supervisor does with questions that are not answered in time
 	}
 
@@ -67,12 +75,37 @@ type (
 		Call      checkpoints.ToolCall
 		Kind      checkpoints.QuestionKind
 		Questions []signals.Question
+		Refused   string `json:",omitempty"` // why nobody is asked, as the agent reads it
+		Rule      string `json:",omitempty"` // the rule that permits exactly this in the whole run; "": none can
 		Naming
+	}
+
+	// Called is a call of a tool of ours.
+	Called struct {
+		Agent  string
+		Launch int
+		Call   checkpoints.ToolCall
+		Named
+	}
+
+	// Replied says that a call has got its reply.
+	Replied struct {
+		Agent   string
+		Launch  int
+		Request string
+	}
+
+	// Besides says whether something else of an agent is at work while a question of it waits in a call.
+	Besides struct {
+		Agent  string
+		Launch int
+		AtWork bool
 	}
 
 	// Named is a signal with what its questions need.
 	Named struct {
 		Signal signals.Signal
+		Kept   *checkpoints.Kept `json:",omitempty"` // the checkpoint that it names, as it is now
 		Naming
 	}
 
@@ -81,9 +114,10 @@ type (
 	Naming struct {
 		IDs     []string
 		Presets []Preset
+		Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
 	}
 
-	// AskCancelled withdraws such a request.
+	// AskCancelled withdraws a request or call.
 	AskCancelled struct {
 		Agent   string
 		Launch  int
@@ -96,8 +130,9 @@ type (
 		Launch     int
 		Request    string
 		Transcript string
-		Background []string
+		Background []checkpoints.Task
 		WakeUps    []string
+		Untold     bool // background work has ended since the turn's last request: it is told in a turn of its own
 		Report     bool // the last message ends with a report without an id, which counts if the turn ends now
 		Ask        bool // the same for a question, stop or delegation
 	}
@@ -113,7 +148,7 @@ type (
 	BackgroundChanged struct {
 		Agent  string
 		Launch int
-		Tasks  []string
+		Tasks  []checkpoints.Task
 	}
 
 	// TurnEnded is a result line.
@@ -123,6 +158,10 @@ type (
 		Failure                   procs.Failure
 		CostUSD                   float64 // of this turn
 		InputTokens, OutputTokens int64   // of this turn
+		ToolUses                  int     `json:",omitempty"` // of this turn
+		Turns                     int     `json:",omitempty"` // requests that its own conversation has made in it
+
+		Resets *time.Time `json:",omitempty"` // of a Failure that is a usage limit: when that ends, if it can be told
 	}
 
 	// Sent says that a delivery was written to the process.
@@ -150,6 +189,10 @@ type (
 		Failure   procs.Failure
 		Outcome   string // for people: "exit 143", "killed by SIGKILL"
 		Survivors []string
+
+		// What was used since the last result, as far as it is known.
+		CostUSD                   float64 `json:",omitempty"`
+		InputTokens, OutputTokens int64   `json:",omitempty"`
 	}
 
 	// Surveyed says that the checkpoint of an ended launch is on disk, and what it tells.
@@ -159,6 +202,9 @@ type (
 		Checkpoint string
 		Unheard    []Named // signals of its last turn, if that was lost; most of them are known
 		Whole      bool    // that turn came to its end all the same
+
+		// Subagents are those that have asked in a call, by the id of the first question of it.
+		Subagents map[string]checkpoints.Subagent `json:",omitempty"`
 	}
 
 	// Checked says which deliverables of the report are missing.
@@ -167,12 +213,56 @@ type (
 		Missing []string
 	}
 
-	// Noticed says that the one notice of a question was given.
-	Noticed struct{ Question string }
+	// Prepared says that what an answer needs before it is said is done: it is stored beside the agent's state, what the
+	// snapshot names was looked for, and where a command is to run first, the question whether it may is named.
+	Prepared struct {
+		Question string   // the first of the group
+		Gone     []string // of what the snapshot names
+		Hand     string   // where the agent finds its state
+		Problem  string   // why the answer could not be stored; it is said all the same
+		Naming
+	}
+
+	// RanCommand says what came of a command that a person let run.
+	RanCommand struct {
+		Question string
+		Ran      checkpoints.Ran
+	}
+
+	// FileFound says that an agent's script asks by a question file, and waits for its answer file.
+	FileFound struct {
+		Agent  string
+		Launch int
+		Named
+	}
+
+	// FileGone says that a script has taken its answer, or has taken its question back.
+	FileGone struct {
+		ID     string
+		Answer string // what was seen of the answer, "" if nothing
+	}
+
+	// Dropped says that an answer lies in its answer file, or why it could not be put there.
+	Dropped struct{ Question, Problem string }
+
+	// Reclaimed says whether an answer file that no script looks for any more still lay there.
+	Reclaimed struct {
+		Question string
+		There    bool
+	}
+
+	// Noticed says that the one notice of a question was given, or why the person's own command could not be told.
+	Noticed struct{ Question, Problem string }
 
 	// Noted is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
 	// answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.
-	Noted struct{ Notes []Note }
+	Noted struct {
+		Notes []Note
+		Named NotesNamed `json:",omitempty"`
+	}
+
+	// NotesNamed is what the questions of runs inside agents are given from outside, by the Seq of their notes.
+	NotesNamed map[int64]Naming
 
 	// HoldEnded says that a process has waited long enough.
 	HoldEnded struct {
@@ -180,8 +270,29 @@ type (
 		Launch int
 	}
 
+	// FellSilent says that a process at work has printed nothing and used no processor for as long as the person
+	// lets it.
+	FellSilent struct {
+		Agent  string
+		Launch int
+		Since  time.Time
+		Doing  string
+	}
+
+	// Spoke says that a silent process has printed something.
+	Spoke struct {
+		Agent  string
+		Launch int
+	}
+
+	// Announced says that the person's own command was told how the run is left, or why it could not be.
+	Announced struct{ Leaving, Problem string }
+
 	// RetryDue says that an agent has rested long enough after a failure.
-	RetryDue struct{ Agent string }
+	RetryDue struct {
+		Agent string
+		Until time.Time `json:",omitzero"` // what it has rested until
+	}
 
 	// InterruptAsked is the person's ctrl-C, or the machine going down: leave gently.
 	InterruptAsked struct{ By string }
@@ -196,6 +307,9 @@ func (Started) event()           {}
 func (TurnBegun) event()         {}
 func (Heard) event()             {}
 func (Asked) event()             {}
+func (Called) event()            {}
+func (Replied) event()           {}
+func (Besides) event()           {}
 func (AskCancelled) event()      {}
 func (GateAsked) event()         {}
 func (GateReplied) event()       {}
@@ -207,9 +321,18 @@ func (Confirmed) event()         {}
 func (Ended) event()             {}
 func (Surveyed) event()          {}
 func (Checked) event()           {}
+func (Prepared) event()          {}
+func (RanCommand) event()        {}
+func (FileFound) event()         {}
+func (FileGone) event()          {}
+func (Dropped) event()           {}
+func (Reclaimed) event()         {}
 func (Noticed) event()           {}
 func (Noted) event()             {}
 func (HoldEnded) event()         {}
+func (FellSilent) event()        {}
+func (Spoke) event()             {}
+func (Announced) event()         {}
 func (RetryDue) event()          {}
 func (InterruptAsked) event()    {}
 func (Left) event()              {}
@@ -217,11 +340,14 @@ func (Left) event()              {}
 // bodies names every kind of event as history keeps it. A name, once released, stays.
 var bodies = map[string]Body{
 	"created": Created{}, "opened": Opened{}, "started": Started{}, "turn_begun": TurnBegun{}, "heard": Heard{},
-	"asked": Asked{}, "ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
+	"asked": Asked{}, "called": Called{}, "replied": Replied{}, "besides": Besides{}, "ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
 	"background": BackgroundChanged{}, "turn_ended": TurnEnded{}, "sent": Sent{}, "received": Received{},
-	"confirmed": Confirmed{}, "ended": Ended{}, "surveyed": Surveyed{}, "checked": Checked{}, "noticed": Noticed{},
-	"noted": Noted{}, "hold_ended": HoldEnded{},
+	"confirmed": Confirmed{}, "ended": Ended{}, "surveyed": Surveyed{}, "checked": Checked{}, "prepared": Prepared{}, "ran": RanCommand{},
+	"file_found": FileFound{}, "file_gone": FileGone{}, "dropped": Dropped{}, "reclaimed": Reclaimed{}, "noticed": Noticed{},
+	"noted": Noted{}, "hold_ended": HoldEnded{}, "fell_silent": FellSilent{}, "spoke": Spoke{}, "announced": Announced{},
 	"retry_due": RetryDue{}, "interrupt_asked": InterruptAsked{}, "left": Left{},
+	"spent": Spent{}, "worked": Worked{}, "budget_asked": BudgetAsked{}, "overdue": Overdue{}, "pressed": Pressed{}, "eased": Eased{},
+	"packed": Packed{}, "unpacked": Unpacked{}, "placed": Placed{}, "tidied": Tidied{}, "merged": Merged{},
 }
 
 var bodyNames = func() map[reflect.Type]string {
@@ -232,13 +358,16 @@ var bodyNames = func() map[reflect.Type]string {
 	return names
 }()
 
+// name is the kind of the event, as history keeps it.
+func (e Event) name() string { return bodyNames[reflect.TypeOf(e.Body)] }
+
 // record gives the event as history keeps it.
 func (e Event) record(run string, seq int64) (checkpoints.Event, error) {
 	doc, err := json.Marshal(e.Body)
 	if err != nil {
 		return checkpoints.Event{}, fmt.Errorf("event %T cannot be written: %w", e.Body, err)
 	}
-	return checkpoints.Event{Run: run, Seq: seq, At: e.At, Type: bodyNames[reflect.TypeOf(e.Body)], Doc: doc}, nil
+	return checkpoints.Event{Run: run, Seq: seq, At: e.At, Type: e.name(), Doc: doc}, nil
 }
 
 // recorded reads an event of history back.

@@ -34,6 +34,8 @@ func ExitCode(a *Agent) int {
 		return ExitUnreported
 	case checkpoints.Parked:
 		return ExitParked
+	case checkpoints.OverBudget:
+		return ExitBudget
 	}
 	switch procs.FailureKind(a.Fault) {
 	case procs.NotStarted, procs.NotClaude, procs.RefusedFlag:
@@ -49,5 +51,13 @@ func exitCodeOf(s State) int {
 	if s.Run.Left == leavingInterrupted {
 		return ExitInterrupted
 	}
-	return ExitCode(s.Agents[s.Run.Root])
+	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
+		for _, a := range s.Agents {
+			if a.Status == checkpoints.OverBudget {
+				return ExitBudget
+			}
+		}
+		return ExitParked
+	}
+	return ExitCode(s.decisive())
 }

@@ -22,13 +22,22 @@ type Notice struct {
 	// What belongs to the type; the rest is zero.
 	Text     string    // text, progress, parked, resumed, run_done: for people
 	Prose    string    // text: what of it is not a signal
+	Subagent string    // text, progress: the task, in a few words, of the subagent that it is of; "": the main conversation
 	Launch   int       // agent_started
 	Question *Question // question, answered
+	By       string    // message, message_read: whose it is; delegation: who has decided it
 	Report   *checkpoints.Report
-	State    *Agent // agent_started, parked, resumed, run_done
-	RunState *Run   // run_started, run_done
-	ExitCode int    // run_done: of this supervisor
-	Trouble  bool   // progress: a person should look
+	State    *Agent  // agent_started, parked, resumed, report, run_done
+	RunState *Run    // run_started, run_done
+	ExitCode int     // run_done: of this supervisor
+	CostUSD  float64 // run_done: of all agents
+	Tasks    *Table  // run_done: what became of the tasks of a group or pool; else nil
+	Trouble  bool    // progress: a person should look
+	Who      string  // which agent, in a few words, where the run has several; "": it has one
+	Stage    Stage   // delegation
+	Task     string  // delegation: what is to be done
+	Child    string  // delegation: who does it, or would
+	AtOnce   bool    // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
 }
 
 // NoticeType is the type of a notice.
@@ -44,6 +53,7 @@ const (
 	Progress     NoticeType = "progress"
 	ParkedNow    NoticeType = "parked"
 	ResumedNow   NoticeType = "resumed"
+	LimitedNow   NoticeType = "limited"
 	Reported     NoticeType = "report"
 	RunDone      NoticeType = "run_done"
 )
@@ -52,7 +62,7 @@ const (
 func notices(before, after State, e Event) []Notice {
 	var ns []Notice
 	tell := func(t NoticeType, agent string, n Notice) {
-		n.Time, n.Run, n.Agent, n.Type = e.At, after.Run.ID, agent, t
+		n.Time, n.Run, n.Agent, n.Type, n.Who = e.At, after.Run.ID, agent, t, after.who(agent)
 		ns = append(ns, n)
 	}
 	if _, ok := e.Body.(Opened); ok {
@@ -77,43 +87,122 @@ func notices(before, after State, e Event) []Notice {
 			text := ""
 			if l.N > 1 && !l.Resume && slices.ContainsFunc(after.Launches[a.ID], func(l *Launch) bool { return l.Heard }) {
 				text = "in a new conversation, from the checkpoint: the earlier one is gone"
-				if after.Config.Relaunch == Fresh {
+				switch {
+				case after.execs():
+					text = "in a new process"
+				case after.Config.Relaunch == Fresh:
 					text = "in a new conversation, from the checkpoint"
 				}
 			}
 			tell(kind, a.ID, Notice{State: a, Launch: l.N, Text: text})
 		}
 		if a.Report != nil && (old == nil || old.Report == nil || !old.Report.Checked) && a.Report.Checked {
-			tell(Reported, a.ID, Notice{Report: a.Report})
+			tell(Reported, a.ID, Notice{Report: a.Report, State: a})
 		}
 		if old == nil || a.Status == old.Status {
 			continue
 		}
 		switch a.Status {
+		case checkpoints.Limited:
+			tell(LimitedNow, a.ID, Notice{State: a, Text: a.Reason})
+		case checkpoints.OverBudget:
+			tell(Progress, a.ID, Notice{Text: a.Reason, Trouble: true})
 		case checkpoints.Parked:
 			tell(ParkedNow, a.ID, Notice{State: a, Text: a.Reason})
 		case checkpoints.Queued, checkpoints.Blocked, checkpoints.Stopping:
+			if after.preparing(a.ID) != "" {
+				break // that takes a moment, or a person has just asked for it
+			}
 			tell(Progress, a.ID, Notice{Text: a.Reason})
 		}
 	}
-	for _, q := range after.questions(func(q *Question) bool { return before.Questions[q.ID] != q }) {
+	changed := after.questions(func(q *Question) bool { return before.Questions[q.ID] != q })
+	treeNotices(before, after, changed, tell)
+	for _, q := range changed {
 		old := before.Questions[q.ID]
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen
-		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil && old.Answer != q.Answer {
-			tell(QuestionDone, q.Agent, Notice{Question: q})
+		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil && (old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
+			tell(QuestionDone, q.Agent, Notice{Question: q, AtOnce: old == nil})
 		}
 	}
-	if _, ok := e.Body.(Left); ok {
-		root := after.Agents[after.Run.Root]
-		tell(RunDone, root.ID, Notice{ExitCode: exitCodeOf(after), RunState: after.Run, State: root, Text: after.Run.Reason, Report: root.Report})
+	notTold := func(problem string) {
+		if problem != "" {
+			tell(Progress, "", Notice{Text: "the --notify command failed: " + problem, Trouble: true})
+		}
+	}
+	switch b := e.Body.(type) {
+	case Asked:
+		if b.Refused != "" {
+			tell(Progress, b.Agent, Notice{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
+			break
+		}
+		if b.Kind == checkpoints.AskPermission && after.Config.Permissions == DenyPermissions {
+			tell(Progress, b.Agent, Notice{Text: "permission denied, nobody is asked: " + doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
+		} else if rule := before.permitted(b.Rule, b.Agent); rule != "" {
+			tell(Progress, b.Agent, Notice{Text: "allowed by the rule " + rule + ", nobody is asked"})
+		}
+	case FellSilent:
+		tell(Progress, b.Agent, Notice{Text: silence(b.Since, b.Doing), Trouble: true})
+	case Overdue:
+		tell(Progress, b.Agent, Notice{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+	case Pressed, Eased:
+		if text := parallelInWords(before, after); text != "" {
+			tell(Progress, "", Notice{Text: text, Trouble: after.Run.Pressure != nil})
+		}
+	case Spoke:
+		tell(Progress, b.Agent, Notice{Text: "is heard of again"})
+	case Prepared:
+		if b.Problem != "" {
+			tell(Progress, after.Questions[b.Question].Agent, Notice{Text: "the answer is not stored with the agent's own state: " + b.Problem, Trouble: true})
+		}
+	case Placed:
+		for _, text := range placedNotices(before, b) {
+			tell(Progress, b.Agent, Notice{Text: text, Trouble: true})
+		}
+	case Merged:
+		told, trouble := mergedNotices(before.Run, after.Run)
+		for _, text := range told {
+			tell(Progress, "", Notice{Text: text, Trouble: trouble})
+		}
+	case Tidied:
+		if w := b.Worktree; w.State == checkpoints.WorktreeKept {
+			tell(Progress, b.Agent, Notice{Text: keptInWords(after, w)})
+		}
+	case Noticed:
+		notTold(b.Problem)
+	case Announced:
+		notTold(b.Problem)
+	case Left:
+		ns = append(ns, runDone(after, e.At))
 	}
 	return ns
+}
+
+// Asking tells that a question is open.
+func Asking(q *Question) Notice {
+	return Notice{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: QuestionOpen, Question: q}
+}
+
+// runDone tells how a supervisor leaves its run.
+func runDone(s State, at time.Time) Notice {
+	root, cost := s.Agents[s.Run.Root], 0.0
+	for _, a := range s.Agents {
+		cost += a.CostUSD
+	}
+	return Notice{
+		Time: at, Run: s.Run.ID, Agent: root.ID, Type: RunDone, Text: s.Run.Reason, ExitCode: exitCodeOf(s),
+		RunState: s.Run, State: root, Report: root.Report, Tasks: s.table(), CostUSD: cost,
+	}
 }
 
 // spoken says in words a signal that only tells.
 func spoken(s signals.Signal) string {
 	if s.Kind == signals.Message {
-		return fmt.Sprintf("message to %s: %s", s.Field("to"), s.Field("text"))
+		to := s.Field("to")
+		if toPerson(to) {
+			to = "you"
+		}
+		return fmt.Sprintf("message to %s: %s", to, s.Field("text"))
 	}
 	text := s.Field("step")
 	if percent := s.Field("percent"); percent != "" {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -13,10 +14,11 @@ type Effect struct {
 	Key      string
 	Agent    string
 	Launch   int
-	Delivery string    // uuid
-	Question string    // id
-	Request  string    // of a gate
-	Until    time.Time // of a wait
+	Delivery string        // uuid
+	Question string        // id
+	Request  string        // of a gate or reply
+	Until    time.Time     // of a wait
+	Patience time.Duration // of a watch
 }
 
 // A Deed is a kind of effect.
@@ -24,22 +26,45 @@ type Deed string
 
 // The deeds. Those that end a process run to their end once begun; waits are cancelled when they are planned no more.
 const (
-	DoLaunch  Deed = "launch"  // start the process of a launch
-	DoEnd     Deed = "end"     // end it, in the way its record says
-	DoRecover Deed = "recover" // end what is left of a launch of an earlier supervisor
-	DoDeliver Deed = "deliver" // write a delivery to the process
-	DoConfirm Deed = "confirm" // look in the transcript whether a delivery had reached an ended launch
-	DoGate    Deed = "gate"    // reply to the Stop hook
-	DoSurvey  Deed = "survey"  // write the checkpoint of an ended launch
-	DoCheck   Deed = "check"   // look for the deliverables of a report
-	DoNotify  Deed = "notify"  // give a question's one notice
-	DoHold    Deed = "hold"    // wait until a process was held long enough
-	DoRetry   Deed = "retry"   // wait until an agent may be launched again
-	DoLeave   Deed = "leave"   // nothing is left to do for this supervisor
+	DoLaunch    Deed = "launch"   // start the process of a launch
+	DoEnd       Deed = "end"      // end it, in the way its record says
+	DoRecover   Deed = "recover"  // end what is left of a launch of an earlier supervisor
+	DoDeliver   Deed = "deliver"  // write a delivery to the process
+	DoConfirm   Deed = "confirm"  // look in the transcript whether a delivery had reached an ended launch
+	DoGate      Deed = "gate"     // reply to the Stop hook
+	DoReply     Deed = "reply"    // reply to a call of a tool of ours
+	DoSurvey    Deed = "survey"   // write the checkpoint of an ended launch
+	DoCheck     Deed = "check"    // look for the deliverables of a report
+	DoPlace     Deed = "place"    // make the folder ready in which an agent is about to work
+	DoTidy      Deed = "tidy"     // look through the worktree of an agent that is about to end
+	DoMerge     Deed = "merge"    // merge the findings that the agents of a run have shared
+	DoPrepare   Deed = "prepare"  // do what an answer needs before it is said
+	DoRun       Deed = "run"      // run the command that a person let run
+	DoDrop      Deed = "drop"     // write an answer where an agent's script looks for it
+	DoReclaim   Deed = "reclaim"  // look whether the script has taken it
+	DoNotify    Deed = "notify"   // give a question's one notice
+	DoHold      Deed = "hold"     // wait until a process was held long enough
+	DoWatch     Deed = "watch"    // wait until nothing was heard of a process at work for too long
+	DoRetry     Deed = "retry"    // wait until an agent may be launched again
+	DoOverdue   Deed = "overdue"  // wait until an agent's work takes longer than its estimate
+	DoClock     Deed = "clock"    // measure how long what a budget bounds is at work
+	DoEase      Deed = "ease"     // wait until more processes may be at work again
+	DoAskBudget Deed = "budget"   // name the question of a budget that is used up
+	DoAnnounce  Deed = "announce" // tell the person's own command how the run is left
+	DoLeave     Deed = "leave"    // nothing is left to do for this supervisor
 )
 
 // wait tells whether the deed only waits for a time.
-func (d Deed) wait() bool { return d == DoHold || d == DoRetry }
+func (d Deed) wait() bool {
+	switch d {
+	case DoHold, DoWatch, DoRetry, DoOverdue, DoClock, DoEase:
+		return true
+	}
+	return false
+}
+
+// acts tells whether the effect does more than wait for a time.
+func (e Effect) acts() bool { return !e.Do.wait() }
 
 // Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, and
 // cancels waits that are planned no more. After a crash the same plan over the same records goes on.
@@ -50,7 +75,11 @@ func Plan(s State) []Effect {
 	var plan []Effect
 	for _, a := range s.agents() {
 		plan = append(plan, s.planAgent(a)...)
+		plan = append(plan, s.planWaits(a)...)
 	}
+	plan = append(plan, s.planAnswers()...)
+	plan = append(plan, s.planBudgets()...)
+	plan = append(plan, s.planEase()...)
 	if unseen := s.questions(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
@@ -60,10 +89,14 @@ func Plan(s State) []Effect {
 	if s.Run.Leaving == "" {
 		return plan
 	}
-	for _, e := range plan {
-		if !e.Do.wait() {
-			return plan
-		}
+	if slices.ContainsFunc(plan, Effect.acts) {
+		return plan
+	}
+	if merge := s.planMerge(); len(merge) > 0 {
+		return merge
+	}
+	if len(s.Config.Notify) > 0 && s.Run.Leaving != leavingInterrupted && s.Run.Announced != s.Run.Leaving {
+		return []Effect{{Do: DoAnnounce, Key: "announce " + s.Run.Leaving}}
 	}
 	return []Effect{{Do: DoLeave, Key: "leave"}}
 }
@@ -71,6 +104,9 @@ func Plan(s State) []Effect {
 func (s State) planAgent(a *Agent) []Effect {
 	if a.Status.Ended() {
 		return nil
+	}
+	if plan := planWorkplace(a); plan != nil {
+		return plan
 	}
 	l := s.launch(a.ID)
 	if l == nil {
@@ -86,21 +122,21 @@ func (s State) planAgent(a *Agent) []Effect {
 			e.Key, e.Delivery = "confirm "+v.UUID, v.UUID
 			plan = append(plan, e)
 		}
-		if !l.Surveyed && l.End != endFinish {
+		if surveyDue(a, l) {
 			plan = append(plan, on(DoSurvey))
-		}
-		if a.NotBefore != nil {
-			e := on(DoRetry)
-			e.Until = *a.NotBefore
-			plan = append(plan, e)
 		}
 	} else {
 		plan = s.planLive(l, on)
 	}
-	if len(plan) == 0 && s.checkDue(a, l) {
+	if !slices.ContainsFunc(plan, Effect.acts) && s.checkDue(a, l) {
 		plan = append(plan, on(DoCheck))
 	}
 	return plan
+}
+
+// surveyDue tells whether an ended launch leaves something that a later one may need to know.
+func surveyDue(a *Agent, l *Launch) bool {
+	return !l.Surveyed && (l.End != endFinish || a.Report == nil)
 }
 
 // checkDue tells whether the agent seems done, so that its report can be held against the disk.
@@ -108,7 +144,12 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 	if a.Report == nil || a.Report.Checked || l.Turn || l.End != "" && l.State != checkpoints.LaunchEnded {
 		return false
 	}
-	return len(s.deliveries(a.ID, undelivered)) == 0 && len(s.open(a.ID)) == 0 && len(a.Sayings) == 0 && len(alive(l)) == 0
+	unsaid := s.deliveries(a.ID, func(v *Delivery) bool {
+		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
+		return undelivered(v) && (v.Tool == nil || v.State == checkpoints.DeliveryPending)
+	})
+	return len(unsaid) == 0 && len(s.open(a.ID)) == 0 && len(a.Sayings) == 0 && len(alive(l)) == 0 && !l.TurnDue &&
+		len(s.waitsFor(a.ID)) == 0
 }
 
 func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {
@@ -134,10 +175,36 @@ func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {
 		e.Key, e.Delivery = "deliver "+v.UUID, v.UUID
 		plan = append(plan, e)
 	}
-	if a := s.Agents[l.Agent]; a.HoldUntil != nil {
+	for _, r := range l.Replies {
+		e := on(DoReply)
+		e.Key, e.Request = "reply "+r.Request, r.Request
+		plan = append(plan, e)
+	}
+	a := s.Agents[l.Agent]
+	if a.HoldUntil != nil {
 		e := on(DoHold)
 		e.Until = *a.HoldUntil
 		plan = append(plan, e)
 	}
+	if s.watched(a, l) {
+		e := on(DoWatch)
+		e.Patience = s.Config.SilentAfter
+		if l.TurnDue {
+			e.Key, e.Patience = e.Key+" due", turnPatience
+		}
+		if e.Patience > 0 {
+			plan = append(plan, e)
+		}
+	}
 	return plan
+}
+
+// turnPatience is how long after the end of background work the CLI is given to begin its turn: it takes milliseconds.
+const turnPatience = 10 * time.Second
+
+// watched tells whether something ought to be heard of a process: it works, or waits for work of its own that may hang, or
+// is about to begin a turn by itself. One in which a nested run waits has nothing to say.
+func (s State) watched(a *Agent, l *Launch) bool {
+	return l.Silent == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
+		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.TurnDue))
 }

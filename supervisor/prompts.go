@@ -3,142 +3,92 @@ package supervisor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 )
 
-// This file holds every text that an agent reads from us. The headings are those of the protocols document (002):
+// This file holds the texts that an agent reads from us after its identity (identity.go). The headings are those of the protocols document (002):
 // agents written for it know them.
-
-// identity is the EXECUTION CONTEXT that stands before every task.
-func identity(a *Agent) string {
-	parent := "the supervisor, which relays to a person"
-	if a.Parent != "" {
-		parent = "agent " + a.Parent
-	}
-	return fmt.Sprintf(`## EXECUTION CONTEXT: BACKGROUND AGENT
-
-You run headless under claude-supervise. Nobody reads your output as you write it and you cannot talk to the user directly; a person is reachable through your supervisor, by the blocks below.
-Your agent id: %s
-Your parent: %s
-
-When to ask: information is missing, requirements have several valid readings, or a choice is the person's to make. Ask instead of guessing; there is no time limit on the answer.
-When not to ask: you can find it out from the files, or it is a technical decision with a clear best practice.
-
-How: print a block exactly as below, its markers alone on their lines, then end your turn. The answer is your next message. AskUserQuestion works too. Subagents that you start cannot ask by block: have them tell you what they need, and ask on their behalf. Before you ask, save your work to files.
-When all is done, print a COMPLETION_REPORT. Without one your work does not count as done. List each file that you made under deliverables, one "- path" a line.
-
-%s`, a.ID, parent, strings.TrimSpace(signals.Templates(a.ID)))
-}
 
 // opening is the first prompt of a conversation. One that begins again in place of a lost one carries what is known
 // of the work so far.
 func (s State) opening(a *Agent) string {
 	var b strings.Builder
-	b.WriteString(identity(a))
+	if a.From != "" {
+		b.WriteString("What stands above is the conversation that you begin with. From here on you are an agent of your own, with this id and this task.\n\n")
+	}
+	b.WriteString(s.identity(a))
 	fmt.Fprintf(&b, "\n\n## YOUR TASK\n\n%s", a.Task)
-	if a.Checkpoint == "" {
+	if where := whereabouts(a); where != "" {
+		b.WriteString("\n\n" + where)
+	}
+	if pool := s.poolEnded(a); pool != "" {
+		b.WriteString("\n\n" + pool)
+	}
+	if a.Delegated != nil {
+		ends := endsTold(0)
+		for _, id := range a.Delegated.After {
+			b.WriteString("\n\n" + ends.one(s.childEnded(s.Agents[id]), id))
+		}
+	}
+	told, delegated := s.told(a.ID), s.delegatedBefore(a)
+	if a.Checkpoint == "" && told == "" && delegated == "" {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\n\n## STATE RESTORATION\n\nYou have worked on this task before, in a conversation that is not at hand any more. What is known of it:\n\n%s\n\n"+
-		"Look at what is on disk, do not do again what is done, and go on from there.", strings.TrimSpace(a.Checkpoint))
-	if told := s.told(a.ID); told != "" {
+	b.WriteString("\n\n## STATE RESTORATION\n\nYou have worked on this task before, in a conversation that is not at hand any more. ")
+	if a.Checkpoint != "" {
+		fmt.Fprintf(&b, "What is known of it:\n\n%s\n\n", strings.TrimSpace(a.Checkpoint))
+	}
+	b.WriteString("Look at what is on disk, do not do again what is done, and go on from there.")
+	if told != "" {
 		b.WriteString("\n\nAnswers that the person gave you then:\n" + told)
 	}
+	b.WriteString(delegated)
 	return b.String()
 }
 
 // told lists the answers that an earlier conversation of the agent was given.
 func (s State) told(agent string) string {
 	var b strings.Builder
-	for _, q := range s.questions(func(q *Question) bool {
-		return q.Agent == agent && q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission
+	for _, q := range s.questionsOf(agent, func(q *Question) bool {
+		if _, start := delegated(q); start && s.Agents[q.Child] != nil {
+			return false // the list of its children tells
+		}
+		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission && q.Kind != checkpoints.AskCommand
 	}) {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, answerOf(q))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// answerOf is the answer as the agent reads it.
 func answerOf(q *Question) string {
-	if q.Skipped {
+	switch {
+	case q.Declined:
+		return declined(q)
+	case q.Skipped:
 		return "(no answer: go on without it)"
 	}
 	return q.Answer
 }
 
-// answerText is the prompt that gives a group of questions its answers.
-func (s State) answerText(group []*Question) string {
-	if len(group) == 0 {
-		panic("supervisor: an answer to no question")
+// declined says that the person will not answer, and what is to be done now.
+func declined(q *Question) string {
+	why := ""
+	if words := strings.TrimSuffix(strings.TrimSpace(q.Answer), "."); words != "" {
+		why = ": " + words
 	}
-	first := group[0]
-	var sig signals.Signal
-	if len(first.Signal) > 0 {
-		if err := json.Unmarshal(first.Signal, &sig); err != nil {
-			panic(fmt.Sprintf("supervisor: question %s holds a signal that cannot be read: %v", first.ID, err))
-		}
-	}
-	switch first.Kind {
-	case checkpoints.AskBlocker:
-		return blockerResolved(first, sig)
-	case checkpoints.AskPermission:
-		return permissionDecided(first)
-	}
-	return clarificationResponse(group, sig)
-}
-
-// clarificationResponse is 002, "Parent Detection and Response". It restates each question, so that it stands alone
-// in a conversation in which the asking was lost.
-func clarificationResponse(group []*Question, sig signals.Signal) string {
-	var b strings.Builder
-	b.WriteString("## CLARIFICATION RESPONSE\n\nYour questions have been answered:\n")
-	for i, q := range group {
-		if q.State == checkpoints.QuestionWithdrawn {
-			continue
-		}
-		fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", i+1, q.Text, i+1, answerOf(q))
-	}
-	b.WriteString("\n## RESUME INSTRUCTIONS\n")
-	line := func(name, value string) {
-		if v := strings.TrimSpace(value); v != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, v)
-		}
-	}
-	line("Continue from", sig.Field("blocked_at"))
-	line("Current state", sig.Field("current_state"))
-	if group[0].Tool != nil {
-		fmt.Fprintf(&b, "Your call of %s was interrupted while it waited; these are its answers. Do not call it again for them.\n", group[0].Tool.Name)
-	}
-	b.WriteString("Next step: go on with these answers. Do not repeat what is already done.")
-	return b.String()
-}
-
-// blockerResolved is 002, "Resume with Context".
-func blockerResolved(q *Question, sig signals.Signal) string {
-	resolution := strings.TrimSpace(strings.TrimPrefix(q.Answer, resolved))
-	resolution = strings.TrimLeft(resolution, ": ")
-	if resolution == "" {
-		resolution = "The person says that it is resolved."
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "## BLOCKER RESOLVED\n\nIssue: %s\nResolution: %s\n", strings.TrimSpace(sig.Field("details")), resolution)
-	if snapshot := strings.TrimSpace(sig.Field("state_snapshot")); snapshot != "" {
-		fmt.Fprintf(&b, "\n## STATE RESTORATION\n%s\n", snapshot)
-	}
-	b.WriteString("\n## RESUME INSTRUCTIONS\n")
-	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" {
-		fmt.Fprintf(&b, "Continue with what was blocked:\n%s\n", blocked)
-	}
-	b.WriteString("Do not repeat what is already done.")
-	return b.String()
+	return "The person declines to answer" + why + ". Go on without it, or end with a report."
 }
 
 func permissionDecided(q *Question) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name, q.Context)
-	if q.Answer == allow {
+	// What the person was shown may hold what the agent may not read: the file that it was about to replace.
+	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name, preview(q.Tool.Input))
+	if allowed(q) {
 		b.WriteString("The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, unchanged; it will be let through.")
 		return b.String()
 	}
@@ -148,69 +98,44 @@ func permissionDecided(q *Question) string {
 
 // denial gives the reason of a refused permission.
 func denial(q *Question) string {
-	if why := strings.TrimSpace(strings.TrimPrefix(q.Answer, deny)); why != "" {
+	if _, why := decision(q.Answer); why != "" {
 		return "Reason: " + why
 	}
 	return "No reason was given."
 }
 
-// blockerQuestion makes the one question that a stop is.
-func blockerQuestion(sig signals.Signal) signals.Question {
-	var b strings.Builder
-	for _, f := range []struct{ title, name string }{
-		{"Blocked work", "blocked_work"}, {"Done so far", "completed_work"}, {"State", "state_snapshot"},
-		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
-	} {
-		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
-			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
-		}
-	}
-	text := strings.TrimSpace(sig.Field("details"))
-	if text == "" {
-		text = "The agent has stopped and gave no details."
-	}
-	header := sig.Field("blocker_type")
-	if header == "" {
-		header = sig.Field("stop_reason")
-	}
-	return signals.Question{
-		ID: "stop", Text: text, Header: header, Context: strings.TrimSpace(b.String()),
-		Options: []signals.Option{
-			{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
-			{Label: giveUp, Description: "end the agent as failed"},
-		},
-	}
-}
-
-func delegationDenied(sig signals.Signal) string {
-	return fmt.Sprintf(`## DELEGATION DENIED
-
-Task: %s
-Reason: This supervisor starts no further agents.
-Alternative: Do the part that you need yourself; put the rest under recommendations in your report.
-
-## RESUME INSTRUCTIONS
-Go on with your own task.`, firstLine(sig.Field("new_task_description")))
-}
-
 func deliverablesMissing(agent string, missing []string) string {
 	return fmt.Sprintf(`## DELIVERABLES MISSING
 
-Your report names files that are not on disk:
+Your task or your report names files that are not on disk:
 - %s
 
 ## RESUME INSTRUCTIONS
-Make them, or correct the list; then print a new [COMPLETION_REPORT] with agent_id: %s.`, strings.Join(missing, "\n- "), agent)
+Make them, or correct the list; then call report_completion again (without that tool: print a new [COMPLETION_REPORT] with agent_id: %s).`, strings.Join(missing, "\n- "), agent)
 }
 
-func goOn(a *Agent) string {
-	return fmt.Sprintf(`## GO ON
+// permissionsDenied is what a call reads that needs permission, under --permissions deny.
+const permissionsDenied = "In this run nobody is asked for permission: what needs it is denied. Do it in a way that needs none, or name under issues_encountered what could not be done."
+
+func reportWanted(agent, why string) string {
+	return fmt.Sprintf(`## COMPLETION REPORT WANTED
+
+%s The work counts as done with a report: call report_completion (without that tool: print a [COMPLETION_REPORT] block with agent_id: %s).`, why, agent)
+}
+
+func (s State) goOn(a *Agent) string {
+	text := fmt.Sprintf(`## GO ON
 
 Your process was interrupted and has been started again in the same conversation. Check what of your last step took effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, ask it again. Your agent id is still %s.`, a.ID)
+	if len(s.children(a.ID)) > 0 {
+		children, _ := s.work(a, "")
+		text += "\n\nWork that you have delegated; do not delegate it again:\n" + children
+	}
+	return text
 }
 
 func gateReason(agent string) string {
-	return fmt.Sprintf(`You end your turn without a report, an open question or work that still runs. If the task is done, print a [COMPLETION_REPORT] block with agent_id: %s. If you need something from the person, print a [CLARIFICATION_NEEDED] or [STOP_WORK] block. Else go on with the task.`, agent)
+	return fmt.Sprintf(`You end your turn without a report, an open question or work that still runs. If the task is done, call report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`, agent)
 }
 
 // report makes the record of a completion report.
@@ -239,33 +164,32 @@ type reply struct {
 	Message      string          `json:"message,omitempty"`
 }
 
+// replyTo answers the call that a group of questions came by. A tool of ours returns a text.
+func (s State) replyTo(group []*Question) json.RawMessage {
+	first := group[0]
+	switch {
+	case !first.Tool.Served:
+		return toolReply(first.Tool, group)
+	case first.Kind == checkpoints.AskBlocker:
+		return encode(reply{Behavior: allow, Message: stopAnswered(first, signalOf(first), s.commandOf(first))})
+	case first.Kind == checkpoints.AskDelegation:
+		return encode(reply{Behavior: allow, Message: delegationDecided(first)})
+	}
+	return encode(reply{Behavior: allow, Message: servedAnswer(group)})
+}
+
 // toolReply answers a call with the answers of its questions.
 func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 	switch first := group[0]; {
+	case first.Kind != checkpoints.AskPermission && !slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
+		return encode(reply{Behavior: deny, Message: answersDeclined(group)})
 	case first.Kind != checkpoints.AskPermission:
 		return encode(reply{Behavior: allow, UpdatedInput: withAnswers(call.Input, group)})
-	case first.Answer == allow:
+	case allowed(first):
 		return encode(reply{Behavior: allow, UpdatedInput: call.Input})
 	default:
 		return encode(reply{Behavior: deny, Message: "The person refuses this. " + denial(first)})
 	}
-}
-
-// withAnswers is the input of AskUserQuestion with its answers, by the text of each question.
-func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
-	answers := map[string]string{}
-	for _, q := range group {
-		answers[q.Text] = answerOf(q)
-	}
-	in := struct {
-		Questions json.RawMessage   `json:"questions"`
-		Answers   map[string]string `json:"answers"`
-	}{Answers: answers}
-	if err := json.Unmarshal(input, &in); err != nil {
-		panic(fmt.Sprintf("supervisor: questions were read from an input that cannot be read: %v", err))
-	}
-	in.Answers = answers
-	return encode(in)
 }
 
 // encode writes a value of ours, which can always be written.

@@ -9,46 +9,89 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// settle concludes what follows from the facts after an event: each agent's status and what is begun for it, then
-// the run's. It is the same after any event and after a crash, which is why recovery needs no code of its own.
+// settle concludes what follows from the facts after an event: the status of each agent that it touches and what is begun for
+// it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code of its own.
 func (d *draft) settle(at time.Time) {
-	for _, a := range d.agents() {
-		if d.Agents[a.ID].Status.Ended() {
+	d.concernScopes()
+	for id := d.unsettled(); id != ""; id = d.unsettled() {
+		d.settled[id] = true
+		if d.Agents[id].Status.Ended() {
 			continue
 		}
-		d.gather(a.ID, at)
-		if d.live(a.ID) != nil {
-			d.settleLive(a.ID, at)
-		} else {
-			d.settleIdle(a.ID, at)
+		d.settleAgent(id, at)
+		if a := d.Agents[id]; a.Status.Ended() {
+			d.concern(a)
 		}
 	}
+	d.reindex()
+	d.dispatch(at)
+	d.reindex()
+	d.withdrawBudgets()
 	d.settleRun(at)
+}
+
+// unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come before their
+// parents, who are told of their ends.
+func (d *draft) unsettled() string {
+	next := ""
+	for id := range d.touched {
+		if !d.settled[id] && (next == "" || d.Agents[id].Seq > d.Agents[next].Seq) {
+			next = id
+		}
+	}
+	return next
+}
+
+func (d *draft) settleAgent(id string, at time.Time) {
+	d.gather(id, at)
+	switch {
+	case d.Agents[id].Group:
+		d.settleGroup(id, at)
+	case d.live(id) != nil:
+		d.settleLive(id, at)
+		d.sayIfSilent(id)
+	default:
+		d.settleIdle(id, at)
+	}
 }
 
 // gather begins the delivery of complete answers where a process waits in the call that asked, and puts all others
 // among what is to be said.
 func (d *draft) gather(id string, at time.Time) {
-	for _, q := range d.questions(func(q *Question) bool {
-		return q.Agent == id && q.State == checkpoints.QuestionAnswered && !q.Delivering
+	d.unpolled(id)
+	d.decideCommands(id)
+	d.decideBudgets(id, at)
+	d.approveChildren(id, at)
+	for _, q := range d.questionsOf(id, func(q *Question) bool {
+		return q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
 		group := d.group(q.Group)
 		if d.Questions[q.ID].Delivering || slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}
-		if q.Kind == checkpoints.AskBlocker && q.Answer == giveUp {
+		if q.Kind == checkpoints.AskBlocker && resolve(q).how == giveUp {
 			d.question(q.ID).State = checkpoints.QuestionDelivered // it needs no words
 			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+firstLine(q.Text))
 			continue
 		}
-		a := d.agent(id)
-		if l := d.held(q); l != nil {
-			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: toolReply(q.Tool, group), groups: []string{q.Group}}, at)
+		if toldByClients(q.Nested) {
 			continue
 		}
-		if !slices.ContainsFunc(a.Sayings, func(s checkpoints.Saying) bool { return s.Group == q.Group }) {
-			a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: q.Group, Group: q.Group, At: at})
+		if q.File != nil && q.File.Polls {
+			if l := d.live(id); l != nil && l.End == "" { // else nobody would be there to take it
+				d.beginDrop(group)
+			}
+			continue
 		}
+		if d.unready(group[0]) != "" {
+			continue
+		}
+		a := d.agent(id)
+		if l := d.held(q); l != nil {
+			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}}, at)
+			continue
+		}
+		toSay(a, checkpoints.Saying{Key: q.Group, Group: q.Group, At: at})
 	}
 }
 
@@ -77,33 +120,53 @@ func (d *draft) settleLive(id string, at time.Time) {
 		return
 	}
 	open := d.open(id)
+	if d.cut(a, l, open, at) {
+		return
+	}
+	if d.execs() { // what is to be said waits for the end of the process
+		a.HoldUntil = nil
+		reason := "at work"
+		if len(open) > 0 {
+			reason = "at work; asks: " + firstLine(open[0].Text)
+		}
+		d.say(a, checkpoints.Running, reason, at)
+		return
+	}
+	d.speakNow(a, l, at)
 	if l.Turn {
 		if slices.ContainsFunc(open, func(q *Question) bool { return d.held(q) != nil }) {
 			d.wait(a, l, open, at)
 			return
 		}
 		a.HoldUntil = nil
-		d.say(a, checkpoints.Running, "at work", at)
+		d.say(a, checkpoints.Running, atWork(a), at)
 		return
 	}
-	under := d.deliveries(id, func(v *Delivery) bool {
-		return v.Launch == l.N && undelivered(v) && v.Tool == nil
-	})
 	switch {
-	case len(under) > 0:
+	case d.reads(l):
 		d.say(a, checkpoints.Running, "reads what was said to it", at)
+	case l.TurnDue: // what is said now would fall into that turn
+		d.say(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin", at)
 	case len(open) > 0:
 		d.wait(a, l, open, at)
+	case d.preparing(id) != "":
+		d.say(a, checkpoints.Running, d.preparing(id), at)
 	case len(a.Sayings) > 0 || a.GoOn:
 		d.speak(a, l, at)
 		d.say(a, checkpoints.Running, "reads what was said to it", at)
 	case len(alive(l)) > 0:
 		d.say(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(alive(l), ", "), at)
+	case len(d.waitsFor(id)) > 0:
+		d.waitForChildren(a, l, at)
+		return
 	case a.Report != nil && !a.Report.Checked:
 		d.say(a, checkpoints.Running, "has reported; its deliverables are checked", at)
 	case d.tellMissing(a, at):
 		d.speak(a, l, at)
 		d.say(a, checkpoints.Running, "was told which deliverables are missing", at)
+	case d.tellUnreported(a, l, at):
+		d.speak(a, l, at)
+		d.say(a, checkpoints.Running, "was asked for its report", at)
 	default:
 		d.end(id, endFinish, "the work is done")
 		d.say(a, checkpoints.Running, "finishing", at)
@@ -113,8 +176,22 @@ func (d *draft) settleLive(id string, at time.Time) {
 	}
 }
 
+// sayIfSilent gives an agent at work of which nothing is heard that as its reason.
+func (d *draft) sayIfSilent(id string) {
+	l, a := d.live(id), d.Agents[id]
+	if l != nil && l.Silent != nil && l.End == "" && (a.Status == checkpoints.Running || a.Status == checkpoints.Blocked) {
+		d.agent(id).Reason = silence(l.Silent.Since, l.Silent.Doing)
+	}
+}
+
 // alive lists what of the agent's own lives on outside its turns.
-func alive(l *Launch) []string { return slices.Concat(l.Background, l.WakeUps) }
+func alive(l *Launch) []string {
+	var names []string
+	for _, t := range l.Background {
+		names = append(names, t.Name)
+	}
+	return append(names, l.WakeUps...)
+}
 
 // settleEnding tells whether the launch is on its way out, and says so.
 func (d *draft) settleEnding(a *Agent, l *Launch, at time.Time) bool {
@@ -124,9 +201,15 @@ func (d *draft) settleEnding(a *Agent, l *Launch, at time.Time) bool {
 	case endFinish:
 		d.say(a, checkpoints.Running, "finishing", at)
 	case endPark:
-		d.say(a, checkpoints.Waiting, "is being parked: "+l.EndReason, at)
+		status := checkpoints.Waiting
+		if len(d.open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
+			status = checkpoints.Blocked
+		}
+		d.say(a, status, "is being parked: "+l.EndReason, at)
 	case endRetry:
 		d.say(a, checkpoints.Running, l.EndReason+"; will be tried again", at)
+	case endBudget:
+		d.say(a, checkpoints.Running, l.EndReason+"; its process ends", at)
 	case endRecover:
 		d.say(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N), at)
 	default:
@@ -136,86 +219,21 @@ func (d *draft) settleEnding(a *Agent, l *Launch, at time.Time) bool {
 	return true
 }
 
-// wait holds the process for the person, or parks it at once.
-func (d *draft) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
-	reason := "asks: " + firstLine(open[0].Text)
-	if n := len(open); n > 1 {
-		reason = fmt.Sprintf("asks %d questions: %s", n, firstLine(open[0].Text))
-	}
-	switch {
-	case !l.Turn && len(alive(l)) > 0:
-		a.HoldUntil = nil // parking would kill the background work; it ends by itself and starts a turn
-	case d.Config.Hold == 0 || !d.mayHold(a.ID):
-		d.end(a.ID, endPark, "no process is held for a question")
-		d.settleEnding(a, d.last(a.ID), at)
-		return
-	case d.Config.Hold == Forever:
-		a.HoldUntil = nil
-	case a.HoldUntil == nil:
-		until := at.Add(d.Config.Hold)
-		a.HoldUntil = &until
-	}
-	d.say(a, checkpoints.Waiting, reason, at)
-}
-
-// mayHold tells whether one more process may be held under --max-held.
-func (d *draft) mayHold(agent string) bool {
-	if d.Config.MaxHeld < 0 {
-		return true
-	}
-	held := 0
-	for id, a := range d.Agents {
-		if l := d.live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting {
-			held++
-		}
-	}
-	return held < d.Config.MaxHeld
-}
-
-// tellMissing puts the deliverables that are not there among the sayings, once.
-func (d *draft) tellMissing(a *Agent, at time.Time) bool {
-	if a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
-		return false
-	}
-	a.ToldMissing = true
-	a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{
-		Key: fmt.Sprintf("missing %d", a.Launches), Text: deliverablesMissing(a.ID, a.Report.Missing), At: at,
-	})
-	return true
-}
-
-// speak turns all that waits for an agent into one prompt for the launch, in the order it happened.
-func (d *draft) speak(a *Agent, l *Launch, at time.Time) {
-	p := delivering{}
-	var keys, texts []string
-	for _, s := range a.Sayings {
-		keys = append(keys, s.Key)
-		if s.Group == "" {
-			texts = append(texts, s.Text)
-			continue
-		}
-		p.groups = append(p.groups, s.Group)
-		texts = append(texts, d.answerText(d.group(s.Group)))
-	}
-	switch {
-	case !l.Resume && l.Turns == 0:
-		keys = append([]string{fmt.Sprintf("prompt %d", l.N)}, keys...)
-		texts = append([]string{d.opening(a)}, texts...)
-	case len(texts) == 0:
-		keys, texts = []string{fmt.Sprintf("go-on %d.%d", l.N, l.Turns)}, []string{goOn(a)}
-	}
-	p.key, p.text = strings.Join(keys, "+"), strings.Join(texts, "\n\n")
-	a.Sayings, a.GoOn = nil, false
-	d.begin(a, l, p, at)
-}
-
 // settleIdle settles an agent that has no process.
 func (d *draft) settleIdle(id string, at time.Time) {
 	a, l := d.agent(id), d.launch(id)
 	open := d.open(id)
 	unsettled := len(d.deliveries(id, waitsForReceipt)) > 0
-	surveyed := l == nil || l.Surveyed || l.End == endFinish
+	surveyed := l == nil || !surveyDue(a, l)
+	if surveyed && !unsettled {
+		d.sayInterrupted(a, at)
+	}
 	switch {
+	case a.Placing:
+		d.say(a, checkpoints.Starting, "its folder is made ready", at)
+		return // and keeps its place among those that wait for a slot
+	case a.Tidying:
+		// Nothing begins in a worktree that may be removed.
 	case unsettled:
 		// The transcript is read before anything is concluded, or said again.
 		d.idleStatus(a, l, open, at)
@@ -225,14 +243,27 @@ func (d *draft) settleIdle(id string, at time.Time) {
 		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
 	case !surveyed, len(open) > 0:
 		d.idleStatus(a, l, open, at)
+	case d.preparing(id) != "":
+		d.say(a, checkpoints.Queued, d.preparing(id), at)
+	case d.lacks(a) != nil:
+		d.fail(id, faultPredecessor, fmt.Sprintf("%s, which it comes after, has not succeeded: %s", title(d.lacks(a)), d.lacks(a).Status))
+		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
+	case d.awaits(a) != "":
+		d.say(a, checkpoints.Blocked, d.awaits(a), at)
+	case l != nil && l.Turns > 0 && !d.moreToSay(a) && len(d.waitsFor(id)) > 0:
+		d.say(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(id))), at)
 	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.concludeIdle(a, at):
+	case d.overBudget(a, at):
 	case d.Run.Leaving == leavingInterrupted:
 		d.idleStatus(a, l, open, at)
+	case d.limited(a, at):
 	case a.NotBefore != nil:
 		d.say(a, checkpoints.Queued, fmt.Sprintf("%s; tried again at %s", lastWords(l), a.NotBefore.Format(time.RFC3339)), at)
 	default:
-		d.launchAgain(a, at)
+		d.wants(a, at)
+		return
 	}
+	a.QueuedAt = nil
 }
 
 // moreToSay tells whether an agent without a process has to be told something before it can be done.
@@ -287,22 +318,32 @@ func (d *draft) concludeIdle(a *Agent, at time.Time) bool {
 
 // conclude ends an agent. Answers that have not reached it are kept among its sayings, should a person revive it.
 func (d *draft) conclude(a *Agent, status Status, reason string, at time.Time) {
+	if d.tidies(a, at) {
+		return
+	}
 	d.withdraw(a.ID)
 	d.abandon(a)
-	a.NotBefore, a.HoldUntil, a.EndedAt = nil, nil, &at
+	a.NotBefore, a.LimitedBy, a.HoldUntil, a.QueuedAt, a.EndedAt = nil, "", nil, nil, &at
 	d.say(a, status, reason, at)
+	d.orphan(a)
+	d.tellParent(a, at)
 }
 
 // launchAgain makes the agent's next launch and what is said to it first.
 func (d *draft) launchAgain(a *Agent, at time.Time) {
+	if d.places(a, at) {
+		return
+	}
 	before := d.launch(a.ID)
-	fresh := before == nil || a.Fresh || d.Config.Relaunch == Fresh && before.Heard
-	if before != nil && d.Config.Relaunch == Fresh && !a.Fresh {
+	anew := d.Config.Relaunch == Fresh || d.execs()
+	fresh := before == nil || a.Fresh || anew && before.Heard || d.execs()
+	if before != nil && anew && !a.Fresh {
 		d.abandon(a)
+		d.gather(a.ID, at) // the answers among it are said in the new one
 		a.SessionID = sessionOf(a)
 	}
 	a.Launches++
-	a.Fresh = false
+	a.Fresh, a.QueuedAt = false, nil
 	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, State: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
@@ -321,27 +362,40 @@ func (d *draft) launchAgain(a *Agent, at time.Time) {
 func (d *draft) settleRun(at time.Time) {
 	root := d.Agents[d.Run.Root]
 	r := d.run()
-	if r.Status != root.Status {
+	status, reason := root.Status, root.Reason
+	ended := false
+	if !root.Status.Ended() {
+		if a := d.waitsForPerson(); a != nil && a != root {
+			status, reason = a.Status, title(a)+" "+a.Reason
+		}
+	} else if left := d.unended(); len(left) > 0 {
+		status, reason = checkpoints.Stopping, "ends what is left: "+few(titles(left))
+	} else if ended = true; d.decisive() != root {
+		worst := d.decisive()
+		status, reason = worst.Status, title(worst)+": "+worst.Reason
+	}
+	if r.Status != status {
 		r.Since = at
 	}
-	r.Status, r.Reason = root.Status, root.Reason
+	r.Status, r.Reason = status, reason
 	if r.Left != "" {
 		return
 	}
-	for id := range d.Agents {
-		if d.live(id) != nil {
-			if r.Leaving != leavingInterrupted {
-				r.Leaving = ""
-			}
-			return
+	if len(d.index.active) > 0 {
+		if r.Leaving != leavingInterrupted {
+			r.Leaving = ""
 		}
+		return
 	}
 	switch {
-	case root.Status.Ended():
-		code := ExitCode(root)
-		r.Leaving, r.EndedAt, r.ExitCode = leavingEnded, root.EndedAt, &code
+	case ended:
+		r.Leaving = leavingEnded
+		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back
+			code := ExitCode(d.decisive())
+			r.EndedAt, r.ExitCode = root.EndedAt, &code
+		}
 	case r.Leaving == leavingInterrupted:
-	case root.Status == checkpoints.Parked && d.Config.Policy == Park:
+	case d.waitsForPerson() != nil && d.Config.Policy == Park:
 		r.Leaving = leavingParked
 	default:
 		r.Leaving = ""

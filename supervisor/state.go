@@ -37,6 +37,8 @@ type State struct {
 	Questions  map[string]*Question
 	Deliveries map[string]*Delivery // by uuid
 	Taken      int64                // inbox notes up to this one are taken
+
+	index *index // nil: made when it is wanted
 }
 
 // launch gives the agent's last launch, nil before the first.
@@ -56,9 +58,16 @@ func (s State) live(agent string) *Launch {
 	return nil
 }
 
+// execs tells whether the agents are processes of any command, which speak no protocol: each launch is one turn, begun by
+// its prompt.
+func (s State) execs() bool { return len(s.Config.Exec) > 0 }
+
 // held gives the live launch whose process waits for the answer of this question's call, nil if it came by text or
-// the process is gone.
+// the process is gone. A command that such an answer wants is waited for in the same call.
 func (s State) held(q *Question) *Launch {
+	if q.Asker != "" {
+		q = s.Questions[q.Asker]
+	}
 	if q.Tool == nil {
 		return nil
 	}
@@ -68,11 +77,23 @@ func (s State) held(q *Question) *Launch {
 	return nil
 }
 
-// questions gives the agent's questions that f accepts, oldest first.
+// questions gives the questions of the run that f accepts, oldest first.
 func (s State) questions(f func(*Question) bool) []*Question {
 	var qs []*Question
 	for _, q := range s.Questions {
 		if f(q) {
+			qs = append(qs, q)
+		}
+	}
+	slices.SortFunc(qs, byAge)
+	return qs
+}
+
+// questionsOf gives those of an agent's questions that f accepts, oldest first.
+func (s State) questionsOf(agent string, f func(*Question) bool) []*Question {
+	var qs []*Question
+	for _, id := range s.indexed().questions[agent] {
+		if q := s.Questions[id]; f(q) {
 			qs = append(qs, q)
 		}
 	}
@@ -91,18 +112,23 @@ func byAge(a, b *Question) int {
 }
 
 func (s State) open(agent string) []*Question {
-	return s.questions(func(q *Question) bool { return q.Agent == agent && q.State == checkpoints.QuestionOpen })
+	return s.questionsOf(agent, func(q *Question) bool { return isOpen(q) && !ofBudget(q) })
 }
 
+// group gives the questions of a group, which is named by the id of its first.
 func (s State) group(group string) []*Question {
-	return s.questions(func(q *Question) bool { return q.Group == group })
+	first := s.Questions[group]
+	if first == nil {
+		return nil
+	}
+	return s.questionsOf(first.Agent, func(q *Question) bool { return q.Group == group })
 }
 
 // deliveries gives the agent's deliveries that f accepts, in the order they were made.
 func (s State) deliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	var ds []*Delivery
-	for _, d := range s.Deliveries {
-		if d.Agent == agent && f(d) {
+	for _, id := range s.indexed().deliveries[agent] {
+		if d := s.Deliveries[id]; f(d) {
 			ds = append(ds, d)
 		}
 	}
@@ -110,15 +136,13 @@ func (s State) deliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	return ds
 }
 
-// agents gives the agents in a stable order, the root first.
+// agents gives the agents in the order in which they came: the root first, each after its parent.
 func (s State) agents() []*Agent {
-	as := slices.Collect(maps.Values(s.Agents))
-	slices.SortFunc(as, func(a, b *Agent) int {
-		if a.Depth != b.Depth {
-			return a.Depth - b.Depth
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	order := s.indexed().order
+	as := make([]*Agent, len(order))
+	for i, id := range order {
+		as[i] = s.Agents[id]
+	}
 	return as
 }
 
@@ -150,6 +174,7 @@ func loaded(l checkpoints.Loaded) (State, error) {
 	for _, d := range l.Deliveries {
 		s.Deliveries[d.UUID] = d
 	}
+	s.index = s.indexed()
 	if err := json.Unmarshal(l.Run.Config, &s.Config); err != nil {
 		return s, fmt.Errorf("the configuration of run %s cannot be read: %w", l.Run.ID, err)
 	}
@@ -188,16 +213,35 @@ func changes(before, after State) checkpoints.Change {
 	return c
 }
 
-// A draft is the state that one Step is making: records are copied when they are first touched.
+// A draft is the state that one Step is making: records are copied when they are first touched, and so are the maps and lists
+// that they stand in.
 type draft struct {
 	State
-	fresh map[any]bool // the records that this step already owns
+	fresh   map[any]bool // the records that this step already owns
+	owns    struct{ agents, launches, questions, deliveries bool }
+	adding  *adding
+	touched map[string]bool // agents of which something has changed, and whose state is to be settled
+	settled map[string]bool // those of them that are
+
+	accounts map[string]*book // see books
 }
 
 func newDraft(s State) *draft {
-	s.Agents, s.Questions, s.Deliveries = maps.Clone(s.Agents), maps.Clone(s.Questions), maps.Clone(s.Deliveries)
-	s.Launches = maps.Clone(s.Launches)
-	return &draft{State: s, fresh: map[any]bool{}}
+	s.index = s.indexed()
+	return &draft{State: s, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
+}
+
+// touch has an agent settled, again if it was before: something that it goes by has changed.
+func (d *draft) touch(id string) {
+	d.touched[id] = true
+	delete(d.settled, id)
+}
+
+// touchAll is touch for what concerns every agent.
+func (d *draft) touchAll() {
+	for id := range d.Agents {
+		d.touch(id)
+	}
 }
 
 // own gives a copy of the record that the step may change, the same one each time.
@@ -211,38 +255,77 @@ func own[T any](d *draft, record *T, put func(*T)) *T {
 	return &c
 }
 
+// copied copies a map before its first change in a step.
+func copied[V any](owned *bool, m *map[string]V) map[string]V {
+	if !*owned {
+		*owned, *m = true, maps.Clone(*m)
+	}
+	return *m
+}
+
+// add gives the index to add to.
+func (d *draft) add() *adding {
+	if d.adding == nil {
+		d.adding = d.indexed().adding()
+		d.index = &d.adding.index
+	}
+	return d.adding
+}
+
 func (d *draft) run() *Run { return own(d, d.Run, func(r *Run) { d.Run = r }) }
 
 func (d *draft) agent(id string) *Agent {
-	return own(d, d.Agents[id], func(a *Agent) { d.Agents[id] = a })
+	d.touched[id] = true
+	return own(d, d.Agents[id], func(a *Agent) { copied(&d.owns.agents, &d.Agents)[id] = a })
 }
 
 func (d *draft) question(id string) *Question {
-	return own(d, d.Questions[id], func(q *Question) { d.Questions[id] = q })
+	d.touched[d.Questions[id].Agent] = true
+	return own(d, d.Questions[id], func(q *Question) { copied(&d.owns.questions, &d.Questions)[id] = q })
 }
 
 func (d *draft) delivery(uuid string) *Delivery {
-	return own(d, d.Deliveries[uuid], func(v *Delivery) { d.Deliveries[uuid] = v })
+	d.touched[d.Deliveries[uuid].Agent] = true
+	return own(d, d.Deliveries[uuid], func(v *Delivery) { copied(&d.owns.deliveries, &d.Deliveries)[uuid] = v })
 }
 
 // last gives the agent's last launch to change.
 func (d *draft) last(agent string) *Launch {
+	d.touched[agent] = true
 	return own(d, d.launch(agent), func(l *Launch) {
 		ls := slices.Clone(d.Launches[agent])
 		ls[len(ls)-1] = l
-		d.Launches[agent] = ls
+		copied(&d.owns.launches, &d.Launches)[agent] = ls
 	})
 }
 
-func (d *draft) addLaunch(l *Launch) {
-	d.fresh[l] = true
-	d.Launches[l.Agent] = append(slices.Clip(d.Launches[l.Agent]), l)
+func (d *draft) addAgent(a *Agent) {
+	d.fresh[a], d.touched[a.ID] = true, true
+	a.Seq = len(d.Agents)
+	copied(&d.owns.agents, &d.Agents)[a.ID] = a
+	d.add().agent(a)
 }
 
-func (d *draft) addQuestion(q *Question) { d.fresh[q] = true; d.Questions[q.ID] = q }
+func (d *draft) addLaunch(l *Launch) {
+	d.fresh[l], d.touched[l.Agent] = true, true
+	copied(&d.owns.launches, &d.Launches)[l.Agent] = append(slices.Clip(d.Launches[l.Agent]), l)
+}
 
+func (d *draft) addQuestion(q *Question) {
+	d.fresh[q], d.touched[q.Agent] = true, true
+	copied(&d.owns.questions, &d.Questions)[q.ID] = q
+	x := d.add()
+	x.put("questions", x.questions, q.Agent, q.ID)
+}
+
+// addDelivery adds what is to be said. One that is made again takes the place of the one that was dropped.
 func (d *draft) addDelivery(v *Delivery) {
-	d.fresh[v] = true
-	v.Seq = len(d.Deliveries) + 1
-	d.Deliveries[v.UUID] = v
+	d.fresh[v], d.touched[v.Agent] = true, true
+	x := d.add()
+	x.seq++
+	v.Seq = x.seq
+	if d.Deliveries[v.UUID] == nil {
+		x.put("deliveries", x.deliveries, v.Agent, v.UUID)
+	}
+	copied(&d.owns.deliveries, &d.Deliveries)[v.UUID] = v
 }

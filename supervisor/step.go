@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 )
 
 // ErrUnwelcome is the error of an event that comes too late or twice and changes nothing: an answer to a question
@@ -31,7 +32,10 @@ func Step(s State, e Event) (State, error) {
 	if err := d.step(e.Body, e.At); err != nil {
 		return s, err
 	}
-	d.settle(e.At)
+	if !aside(e.Body) {
+		d.settle(e.At)
+	}
+	d.reindex()
 	return d.State, nil
 }
 
@@ -47,14 +51,25 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.heard(b, at)
 	case Asked:
 		return d.asked(b, at)
+	case Called:
+		return d.called(b, at)
+	case Replied:
+		return d.replied(b)
+	case Besides:
+		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Besides = b.AtWork })
 	case AskCancelled:
 		return d.askCancelled(b)
 	case GateAsked:
-		return d.gateAsked(b)
+		return d.gateAsked(b, at)
 	case GateReplied:
 		return d.gateReplied(b)
 	case BackgroundChanged:
-		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Background = b.Tasks })
+		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
+			ended := len(b.Tasks) < len(l.Background)
+			l.TurnDue = l.TurnDue || ended && !l.Turn
+			l.Untold = l.Untold || ended && l.LetGo
+			l.Background = b.Tasks
+		})
 	case TurnEnded:
 		return d.turnEnded(b, at)
 	case Sent:
@@ -69,17 +84,62 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.surveyed(b, at)
 	case Checked:
 		return d.checked(b)
+	case Prepared:
+		return d.prepared(b, at)
+	case RanCommand:
+		return d.ranCommand(b)
+	case FileFound:
+		return d.fileFound(b, at)
+	case FileGone:
+		return d.fileGone(b, at)
+	case Dropped:
+		return d.dropped(b)
+	case Reclaimed:
+		return d.reclaimed(b)
 	case Noticed:
 		d.question(b.Question).Noticed = d.Run.Epoch
 	case Noted:
 		d.noted(b.Notes)
+		d.nestings(b.Notes, b.Named, at)
 	case HoldEnded:
 		return d.holdEnded(b)
+	case FellSilent:
+		return d.fellSilent(b, at)
+	case Spoke:
+		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Silent = nil })
+	case Announced:
+		d.run().Announced = b.Leaving
 	case RetryDue:
-		d.agent(b.Agent).NotBefore = nil
+		return d.rested(b)
+	case Spent:
+		return d.spends(b)
+	case Worked:
+		return d.worked(b)
+	case BudgetAsked:
+		return d.budgetAsked(b, at)
+	case Overdue:
+		return d.isOverdue(b)
+	case Pressed:
+		return d.pressed(b, at)
+	case Eased:
+		return d.eased(at)
 	case InterruptAsked:
 		d.run().Leaving = leavingInterrupted
+		d.touchAll()
+	case Packed:
+		d.run().Packed = b.File
+	case Placed:
+		return d.placed(b)
+	case Tidied:
+		return d.tidied(b)
+	case Merged:
+		return d.merged(b)
+	case Unpacked:
+		d.unpacked(b, at)
 	case Left:
+		if plan := Plan(d.State); len(plan) != 1 || plan[0].Do != DoLeave { // what came in meanwhile has to be done first
+			return unwelcome("the supervisor does not leave any more")
+		}
 		r := d.run()
 		r.Left, r.PID = r.Leaving, 0
 	default:
@@ -104,6 +164,7 @@ const (
 	endFail      = "fail"      // the agent has failed, its process still lives
 	endRetry     = "retry"     // a passing failure: launched again later
 	endRecover   = "recover"   // of an earlier supervisor, whose hold on it is lost
+	endBudget    = "budget"    // the agent may use no more
 )
 
 func created(s State, c Created, at time.Time) State {
@@ -112,9 +173,11 @@ func created(s State, c Created, at time.Time) State {
 	}
 	root := &Agent{
 		ID: c.Agent, Run: c.Run, Task: c.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: at,
+		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables, Group: c.Group, From: c.From,
+		Budget: bounding(c.Config.Budget), Estimate: ParseEstimate(c.Estimated),
 	}
 	root.SessionID = sessionOf(root)
-	return State{
+	d := newDraft(State{
 		Run: &Run{
 			ID: c.Run, Name: c.Name, Cwd: c.Cwd, Root: c.Agent, Status: checkpoints.Queued, Reason: "not yet started",
 			Since: at, StartedAt: at, Config: encode(c.Config),
@@ -122,34 +185,55 @@ func created(s State, c Created, at time.Time) State {
 		Config:   c.Config,
 		Agents:   map[string]*Agent{c.Agent: root},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+	})
+	for _, child := range c.Children {
+		if child.Parent == "" {
+			child.Parent = root.ID
+		}
+		d.spawn(child, at)
 	}
+	return d.State
 }
 
 func (d *draft) opened(b Opened, at time.Time) {
+	d.touchAll()
 	r := d.run()
 	r.Epoch++
-	r.PID, r.Bell, r.Left, r.Leaving, r.EndedAt, r.ExitCode = b.PID, b.Bell, "", "", nil, nil
+	r.PID, r.Bell, r.Left, r.Leaving, r.Announced, r.EndedAt, r.ExitCode, r.Merged = b.PID, b.Bell, "", "", "", nil, nil, nil
 	d.Config.Policy = b.Policy
 	if b.Claude != "" {
 		d.Config.Claude = b.Claude
 	}
+	if len(b.Exec) > 0 && d.execs() {
+		d.Config.Exec = b.Exec
+	}
 	r.Config = encode(d.Config)
+	back := d.returning(b)
 	for _, a := range d.agents() {
-		if b.Revive && Revivable(a) {
-			a := d.agent(a.ID)
-			a.EndedAt, a.StopWanted, a.Fault, a.FaultReason, a.Failures, a.SentOn = nil, "", "", "", 0, false
-			a.Report, a.ToldMissing, a.GoOn = nil, false, true
-			d.say(a, checkpoints.Queued, "resumed by a person", at)
+		if back[a.ID] {
+			d.revive(a.ID, b, back, at)
 		}
 		if l := d.live(a.ID); l != nil {
 			l = d.last(a.ID)
 			l.End, l.EndReason, l.Gate = endRecover, "its supervisor is gone", nil
 		}
 	}
+	for _, a := range d.agents() { // ends of which nobody was there to be told
+		if a.Delegated != nil && a.Status.Ended() && !a.Delegated.Told && !d.Agents[a.Parent].Status.Ended() {
+			d.tellParent(d.agent(a.ID), at)
+		}
+	}
 	d.noted(b.Notes)
+	d.nestings(b.Notes, b.Named, at)
 	for _, a := range d.agents() {
-		if open := d.open(a.ID); b.Policy == Fail && len(open) > 0 {
+		if b.Policy != Fail {
+			continue
+		}
+		if open := d.open(a.ID); len(open) > 0 {
 			d.refuse(open[0])
+		}
+		for _, q := range d.questionsOf(a.ID, isOpen) {
+			d.refuse(q)
 		}
 	}
 }
@@ -160,9 +244,18 @@ func Revivable(a *Agent) bool {
 	case checkpoints.Unreported, checkpoints.Stopped:
 		return true
 	case checkpoints.Failed:
-		return a.Fault != ""
+		return a.Fault != "" || a.Group
+	case checkpoints.Partial:
+		return a.Group
 	}
 	return false
+}
+
+// brings tells whether resume goes on with an agent that has ended: of the children those that the end of their parent has
+// stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
+func (s State) brings(a *Agent) bool {
+	p := s.Agents[a.Parent]
+	return Revivable(a) && (p == nil || p.Group || a.StopWanted == endOf(p))
 }
 
 // The kinds of note that a run takes.
@@ -181,10 +274,17 @@ func (d *draft) noted(notes []Note) {
 		switch {
 		case n.Kind == noteStop:
 			d.stop(n)
+		case n.Kind == noteRevoke:
+			d.revoke(n)
+		case n.Kind == noteMessage:
+			d.message(n)
 		case q == nil:
-		case n.Kind == noteAnswer && q.State == checkpoints.QuestionOpen,
+		case n.Kind == noteAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
 			n.Kind == noteChange && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
 			d.answer(n)
+		case n.Kind == noteAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
+			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
+			d.question(n.Question).State = checkpoints.QuestionWithdrawn
 		}
 	}
 }
@@ -196,15 +296,19 @@ func (d *draft) stop(n Note) {
 	if id == "" {
 		id = d.Run.Root
 	}
-	for _, a := range d.agents() {
-		if a.ID == id && !a.Status.Ended() {
-			d.agent(a.ID).StopWanted = n.By
-		}
-		if a.Parent == id && !n.Only {
-			below := n
-			below.Agent = a.ID
-			d.stop(below)
-		}
+	switch a := d.Agents[id]; {
+	case a == nil:
+		return
+	case !a.Status.Ended():
+		a = d.agent(id)
+		a.StopWanted, a.StopOnly = n.By, n.Only
+	}
+	if n.Only {
+		return
+	}
+	for _, c := range d.children(id) {
+		n.Agent = c.ID
+		d.stop(n)
 	}
 }
 
@@ -212,7 +316,29 @@ func (d *draft) stop(n Note) {
 func (d *draft) answer(n Note) {
 	q := d.question(n.Question)
 	at := n.At
+	d.unprepare(q.Group)
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
+	q.Like, q.Declined, q.ForAlike = "", n.Decline, n.Alike && Sharable(q.Kind)
+	if no := refusing(q.Kind, n.Value); n.Decline && no != "" {
+		q.Answer, q.Declined = no, false
+	}
+	d.decided(n)
+	if q.ForAlike {
+		d.shareAnswer(q)
+	}
+}
+
+// refusing is the answer that says no to a question of a kind, for a reason; "" where there is none but not to answer.
+func refusing(kind checkpoints.QuestionKind, why string) string {
+	switch kind {
+	case checkpoints.AskPermission:
+		return strings.TrimSpace(deny + " " + why)
+	case checkpoints.AskDelegation:
+		return strings.TrimSpace(deny + " " + why)
+	case checkpoints.AskCommand:
+		return leaveIt
+	}
+	return ""
 }
 
 func (d *draft) holdEnded(b HoldEnded) error {
@@ -222,6 +348,36 @@ func (d *draft) holdEnded(b HoldEnded) error {
 	}
 	d.end(b.Agent, endPark, "the hold ended")
 	return nil
+}
+
+// faultSilent is the failure of a process of which nothing is heard any more.
+const faultSilent procs.FailureKind = "silent"
+
+// fellSilent takes note of a silence, and does about it what the person wants done.
+func (d *draft) fellSilent(b FellSilent, at time.Time) error {
+	a := d.Agents[b.Agent]
+	if l, err := d.current(b.Agent, b.Launch); err != nil || l.End != "" || !d.watched(a, l) {
+		return unwelcome("%s is not watched any more", b.Agent)
+	}
+	if l := d.last(b.Agent); l.TurnDue { // the turn does not come by itself
+		l.TurnDue = false
+		d.agent(b.Agent).GoOn = true
+		return nil
+	}
+	d.last(b.Agent).Silent = &checkpoints.Silence{Since: b.Since, Doing: b.Doing}
+	switch f := (procs.Failure{Kind: faultSilent, Reason: silence(b.Since, b.Doing)}); d.Config.OnSilence {
+	case RetrySilence:
+		f.Passing = true
+		d.failure(d.agent(b.Agent), f, at)
+	case FailSilence:
+		d.failure(d.agent(b.Agent), f, at)
+	}
+	return nil
+}
+
+// silence says in words since when nothing is heard of a process, and what it was last seen to do.
+func silence(since time.Time, doing string) string {
+	return fmt.Sprintf("silent since %s, no output and no processor time: %s", since.UTC().Format("15:04 MST"), doing)
 }
 
 func (d *draft) checked(b Checked) error {
@@ -237,7 +393,7 @@ func (d *draft) checked(b Checked) error {
 
 // withdraw closes the agent's questions that nobody needs to answer any more.
 func (d *draft) withdraw(agent string) {
-	for _, q := range d.open(agent) {
+	for _, q := range d.questionsOf(agent, isOpen) {
 		d.question(q.ID).State = checkpoints.QuestionWithdrawn
 	}
 }
@@ -267,9 +423,4 @@ func (d *draft) onEnded(agent string, n int, change func(*Launch)) error {
 	}
 	change(d.last(agent))
 	return nil
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return s
 }

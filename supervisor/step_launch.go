@@ -23,12 +23,14 @@ func sessionOf(a *Agent) string {
 
 // delivering is what a delivery is made of.
 type delivering struct {
-	key    string // stable within the agent's session
-	text   string
-	tool   *checkpoints.ToolCall
-	reply  json.RawMessage
-	groups []string
-	grant  string // the question whose permission it spends
+	key      string // stable within the agent's session
+	text     string
+	tool     *checkpoints.ToolCall
+	reply    json.RawMessage
+	groups   []string
+	messages []checkpoints.Saying
+	now      bool   // it does not wait for the end of a turn
+	grant    string // the question whose permission it spends
 }
 
 // begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
@@ -41,7 +43,7 @@ func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
 	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
 	d.addDelivery(&Delivery{
 		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
-		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Grant: v.grant, CreatedAt: at,
+		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant, CreatedAt: at,
 	})
 }
 
@@ -52,6 +54,13 @@ func (d *draft) started(b Started, at time.Time) error {
 	}
 	l = d.last(b.Agent)
 	l.State, l.PID, l.StartTicks, l.StartedAt = checkpoints.LaunchStarted, b.PID, b.StartTicks, &at
+	begins(d.agent(b.Agent), at)
+	if d.execs() { // it was started with its prompt, and its one turn has begun
+		l.Turn, l.Heard = true, true
+		for _, v := range d.deliveries(b.Agent, func(v *Delivery) bool { return v.Launch == l.N && v.State == checkpoints.DeliveryPending }) {
+			d.arrived(v.UUID)
+		}
+	}
 	return nil
 }
 
@@ -65,9 +74,10 @@ func (d *draft) sent(b Sent) error {
 	return nil
 }
 
-// inTurn says that a prompt has begun a turn of the launch, or is about to.
+// inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way may
+// begin none.
 func (d *draft) inTurn(v *Delivery, launch int) {
-	if l := d.live(v.Agent); l != nil && l.N == launch && v.Tool == nil {
+	if l := d.live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now {
 		d.last(v.Agent).Turn = true
 	}
 }
@@ -90,7 +100,7 @@ func (d *draft) received(b Received) error {
 		d.inTurn(v, l.N)
 		return nil
 	}
-	if v.State != checkpoints.DeliveryStarted {
+	if v.State != checkpoints.DeliveryStarted && !v.Now {
 		// Completed without a turn: the conversation already had it, from a launch that was lost.
 		l.Turn = false
 		d.agent(v.Agent).GoOn = true
@@ -110,15 +120,16 @@ func (d *draft) arrived(id string) {
 			}
 		}
 	}
-	if len(v.Groups) > 0 {
+	if len(v.Groups) > 0 || v.Now {
 		d.agent(v.Agent).SentOn = false // a person has spoken: what was asked of it before is settled
 	}
 }
 
-// drop gives a delivery up. The answers that it carried are said in another way.
+// drop gives a delivery up. The answers and messages that it carried are said in another way.
 func (d *draft) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
+	d.sayAgain(v.Agent, v.Messages)
 	if v.Grant != "" {
 		d.question(v.Grant).GrantSpent = false
 	}
@@ -139,6 +150,8 @@ func (d *draft) confirmed(b Confirmed) error {
 		d.arrived(b.UUID)
 	case v.Tool != nil:
 		d.drop(b.UUID) // the call is gone: the next prompt restates the question with its answer
+	case v.Now:
+		d.drop(b.UUID) // its turn is gone: it is said in the next
 	default:
 		d.delivery(b.UUID).State = checkpoints.DeliveryPending
 	}
@@ -170,12 +183,28 @@ func (d *draft) ended(b Ended, at time.Time) error {
 		return err
 	}
 	l, a := d.last(b.Agent), d.agent(b.Agent)
-	d.doubt(a.ID, l)
+	d.broken(a, l, b)
+	waited := len(d.open(a.ID)) > 0 || d.execs() && d.answered(a.ID) // before answers that it has read count as unread again
+	switch {
+	case !d.execs():
+		d.doubt(a.ID, l, b.Failure.Kind == procs.Crashed)
+	case l.End != "" || b.Failure.Kind != "":
+		d.untell(a.ID, l)
+	}
+	if d.execs() && l.End == "" && b.Failure.Kind != procs.NotStarted {
+		l.Turn = false
+		l.Turns++
+	}
 	turn, end := l.Turn, l.End
+	d.clientsGone(a.ID, at)
+	if turn {
+		d.unseen(a.ID, checkpoints.Turn{Launch: l.N, Before: l.Turns}, at)
+	}
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
 	a.HoldUntil = nil
-	lost := len(alive(l)) > 0
-	l.Background, l.WakeUps = nil, nil
+	lost := len(alive(l)) > 0 || l.TurnDue || d.reads(l)
+	l.Background, l.WakeUps, l.Besides, l.Replies = nil, nil, false, nil
+	l.TurnDue, l.LetGo, l.Untold = false, false, false
 	a.GoOn = a.GoOn || turn || lost
 
 	switch {
@@ -186,32 +215,69 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	case end == endRetry:
 		a.GoOn = true
 	case end != "":
-	case b.Failure.Kind == procs.SessionGone && l.Resume, b.Failure.Kind == procs.SessionTaken:
+	case b.Failure.Kind == procs.SessionGone && (l.Resume || a.From != ""), b.Failure.Kind == procs.SessionTaken:
+		if !l.Resume && b.Failure.Kind == procs.SessionGone {
+			a.From = "" // the conversation that it was to begin with is gone
+		}
 		d.abandon(a)
 		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
 	case b.Failure.Kind == procs.RefusedFlag && b.Failure.Passing:
 		a.Without, a.Fresh = append(slices.Clip(a.Without), b.Failure.Flag), !l.Resume
-	case len(d.open(a.ID)) > 0 && b.Failure.Kind != procs.NotStarted:
+	case waited && b.Failure.Kind != procs.NotStarted:
 		// The process that waited is gone; the question is kept, which is all that parking is.
 		l.End, l.EndReason = endPark, "its process ended while it waited ("+b.Outcome+")"
-	case turn || lost || l.Turns == 0:
+	case turn || lost || l.Turns == 0 || b.Failure.Kind == procs.Exited:
 		d.failure(a, b.Failure, at)
 	}
 	return nil
 }
 
+// reads tells whether a prompt is on its way to the process of a launch, whose turn may not have begun: a turn that the CLI began
+// by itself may have come between.
+func (d *draft) reads(l *Launch) bool {
+	return !d.execs() && len(d.deliveries(l.Agent, func(v *Delivery) bool { return v.Launch == l.N && v.Tool == nil && undelivered(v) })) > 0
+}
+
+// answered tells whether a person has answered what the agent has not read yet.
+func (d *draft) answered(agent string) bool {
+	return len(d.questionsOf(agent, func(q *Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
+}
+
 // doubt makes the transcript decide on what was said last to a launch that has ended. A pending delivery may have been
 // written all the same. And the CLI writes its transcript up to 100 ms late: killed within that time, it forgets what
-// it has already confirmed.
-func (d *draft) doubt(agent string, l *Launch) {
+// it has already confirmed. That may happen while we end it ourselves, too.
+func (d *draft) doubt(agent string, l *Launch, crashed bool) {
 	a := d.agent(agent)
-	killed := (l.End == "" || l.End == endRecover) && (l.Turn || a.Report == nil)
+	killed := (crashed || l.End == "" || l.End == endRecover) && (l.Turn || a.Report == nil)
 	for _, v := range d.deliveries(agent, func(v *Delivery) bool {
 		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
 			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
 	}) {
 		a.GoOn = a.GoOn || v.State == checkpoints.DeliveryPending
 		d.delivery(v.UUID).State = checkpoints.DeliverySent
+		for _, g := range v.Groups {
+			for _, q := range d.group(g) {
+				if q.State == checkpoints.QuestionDelivered {
+					d.question(q.ID).State = checkpoints.QuestionAnswered
+				}
+			}
+		}
+	}
+}
+
+// untell takes back that answers were delivered to a command that has not come to its end: it remembers nothing, so they are
+// said again to its next process. One that asks again is given the answers to that instead.
+func (d *draft) untell(agent string, l *Launch) {
+	if asked := d.questionsOf(agent, func(q *Question) bool {
+		waits := q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering
+		return waits && l.StartedAt != nil && !q.AskedAt.Before(*l.StartedAt)
+	}); len(asked) > 0 {
+		return
+	}
+	for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+		return v.Launch == l.N && v.State == checkpoints.DeliveryDelivered && len(v.Groups) > 0
+	}) {
+		d.drop(v.UUID)
 		for _, g := range v.Groups {
 			for _, q := range d.group(g) {
 				if q.State == checkpoints.QuestionDelivered {

@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -13,7 +15,9 @@ import (
 )
 
 func (d *draft) turnBegun(b TurnBegun) error {
-	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Turn, l.Heard = true, true })
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
+		l.Turn, l.Heard, l.TurnDue, l.LetGo, l.Untold, l.Excused, l.Version = true, true, false, false, false, false, b.Version
+	})
 }
 
 func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
@@ -21,21 +25,31 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 		return err
 	}
 	l, a := d.last(b.Agent), d.agent(b.Agent)
-	a.CostUSD += b.CostUSD
-	a.InputTokens += b.InputTokens
-	a.OutputTokens += b.OutputTokens
-	l.Turn, l.Gate = false, nil
+	d.billed(a, l, b)
+	if d.execs() {
+		return nil // its turn ends with the process, whose exit tells how
+	}
+	l.TurnDue = l.TurnDue || l.Untold
+	if len(l.Background) == 0 {
+		d.clientsGone(a.ID, at)
+	}
+	l.Turn, l.LetGo, l.Untold, l.Gate = false, false, false, nil
 	if endsByItself(b.Failure) {
 		return nil
 	}
 	l.Turns++
-	if b.Failure.Kind != "" {
-		if l.End == "" {
-			d.failure(a, b.Failure, at)
-		}
-		return nil
+	switch {
+	case b.Failure.Kind == "":
+		a.Failures, a.Rejected = 0, 0
+	case l.End == endBudget, l.End == "" && byOurBound(l, b):
+		a.GoOn = true
+		d.end(a.ID, endBudget, b.Failure.Reason)
+	case l.End != "":
+	case isLimit(b.Failure):
+		d.rejected(a, b.Failure.Reason, b.Resets, at)
+	default:
+		d.failure(a, b.Failure, at)
 	}
-	a.Failures = 0
 	return nil
 }
 
@@ -44,18 +58,25 @@ func endsByItself(f procs.Failure) bool {
 	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
 }
 
-func (d *draft) gateAsked(b GateAsked) error {
+func (d *draft) gateAsked(b GateAsked, at time.Time) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
 		l.Background, l.WakeUps, l.Transcript = b.Background, b.WakeUps, b.Transcript
 		l.Gate = &checkpoints.Gate{Request: b.Request}
+		l.LetGo, l.Untold = true, b.Untold
+		if len(b.Background) == 0 {
+			d.clientsGone(b.Agent, at)
+		}
 		a := d.Agents[b.Agent]
+		if b.Report || b.Ask || a.Report != nil || a.SentOn || a.StopWanted != "" || l.End != "" || len(b.Background)+len(b.WakeUps) > 0 {
+			return
+		}
 		undelivered := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
-		if b.Report || b.Ask || a.Report != nil || a.SentOn || a.StopWanted != "" || l.End != "" ||
-			len(b.Background)+len(b.WakeUps) > 0 || len(d.open(a.ID)) > 0 || len(a.Sayings) > 0 || len(undelivered) > 0 {
+		if l.Excused = len(d.waitsFor(a.ID)) > 0 || len(d.open(a.ID)) > 0 || d.preparing(a.ID) != "" || len(a.Sayings) > 0 || len(undelivered) > 0; l.Excused {
 			return
 		}
 		d.agent(a.ID).SentOn = true
 		l.Gate.Block = gateReason(a.ID)
+		l.LetGo, l.Untold = false, false
 	})
 }
 
@@ -80,16 +101,19 @@ func (d *draft) signal(agent string, n Named, at time.Time) error {
 	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
 		a.Report = report(n.Signal)
-	case signals.Clarification, signals.Stop:
+	case signals.Clarification:
+		return d.ask(agent, n, at)
+	case signals.Stop:
+		if n.Signal.Field("stop_reason") == "completion" {
+			return d.stoppedComplete(a, l, at)
+		}
 		return d.ask(agent, n, at)
 	case signals.Delegate:
-		h := fnv.New32a()
-		_, _ = h.Write([]byte(n.Signal.Fingerprint()))
-		key := fmt.Sprintf("denied %d.%d %08x", l.N, l.Turns, h.Sum32())
-		if slices.ContainsFunc(a.Sayings, func(s checkpoints.Saying) bool { return s.Key == key }) {
-			return unwelcome("the same delegation")
-		}
-		a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{Key: key, Text: delegationDenied(n.Signal), At: at})
+		return d.delegate(a, n, nil, at)
+	case signals.Progress:
+		a.Progress = progress(n.Signal, at)
+	case signals.Message:
+		d.pass(a, nil, n.Signal, fmt.Sprintf("message %d.%d %.12s", l.N, l.Turns, n.Signal.Fingerprint()), at)
 	default:
 		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
@@ -98,16 +122,57 @@ func (d *draft) signal(agent string, n Named, at time.Time) error {
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
 func (d *draft) ask(agent string, n Named, at time.Time) error {
-	fp := n.Signal.Fingerprint()
-	for _, q := range d.Questions {
-		if q.Agent == agent && q.Fingerprint == fp && q.Tool == nil &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered) {
-			return unwelcome("the same signal as question %s", q.ID)
+	fp := fingerprint(n.Signal)
+	if same := d.questionsOf(agent, func(q *Question) bool {
+		return q.Fingerprint == fp && q.Tool == nil && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+	}); len(same) > 0 {
+		if q := same[0]; q.File != nil && q.File.Polls {
+			return d.escalate(d.group(q.Group), n)
 		}
+		return unwelcome("the same signal as question %s", same[0].ID)
 	}
 	doc := encode(n.Signal)
 	kind, qs := asks(n.Signal)
-	d.openQuestions(agent, kind, qs, n.Naming, at, func(q *Question) { q.Fingerprint, q.Signal = fp, doc })
+	var file *checkpoints.FileAsked
+	if n.Signal.Dialect == signals.Escalated {
+		file = &checkpoints.FileAsked{ID: n.Signal.Field("question_id")}
+	}
+	d.openQuestions(agent, kind, qs, n.Naming, at, func(q *Question) {
+		q.Fingerprint, q.Signal, q.File = fp, doc, file
+		if q.Index == 0 {
+			d.leftState(q, n.Kept)
+		}
+	})
+	return nil
+}
+
+// leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
+func (d *draft) leftState(q *Question, kept *checkpoints.Kept) {
+	switch {
+	case kept == nil:
+	case kept.Copy != "":
+		q.Kept, d.agent(q.Agent).Kept = kept, kept
+	default:
+		q.Kept = kept
+		q.Context = strings.TrimSpace(q.Context + "\nIts checkpoint cannot be used: " + kept.Problem + ".\nAnswered, it goes on without it.")
+	}
+}
+
+// fingerprint is the same for the same signal sent again. That of an escalation is its id: its file may have moved.
+func fingerprint(s signals.Signal) string {
+	if s.Dialect == signals.Escalated {
+		return "escalated " + s.Field("question_id")
+	}
+	return s.Fingerprint()
+}
+
+// stoppedComplete takes a stop that says the work is complete: without a report it is not, and one is asked for, once.
+func (d *draft) stoppedComplete(a *Agent, l *Launch, at time.Time) error {
+	if a.Report != nil || a.SentOn || d.execs() {
+		return unwelcome("the work of %s is known to be complete", a.ID)
+	}
+	a.SentOn = true
+	wantReport(a, l, "You stopped because the work is complete.", at)
 	return nil
 }
 
@@ -117,6 +182,10 @@ func (d *draft) surveyed(b Surveyed, at time.Time) error {
 	a.Checkpoint = b.Checkpoint
 	if err := d.onEnded(b.Agent, b.Launch, func(l *Launch) { l.Surveyed = true }); err != nil {
 		return err
+	}
+	d.lookedUp(b.Subagents)
+	if a.Status.Ended() {
+		return nil // stopped or failed meanwhile: nobody answers it any more; revived, it is told to go on
 	}
 	for _, n := range b.Unheard {
 		if err := d.signal(b.Agent, n, at); err != nil && !errors.Is(err, ErrUnwelcome) {
@@ -135,34 +204,57 @@ func (d *draft) asked(b Asked, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, q := range d.Questions {
-		if q.Tool != nil && q.Tool.Launch == b.Launch && q.Agent == b.Agent && q.Tool.Request == b.Call.Request {
-			return unwelcome("the request of question %s again", q.ID)
-		}
+	if d.knowsRequest(l, b.Call.Request) {
+		return unwelcome("request %s again", b.Call.Request)
 	}
-	fp := b.Call.Name + "\x00" + string(b.Call.Input)
-	if b.Kind == checkpoints.AskPermission {
-		if g := d.grant(b.Agent, fp); g != nil {
-			d.question(g.ID).GrantSpent = true
-			call := b.Call
-			d.begin(d.agent(b.Agent), l, delivering{
-				key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g}),
-			}, at)
-			return nil
-		}
+	fp := fingerprintOf(b.Call)
+	if v, ok := d.unasked(b, l, fp); ok {
+		d.begin(d.agent(b.Agent), l, v, at)
+		return nil
 	}
 	d.openQuestions(b.Agent, b.Kind, b.Questions, b.Naming, at, func(q *Question) {
 		call := b.Call
-		q.Fingerprint, q.Tool = fp, &call
+		q.Fingerprint, q.Tool, q.Rule = fp, &call, b.Rule
 	})
 	return nil
 }
 
+// unasked gives what a call is answered that nobody is asked about; not ok if a person is.
+func (d *draft) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
+	call := b.Call
+	answer := func(why string, r json.RawMessage) (delivering, bool) {
+		return delivering{key: fmt.Sprintf("%s %d %s", why, l.N, call.Request), tool: &call, reply: r}, true
+	}
+	switch {
+	case b.Refused != "":
+		return answer("refused", encode(reply{Behavior: deny, Message: b.Refused}))
+	case b.Kind != checkpoints.AskPermission:
+		return v, false
+	case d.Config.Permissions == DenyPermissions:
+		return answer("denied", encode(reply{Behavior: deny, Message: permissionsDenied}))
+	}
+	if g := d.grant(b.Agent, fingerprint, b.Rule); g != nil {
+		d.question(g.ID).GrantSpent = true
+		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g})}, true
+	}
+	if d.permitted(b.Rule, b.Agent) != "" {
+		return answer("by rule", encode(reply{Behavior: allow, UpdatedInput: call.Input}))
+	}
+	return v, false
+}
+
+// fingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
+func fingerprintOf(call checkpoints.ToolCall) string {
+	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
+}
+
 // grant finds a permission that was given after its call was gone, for exactly this tool and input, and of which the
-// agent was told. It is good for one call: without it a parked agent would ask for ever.
-func (d *draft) grant(agent, fingerprint string) *Question {
-	for _, q := range d.questions(func(q *Question) bool {
-		return q.Agent == agent && q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Answer == allow && !q.GrantSpent
+// agent was told. It is good for one call: without it a parked agent would ask for ever. The rule differs where the path has
+// become a link, or one no more, and leads to another file than the person has seen.
+func (d *draft) grant(agent, fingerprint, rule string) *Question {
+	for _, q := range d.questionsOf(agent, func(q *Question) bool {
+		return q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Rule == rule &&
+			allowed(q) && !q.GrantSpent
 	}) {
 		for _, v := range d.deliveries(agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
@@ -182,15 +274,24 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 	}
 	group, presets := n.IDs[0], make([]Preset, len(qs))
 	copy(presets, n.Presets)
+	var later source
 	for i, asked := range qs {
 		q := newQuestion(kind, asked)
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, at
+		q.Who = d.who(agent)
 		more(q)
+		if i > 0 {
+			later.of(q)
+		} else if len(qs) > 1 {
+			later = sourceOf(q).small()
+		}
 		d.addQuestion(q)
 	}
 	for _, q := range d.group(group) {
 		if p := presets[q.Index]; p.Value != "" {
 			d.answer(Note{Question: q.ID, Value: p.Value, By: p.by(), At: at})
+		} else if as := d.answeredLike(q); as != nil {
+			d.answerLike(q, as)
 		} else if d.Config.Policy == Fail {
 			d.refuse(q)
 			return
@@ -200,31 +301,43 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 
 // refuse fails an agent because it asks, under --on-question fail.
 func (d *draft) refuse(q *Question) {
+	if q.Kind == checkpoints.AskBudget {
+		d.refuseBudget(q)
+		return
+	}
 	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
 }
 
-// newQuestion makes an open question that belongs to nobody yet.
-func newQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
-	q := &Question{
-		Own: asked.ID, Kind: kind, State: checkpoints.QuestionOpen, Header: asked.Header, Text: asked.Text,
-		Context: asked.Context, MultiSelect: asked.MultiSelect, Validate: asked.Validate, Optional: asked.Optional,
-	}
-	for _, o := range asked.Options {
-		q.Options = append(q.Options, checkpoints.Option(o))
-	}
-	return q
-}
-
+// askCancelled takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
 func (d *draft) askCancelled(b AskCancelled) error {
 	found := false
-	for _, q := range d.questions(func(q *Question) bool {
-		return q.Agent == b.Agent && q.Tool != nil && q.Tool.Launch == b.Launch && q.Tool.Request == b.Request && q.State == checkpoints.QuestionOpen
+	for _, q := range d.questionsOf(b.Agent, func(q *Question) bool {
+		return q.Tool != nil && q.Tool.Launch == b.Launch && q.Tool.Request == b.Request
 	}) {
-		d.question(q.ID).State = checkpoints.QuestionWithdrawn
+		switch q.State {
+		case checkpoints.QuestionOpen:
+			d.question(q.ID).State = checkpoints.QuestionWithdrawn
+		case checkpoints.QuestionAnswered:
+			call := *q.Tool
+			call.Launch = 0 // no process waits in it
+			d.question(q.ID).Tool = &call
+		default:
+			continue
+		}
+		found = true
+	}
+	for _, v := range d.deliveries(b.Agent, func(v *Delivery) bool {
+		return v.Tool != nil && v.Tool.Launch == b.Launch && v.Tool.Request == b.Request && undelivered(v)
+	}) {
+		d.drop(v.UUID)
+		found = true
+	}
+	if l := d.live(b.Agent); l != nil && l.N == b.Launch && replyAt(l, b.Request) >= 0 {
+		d.forget(d.last(b.Agent), b.Request)
 		found = true
 	}
 	if !found {
-		return unwelcome("no open question of request %s", b.Request)
+		return unwelcome("no question of request %s waits", b.Request)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -47,6 +48,8 @@ type RunView struct {
 	SupervisorPID int         `json:"supervisor_pid"` // 0: nobody supervises it
 	Agents        []AgentView `json:"agents"`
 	OpenQuestions []string    `json:"open_questions"`
+
+	left string // why its last supervisor has left, if it has, on purpose
 }
 
 // AgentView is an agent as `ps --json` shows it.
@@ -65,6 +68,19 @@ type AgentView struct {
 	CostUSD      float64   `json:"cost_usd"`
 	InputTokens  int64     `json:"input_tokens"`
 	OutputTokens int64     `json:"output_tokens"`
+	// SilentSince is set while nothing is heard of an agent at work; the reason says what it was doing.
+	SilentSince *time.Time `json:"silent_since"`
+
+	Who           string     `json:"who"`                    // in a few words, for people
+	Name          string     `json:"name,omitempty"`         // as a task file calls it
+	Independence  string     `json:"independence,omitempty"` // of a child
+	ToolUses      int        `json:"tool_uses"`
+	LimitedUntil  *time.Time `json:"limited_until,omitempty"` // nil: no usage limit holds it
+	QueuedSince   *time.Time `json:"queued_since,omitempty"`  // since when it waits for a slot
+	EndedAt       *time.Time `json:"ended_at,omitempty"`
+	ExitCode      *int       `json:"exit_code,omitempty"` // once it has ended
+	Cwd           string     `json:"cwd,omitempty"`       // where it works, if not where the run does
+	OpenQuestions []string   `json:"open_questions,omitempty"`
 }
 
 // QuestionView is a question as `questions --json` shows it.
@@ -72,6 +88,7 @@ type QuestionView struct {
 	ID            string                    `json:"id"`
 	Run           string                    `json:"run"`
 	Agent         string                    `json:"agent"`
+	Who           string                    `json:"who,omitempty"` // the agent in a few words, where the run has several
 	Kind          checkpoints.QuestionKind  `json:"kind"`
 	State         checkpoints.QuestionState `json:"state"`
 	Header        string                    `json:"header"`
@@ -79,20 +96,38 @@ type QuestionView struct {
 	Context       string                    `json:"context"`
 	Options       []checkpoints.Option      `json:"options"`
 	MultiSelect   bool                      `json:"multi_select"`
+	Urgent        bool                      `json:"urgent,omitempty"`
 	Validate      string                    `json:"validate"`
 	AskedAt       time.Time                 `json:"asked_at"`
-	Answer        *string                   `json:"answer"`
+	Asker         *AskerView                `json:"asker,omitempty"` // nil: the main conversation
+	Answer        *string                   `json:"answer"`          // or why it was declined
+	Skipped       bool                      `json:"skipped,omitempty"`
+	Declined      bool                      `json:"declined,omitempty"`
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
 	AnswerCommand string                    `json:"answer_command"`
+	Task          string                    `json:"task,omitempty"`  // of a delegation: what the other agent is to do
+	Child         string                    `json:"child,omitempty"` // of a delegation: the id that the other agent gets, or has
+}
+
+// AskerView is the subagent that asks, as `questions --json` shows it.
+type AskerView struct {
+	ID    string `json:"id"` // the CLI's own; "" where the release does not say it
+	Type  string `json:"type"`
+	Task  string `json:"task"`
+	Depth int    `json:"depth"` // 1: started by the main conversation
 }
 
 // View gives a question as it is shown.
 func View(q *Question) QuestionView {
 	v := QuestionView{
-		ID: q.ID, Run: q.Run, Agent: q.Agent, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
-		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Validate: q.Validate, AskedAt: q.AskedAt,
+		ID: q.ID, Run: q.Run, Agent: q.Agent, Who: q.Who, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
+		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate, AskedAt: q.AskedAt,
 		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
+		Skipped: q.Skipped, Declined: q.Declined,
+	}
+	if q.Tool != nil && q.Tool.From != nil {
+		v.Asker = &AskerView{ID: q.Tool.From.ID, Type: q.Tool.From.Type, Task: q.Tool.From.Task, Depth: q.Tool.From.Depth}
 	}
 	if v.Options == nil {
 		v.Options = []checkpoints.Option{}
@@ -100,11 +135,24 @@ func View(q *Question) QuestionView {
 	if q.AnsweredAt != nil {
 		v.Answer = &q.Answer
 	}
+	if q.Kind == checkpoints.AskDelegation {
+		v.Task, v.Child = workIn(q).Task, q.Child
+	}
 	return v
 }
 
+// Declinable tells whether a person can refuse to answer a question, as no answer to it. A permission and its like are denied,
+// and a script that belongs to no run takes any text for an answer.
+func Declinable(q QuestionView) bool { return q.Run != "" && writable(q.Kind) }
+
 // AnswerCommand is what to type, on any terminal of this user, to answer the question.
-func AnswerCommand(q *Question) string { return "claude-supervise answer " + q.ID + " VALUE" }
+func AnswerCommand(q *Question) string {
+	id := q.ID
+	if strings.HasPrefix(id, "-") { // a question file's name
+		id = "-- " + id
+	}
+	return "claude-supervise answer " + id + " VALUE"
+}
 
 // Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is orphaned:
 // that is concluded here and stored nowhere.
@@ -130,18 +178,25 @@ func (r Reader) Run(ctx context.Context, id string) (RunView, error) {
 }
 
 func (r Reader) views(ctx context.Context, runs []Run) ([]RunView, error) {
-	var ids, going []string
-	for _, run := range runs {
-		ids = append(ids, run.ID)
-		if run.EndedAt == nil {
-			going = append(going, run.ID)
+	ids := make([]string, len(runs))
+	views := make([]RunView, len(runs))
+	at := map[string]*RunView{}
+	var supervised []string
+	for i, run := range runs {
+		view, err := r.view(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		ids[i], views[i], at[run.ID] = run.ID, view, &views[i]
+		if view.SupervisorPID != 0 {
+			supervised = append(supervised, run.ID)
 		}
 	}
 	agents, err := r.Store.Agents(ctx, ids...)
 	if err != nil {
 		return nil, err
 	}
-	launches, err := r.Store.LiveLaunches(ctx, going...)
+	launches, err := r.Store.LiveLaunches(ctx, supervised...) // what another may have left behind is no agent at work
 	if err != nil {
 		return nil, err
 	}
@@ -149,45 +204,67 @@ func (r Reader) views(ctx context.Context, runs []Run) ([]RunView, error) {
 	if err != nil {
 		return nil, err
 	}
-	pids := map[string]int{}
-	for _, l := range launches {
-		pids[l.Agent] = l.PID
-	}
-	views := make([]RunView, len(runs))
-	at := map[string]*RunView{}
-	for i, run := range runs {
-		if views[i], err = r.view(ctx, run); err != nil {
-			return nil, err
-		}
-		at[run.ID] = &views[i]
-	}
-	for _, a := range agents {
-		v := at[a.Run]
-		pid := pids[a.ID]
-		if v.Status == checkpoints.Orphaned {
-			pid = 0
-		}
-		v.CostUSD += a.CostUSD
-		v.Agents = append(v.Agents, AgentView{
-			ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
-			SessionID: a.SessionID, PID: pid, Launches: a.Launches, Priority: a.Priority,
-			CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
-		})
-	}
+	asked := map[string][]string{} // ids of open questions by agent
 	for _, q := range open {
 		if v := at[q.Run]; v != nil {
 			v.OpenQuestions = append(v.OpenQuestions, q.ID)
+			asked[q.Agent] = append(asked[q.Agent], q.ID)
 		}
 	}
-	for i := range views {
-		slices.SortFunc(views[i].Agents, func(a, b AgentView) int {
-			if a.Depth != b.Depth {
-				return a.Depth - b.Depth
-			}
-			return strings.Compare(a.ID, b.ID)
-		})
+	live := map[string]Launch{}
+	for _, l := range launches {
+		live[l.Agent] = l
+	}
+	slices.SortFunc(agents, asTheyCame)
+	for _, a := range agents {
+		v := at[a.Run]
+		l := live[a.ID]
+		v.CostUSD += a.CostUSD
+		v.Agents = append(v.Agents, agentView(a, l, asked[a.ID]))
 	}
 	return views, nil
+}
+
+// asTheyCame orders the agents of a run, parents before their children.
+func asTheyCame(a, b Agent) int {
+	return cmp.Or(a.Depth-b.Depth, a.Seq-b.Seq, strings.Compare(a.ID, b.ID))
+}
+
+// agentView gives an agent as it is shown, with its process, if it has one, and the ids of what it asks.
+func agentView(a Agent, l Launch, asks []string) AgentView {
+	v := AgentView{
+		ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
+		SessionID: a.SessionID, PID: l.PID, Launches: a.Launches, Priority: a.Priority,
+		CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens, SilentSince: silentSince(l),
+		Who: Who(&a), ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd, OpenQuestions: asks,
+	}
+	if a.Status == checkpoints.Limited {
+		v.LimitedUntil = a.NotBefore
+	}
+	if a.Status.Ended() {
+		code := ExitCode(&a)
+		v.ExitCode = &code
+	}
+	if a.Delegated != nil {
+		v.Name, v.Independence = a.Delegated.Name, string(a.Delegated.Independence)
+	}
+	return v
+}
+
+// Agent gives an agent of the run by its id; false if it has none of that id.
+func (v RunView) Agent(id string) (AgentView, bool) {
+	at := slices.IndexFunc(v.Agents, func(a AgentView) bool { return a.ID == id })
+	if at < 0 {
+		return AgentView{}, false
+	}
+	return v.Agents[at], true
+}
+
+func silentSince(l Launch) *time.Time {
+	if l.Silent == nil {
+		return nil
+	}
+	return &l.Silent.Since
 }
 
 func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
@@ -203,6 +280,7 @@ func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
 	v := RunView{
 		ID: run.ID, Name: run.Name, Status: run.Status, Reason: run.Reason, Since: run.Since, ExitCode: run.ExitCode,
 		Cwd: run.Cwd, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Agents: []AgentView{}, OpenQuestions: []string{},
+		left: run.Left,
 	}
 	switch {
 	case owned:
@@ -210,6 +288,9 @@ func (r Reader) view(ctx context.Context, run Run) (RunView, error) {
 	case run.Left == "" && run.EndedAt == nil:
 		v.Status = checkpoints.Orphaned
 		v.Reason = "its supervisor is gone; go on with: claude-supervise resume " + run.ID
+	}
+	if run.Packed != "" {
+		v.Reason = "packed into " + run.Packed + "; go on where it is unpacked"
 	}
 	return v, nil
 }
@@ -227,16 +308,31 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	return views, nil
 }
 
-// openQuestions gives the questions of all runs that nobody has answered, oldest first.
+// openQuestions gives the questions of all runs that nobody has answered, oldest first. Those of a packed run are asked
+// wherever it is unpacked.
 func openQuestions(ctx context.Context, store *checkpoints.Store) ([]*Question, error) {
 	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
 	if err != nil {
 		return nil, err
 	}
 	var open []*Question
+	packed := map[string]bool{} // runs by id
 	for i := range qs {
-		if qs[i].State == Open {
-			open = append(open, &qs[i])
+		q := &qs[i]
+		if q.State != Open {
+			continue
+		}
+		elsewhere, known := packed[q.Run]
+		if !known {
+			run, err := store.Run(ctx, q.Run)
+			if err != nil {
+				return nil, err
+			}
+			elsewhere = run.Packed != ""
+			packed[q.Run] = elsewhere
+		}
+		if !elsewhere {
+			open = append(open, q)
 		}
 	}
 	return open, nil

@@ -15,10 +15,15 @@ import (
 	"claude-supervise/supervisor"
 )
 
-type answerFlags struct{ change, skip, resume bool }
+type answerFlags struct {
+	change, skip, resume bool
+	alike                bool
+	decline              *string // why; nil: not declined
+}
 
 func newAnswer() *cobra.Command {
 	var f answerFlags
+	var why string
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer a question, from anywhere",
@@ -27,27 +32,68 @@ it was. Without an ID exactly one question must be open. Without a VALUE the
 question is asked on the terminal.
 
 VALUE is the number, letter or label of an option, several separated by commas
-where the question allows it, or free text. A permission takes allow, or
-deny and why. A blocker takes resolved and what was done, or give up.`,
+where the question allows it, or free text. A permission takes allow,
+allow-run (the rule that is shown, or another one after it), deny or deny-stop
+(the agent, too) and why. A delegation takes approve, approve and another TASK,
+or deny, why, and what the agent is to do instead: deny WHY ALTERNATIVE as two
+arguments, or deny WHY instead: ALTERNATIVE. A budget takes raise and to how
+much, finish, or stop. A blocker takes what the agent itself proposes, your own
+words, or:
+
+  resolved: WHAT    the blocker is gone, by what was done
+  run: COMMAND      have a command run first, in the run's folder
+  skip              go on without the blocked part; it is listed in a file
+  retry             try again from the checkpoint
+  delegate          hand the blocked part off, go on with the rest
+  reduce: WHAT      do less
+  give up           end the agent as failed
+
+Whatever is asked, you need not answer: --decline tells the agent so, and why,
+and it goes on without the answer or ends. A permission is denied by it.
+
+Before a command runs it is asked about as a question of its own. That is
+answered on a terminal only, for the command runs as you.
+
+With --all-like every question of the run that is like this one gets the answer,
+those that are asked later, too: agents that do the same work on many things ask
+the same about each. A permission is like another only if it is for the very
+same call. --change ends it for those that come.
+
+Each open question that lets the agent do nothing more is also a file, ID.json
+in ~/.claude/questions/pending, and the first line of ~/.claude/answers/ID.txt
+answers it. One that a script has put there has the name of its file as its ID;
+the answer goes where the script looks for it.`,
 		Example: "  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
 			"  claude-supervise answer allow\n" +
+			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +
+			"  claude-supervise answer q-7kq2mx deny \"too early\" \"list it in the report\"\n" +
+			"  claude-supervise answer --all-like q-7kq2mx overwrite\n" +
+			"  claude-supervise answer q-7kq2mx \"resolved: the registry is up again\"\n" +
+			"  claude-supervise answer q-7kq2mx \"run: npm install\"\n" +
+			"  claude-supervise answer q-7kq2mx --decline \"ask the team that owns it\"\n" +
+			"  claude-supervise answer workflow_1729350000_q1 oauth\n" +
 			"  claude-supervise answer q-7kq2mx --change 1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("decline") {
+				f.decline = &why
+			}
 			return runAnswer(cmd.Context(), args, f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.change, "change", false, "replace the answer given before, until it is on its way")
+	cmd.Flags().BoolVar(&f.alike, "all-like", false, "answer all questions of the run like this one, later too")
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
-	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on with the run in the background, if nobody supervises it")
+	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
 	return cmd
 }
 
 func runAnswer(ctx context.Context, args []string, f answerFlags) error {
-	client, err := supervisor.OpenClient()
+	client, err := openClient()
 	if err != nil {
 		return err
 	}
@@ -56,41 +102,83 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	if err != nil {
 		return err
 	}
+	if q == nil && f.decline != nil {
+		return usage("no question is open, so there is none to decline; nothing was kept")
+	}
 	if q == nil {
 		return print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
 	}
-	run, err := client.Run(ctx, q.Run)
+	cwd, err := folderOf(ctx, client, q)
 	if err != nil {
 		return err
 	}
-	value, err := answerValue(q, typed, run.Cwd, named, f)
+	value, err := answerValue(q, typed, cwd, named, f)
 	if err != nil {
 		return err
 	}
-	if err := client.Answer(ctx, q.ID, value, f.skip, f.change, who("answer")); err != nil {
+	return leave(ctx, client, q, value, f)
+}
+
+// folderOf is the folder that paths in an answer are relative to: the agent's, and for a script's question this one.
+func folderOf(ctx context.Context, c supervisor.Client, q *supervisor.Question) (string, error) {
+	if q.Run == "" {
+		return ".", nil
+	}
+	return c.FolderOf(ctx, q)
+}
+
+// leave gives a question its answer, says so, and lets the run go on.
+func leave(ctx context.Context, client supervisor.Client, q *supervisor.Question, value string, f answerFlags) error {
+	var err error
+	if q.Run == "" {
+		err = client.AnswerFile(q.ID, value, f.change)
+	} else {
+		err = client.Answer(ctx, q.ID, supervisor.Answer{
+			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, Alike: f.alike, By: who("answer"),
+		})
+	}
+	if err != nil {
 		return err
 	}
 	said := fmt.Sprintf("%s\n%s answered: %s", q.Text, q.ID, value)
-	if f.skip {
+	switch {
+	case f.skip:
 		said = fmt.Sprintf("%s\n%s skipped", q.Text, q.ID)
+	case f.decline != nil:
+		said = fmt.Sprintf("%s\n%s declined: %s", q.Text, q.ID, value)
 	}
-	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil {
+	if f.alike {
+		said += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
+	}
+	if q.Run == "" {
+		said += "\nThe answer is kept; the script that asks will take it."
+	}
+	if rule := supervisor.GivenRule(q, value); rule != "" && f.decline == nil {
+		said += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s", rule, q.Run)
+	}
+	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
 		return err
 	}
-	return goOn(client, q.Run, f.resume)
+	return goOn(ctx, client, q.Run, f.resume)
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
 // that is open; q is nil where none is. An id is known by its q-, or by being whole: the start of one without it could
-// be an answer.
+// be an answer. A question file's name is one too, unless it is what a person may mean as the answer: whoever writes such
+// files chooses their names.
 func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervisor.Question, typed string, named bool, err error) {
 	if len(args) > 0 {
 		marked := strings.HasPrefix(args[0], "q-")
 		q, err = c.Find(ctx, args[0])
 		switch {
 		case err == nil && (marked || q.ID == "q-"+args[0]):
-			return q, strings.Join(args[1:], " "), true, nil
-		case err != nil && (marked || !supervisor.NoSuchID(err)):
+			return q, spelled(q, args[1:]), true, nil
+		case err != nil && marked && supervisor.NoSuchID(err):
+			if q, wrong := c.FileQuestion(ctx, args[0]); wrong == nil { // a file may be called so
+				return q, spelled(q, args[1:]), true, nil
+			}
+			return nil, "", false, err
+		case err != nil && !supervisor.NoSuchID(err):
 			return nil, "", false, err
 		}
 	}
@@ -98,6 +186,23 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 	if err != nil {
 		return nil, "", false, err
 	}
+	if len(args) > 0 {
+		q, err := c.FileQuestion(ctx, args[0])
+		switch {
+		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
+			return nil, "", false, usage("%q is an answer to question %s and the name of a question file: name the question first, as in `%s`",
+				args[0], open[0].ID, supervisor.AnswerCommand(open[0]))
+		case err == nil:
+			return q, spelled(q, args[1:]), true, nil
+		case !supervisor.NoSuchID(err):
+			return nil, "", false, err
+		}
+	}
+	byFile, _, err := c.FileQuestions(ctx)
+	if err != nil && len(open) == 0 {
+		return nil, "", false, err
+	}
+	open = append(open, byFile...)
 	switch len(open) {
 	case 0:
 		if len(args) > 0 {
@@ -105,7 +210,7 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 		}
 		return nil, "", false, nil
 	case 1:
-		return open[0], strings.Join(args, " "), false, nil
+		return open[0], spelled(open[0], args), false, nil
 	}
 	var ids []string
 	for _, q := range open {
@@ -115,12 +220,45 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 		len(open), strings.Join(ids, ", "), supervisor.AnswerCommand(open[0]))
 }
 
+// spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why, and what
+// the agent is to do instead. Two single words are a reason that nobody has put in quotes.
+func spelled(q *supervisor.Question, words []string) string {
+	if len(words) == 3 && q.Kind == supervisor.AskDelegation && strings.ContainsAny(words[1]+words[2], " \t\n") &&
+		!strings.Contains(words[1]+words[2], supervisor.Instead) {
+		if word, err := terminal.Choose(shown(q), words[0], ""); err == nil && supervisor.Denial("", "") == word {
+			return supervisor.Denial(words[1], words[2])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// offered tells whether a word begins one of the question's options.
+func offered(q *supervisor.Question, word string) bool {
+	for _, o := range q.Options {
+		if strings.HasPrefix(strings.ToLower(o.Label), strings.ToLower(word)) {
+			return true
+		}
+	}
+	return false
+}
+
 // answerValue turns what was typed into the answer that is kept; typed nothing, it asks on the terminal.
 func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answerFlags) (string, error) {
 	tty := onTerminal()
+	if f.decline != nil {
+		return reasonFor(q, typed, *f.decline, named || tty, f)
+	}
 	switch {
 	case f.skip && typed != "":
 		return "", usage("--skip takes no value: it goes on without an answer")
+	case q.Kind == supervisor.AskCommand && !tty:
+		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`", q.ID)
+	case q.Run == "" && (f.skip || f.resume):
+		return "", usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
+	case q.Run == "" && f.alike:
+		return "", usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
+	case f.alike && !supervisor.Sharable(q.Kind):
+		return "", usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
 	case f.skip && !q.Optional:
 		return "", usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead", q.ID, q.Run)
 	case f.skip:
@@ -141,10 +279,30 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 	if err != nil {
 		return "", fmt.Errorf("%w; question %s stays open", err, q.ID)
 	}
+	if err := supervisor.CheckDecision(q, value, cwd); err != nil {
+		return "", usage("%w; question %s stays open", err, q.ID)
+	}
 	if !named && !tty && freeText(q, value) {
 		return "", usage("without a terminal, free text needs the id of its question: claude-supervise answer %s %q", q.ID, value)
 	}
 	return value, nil
+}
+
+// reasonFor gives the reason why a question is not answered.
+func reasonFor(q *supervisor.Question, typed, why string, sure bool, f answerFlags) (string, error) {
+	switch {
+	case typed != "":
+		return "", usage("--decline refuses to answer: give either a VALUE or the reason")
+	case f.skip:
+		return "", usage("--skip and --decline exclude each other")
+	case strings.TrimSpace(why) == "":
+		return "", usage("say why, so that the agent knows what to do: claude-supervise answer %s --decline \"WHY\"", q.ID)
+	case q.Run == "":
+		return "", usage("question %s belongs to no run: its script would take the reason for the answer", q.ID)
+	case !sure:
+		return "", usage("without a terminal, --decline needs the id of its question: claude-supervise answer %s --decline %q", q.ID, why)
+	}
+	return terminal.Choose(terminal.Question{ID: q.ID}, why, "") // words, whatever they look like
 }
 
 // freeText tells whether an answer is the person's own words.

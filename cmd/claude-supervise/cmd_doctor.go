@@ -16,8 +16,13 @@ func newDoctor() *cobra.Command {
 	var claude string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "look whether everything is there that runs need",
+		Use:   "doctor",
+		Short: "look whether everything is there that runs need",
+		Long: `Look whether everything is there that runs need, and which channels the claude
+that is found has: how its agents can ask, and how they get their answers.
+
+BAD is what keeps runs from working, and the exit code is 1 then. A channel that
+a release lacks (-) runs do without, in the way that is named.`,
 		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), claude, asJSON) },
@@ -40,6 +45,15 @@ func runDoctor(ctx context.Context, claude string, asJSON bool) error {
 			}
 			if err := p.Result(fmt.Sprintf("%s  %-10s %s", verdict, f.Name, f.Text)); err != nil {
 				return err
+			}
+			for _, c := range f.Channels {
+				verdict := "ok "
+				if !c.Has {
+					verdict = "-  " // nothing is bad: a run does without
+				}
+				if err := p.Result(fmt.Sprintf("%s  %-18s %s", verdict, c.Name, c.How)); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

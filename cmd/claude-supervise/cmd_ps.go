@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,46 +16,65 @@ import (
 )
 
 func newPs() *cobra.Command {
-	var all, asJSON bool
+	var l listing
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "ps",
 		Short: "list the runs that go on, and what they wait for",
-		Example: "  claude-supervise ps\n" +
+		Long: `List the runs that go on, and what they wait for.
+
+With --watch the list is shown again whenever something changes: in place on a
+terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
+		Example: "  claude-supervise ps --tree --watch\n" +
 			"  claude-supervise ps -a --json | jq '.[] | {id, status, exit_code}'",
 		Args: exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runPs(cmd.Context(), all, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPs(cmd.Context(), l, watch) },
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "the runs that have ended, too")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "the runs that have ended, too")
+	cmd.Flags().BoolVar(&l.tree, "tree", false, "each run with its agents below it")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "follow what changes")
+	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
-func runPs(ctx context.Context, all, asJSON bool) error {
+func runPs(ctx context.Context, l listing, watch bool) error {
 	r, err := supervisor.OpenReader()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	runs, err := r.Runs(ctx, all)
+	if watch {
+		return watchRuns(ctx, r, l)
+	}
+	runs, err := r.Runs(ctx, l.all)
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
-		if asJSON {
-			return p.JSON(nonNil(runs))
-		}
-		if len(runs) == 0 {
-			return p.Result(nothingRuns(all))
-		}
-		return p.Result(runTable(p.Columns(), runs, time.Now()))
-	})
+	return print(func(p *terminal.Printer) error { return l.print(p, runs) })
 }
 
-func nothingRuns(all bool) string {
-	if all {
-		return "There are no runs yet. Start one with: claude-supervise run \"TASK\""
+// A listing is how runs are listed.
+type listing struct{ all, tree, asJSON bool }
+
+// print lists the runs once.
+func (l listing) print(p *terminal.Printer, runs []supervisor.RunView) error {
+	if l.asJSON {
+		return p.JSON(nonNil(runs))
 	}
-	return "Nothing runs. Ended runs: claude-supervise ps -a"
+	return p.Result(l.text(p.Columns(), runs, time.Now()))
+}
+
+// text lists the runs for people.
+func (l listing) text(width int, runs []supervisor.RunView, now time.Time) string {
+	switch {
+	case len(runs) == 0 && l.all:
+		return "There are no runs yet. Start one with: claude-supervise run \"TASK\""
+	case len(runs) == 0:
+		return "Nothing runs. Ended runs: claude-supervise ps -a"
+	case l.tree:
+		return runTree(width, runs, now)
+	}
+	return runTable(width, runs, now)
 }
 
 func runTable(width int, runs []supervisor.RunView, now time.Time) string {
@@ -62,10 +82,18 @@ func runTable(width int, runs []supervisor.RunView, now time.Time) string {
 	for i, r := range runs {
 		rows[i] = []string{
 			r.ID, string(r.Status), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD),
-			title(r), r.Reason,
+			title(r), why(r),
 		}
 	}
 	return terminal.Table(width, []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "TASK", "WHY"}, rows)
+}
+
+// why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that ends it.
+func why(r supervisor.RunView) string {
+	if i := slices.IndexFunc(r.Agents, func(a supervisor.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 && r.Status == "blocked" {
+		return r.Agents[i].Reason
+	}
+	return r.Reason
 }
 
 // title names a run for people: its name, else the first line of its task.
@@ -73,8 +101,12 @@ func title(r supervisor.RunView) string {
 	if r.Name != "" || len(r.Agents) == 0 {
 		return r.Name
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(r.Agents[0].Task), "\n")
-	return terminal.CleanLine(line, 30)
+	return terminal.CleanLine(firstLine(r.Agents[0].Task), 30)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(terminal.Clean(text)), "\n")
+	return line
 }
 
 // print shows what a command has found.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +16,10 @@ import (
 func newQuestions() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "questions",
-		Short:   "list the open questions, with the command that answers each",
+		Use:   "questions",
+		Short: "list the open questions, with the command that answers each",
+		Long: `List the open questions of all runs, and those that scripts have put into
+~/.claude/questions/pending, with the command that answers each.`,
 		Example: "  claude-supervise questions\n  claude-supervise questions --json",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runQuestions(cmd.Context(), asJSON) },
@@ -33,7 +38,12 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	byFile, problems, err := r.FileQuestions(ctx)
+	for _, q := range byFile {
+		open = append(open, supervisor.View(q))
+	}
 	return print(func(p *terminal.Printer) error {
+		tellFileProblems(p, problems, err)
 		if asJSON {
 			return p.JSON(open)
 		}
@@ -53,14 +63,77 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 	})
 }
 
+// tellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from being seen.
+func tellFileProblems(p *terminal.Printer, problems []string, err error) {
+	if err != nil {
+		p.Notice("! questions by file cannot be looked at: " + err.Error())
+	}
+	for _, problem := range problems {
+		p.Notice("! " + problem)
+	}
+}
+
 // shownView is a question as the terminal shows it.
 func shownView(q supervisor.QuestionView) terminal.Question {
 	t := terminal.Question{
-		ID: q.ID, Kind: string(q.Kind), Header: q.Header, Text: q.Question, Context: q.Context, Agent: q.Agent, Run: q.Run,
-		MultiSelect: q.MultiSelect, Validate: q.Validate, AskedAt: q.AskedAt, Command: q.AnswerCommand, Of: 1,
+		ID: q.ID, Kind: string(q.Kind), Header: q.Header, Text: q.Question, Context: q.Context, Agent: agentOf(q), Run: q.Run,
+		Asker: shownAsker(q.Asker), MultiSelect: q.MultiSelect, Validate: q.Validate, Urgent: q.Urgent,
+		Declinable: supervisor.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand, Of: 1,
+		Task: q.Task,
 	}
+	if q.Kind == supervisor.AskDelegation {
+		t.Instead = supervisor.Instead
+	}
+	blank := true
 	for _, o := range q.Options {
 		t.Options = append(t.Options, terminal.Option(o))
+		blank = blank && terminal.CleanLine(o.Label, 0) == ""
+	}
+	if blank { // what nobody can choose keeps nobody from answering in own words
+		t.Options = nil
+	}
+	if a, b, alike := lookAlike(t.Options); alike {
+		t.Context = strings.TrimSpace(fmt.Sprintf("%s\nOptions %d and %d look the same, and are not: choose by number.", t.Context, a+1, b+1))
 	}
 	return t
+}
+
+// agentOf names the agent that asks: where a run has several, by more than an id.
+func agentOf(q supervisor.QuestionView) string {
+	if start, _, _ := strings.Cut(q.Who, " "); q.Who == "" || strings.HasPrefix(q.Agent, start) {
+		return cmp.Or(q.Who, q.Agent)
+	}
+	return q.Agent + ", " + q.Who
+}
+
+// shownAsker says who of an agent asks, where that is a subagent.
+func shownAsker(a *supervisor.AskerView) string {
+	if a == nil {
+		return ""
+	}
+	who := "subagent"
+	if a.Type != "" {
+		who += " " + a.Type
+	}
+	if a.Depth > 1 {
+		who += fmt.Sprintf(", %d deep", a.Depth)
+	}
+	return who + ": " + a.Task
+}
+
+// lookAlike finds two options that differ in nothing that is shown.
+func lookAlike(options []terminal.Option) (a, b int, found bool) {
+	seen := map[string]int{} // the first option of each look
+	for i, o := range options {
+		look := terminal.CleanLine(o.Label, 0)
+		first, known := seen[look]
+		switch {
+		case look == "":
+		case !known:
+			seen[look] = i
+		case options[first].Label != o.Label:
+			return first, i, true
+		}
+	}
+	return 0, 0, false
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,100 +15,180 @@ import (
 
 func newResume() *cobra.Command {
 	var f sessionFlags
-	var policy, claude string
+	var policy string
+	var program program
+	var all, failed bool
 	cmd := &cobra.Command{
-		Use:   "resume RUN",
+		Use:   "resume RUN | --all | --failed RUN",
 		Short: "go on with a run that nobody supervises",
 		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
 one whose supervisor died, or one that failed for a cause that is mended now.
-Nothing is done twice, and an answer that was given meanwhile is delivered.`,
-		Example: "  claude-supervise resume r-3f9a2c1b\n  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude",
-		Args:    exactly(1, 1, "the id of a run"),
+Nothing is done twice, and an answer that was given meanwhile is delivered.
+With --all every such run that has not ended goes on, each in the background:
+after a reboot, say. With --failed those agents are tried again that have failed
+or reported so, in their conversations; what has succeeded is not done again.
+
+A run of --exec that came out of a pack file needs its command once more, for
+such a file names no program.`,
+		Example: "  claude-supervise resume r-3f9a2c1b\n" +
+			"  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude\n" +
+			"  claude-supervise resume r-3f9a2c1b --exec \"sh agent.sh {}\"\n" +
+			"  claude-supervise resume --all\n" +
+			"  claude-supervise resume --failed r-3f9a2c1b",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all && failed {
+				return usage("--all and --failed exclude each other: name the run whose failed agents are tried again")
+			}
+			if all {
+				return exactly(0, 0, "either the id of a run or --all")(cmd, args)
+			}
+			return exactly(1, 1, "the id of a run, or --all")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], policy, claude, f)
+			if all {
+				return resumeAll(cmd.Context(), policy, program)
+			}
+			return runResume(cmd.Context(), args[0], policy, failed, program, f)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, each in the background")
+	cmd.Flags().BoolVar(&failed, "failed", false, "try those agents of the run again that have failed")
 	cmd.Flags().StringVar(&policy, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
-	cmd.Flags().StringVar(&claude, "claude", "", "another claude than the run was started with, at `PATH`")
+	cmd.Flags().StringVar(&program.claude, "claude", "", "another claude than the run was started with, at `PATH`")
+	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
 	addSessionFlags(cmd, &f)
 	return cmd
 }
 
-func runResume(ctx context.Context, id, policy, claude string, f sessionFlags) error {
+// A program is what resume may give a run in place of what it was started with; "": the same.
+type program struct{ claude, exec string }
+
+// found looks for both now, so that what is misspelt is known before anything is done.
+func (p program) found() (claude string, command []string, err error) {
+	if p.claude != "" {
+		if claude, err = supervisor.FindClaude(p.claude, os.Environ()); err != nil {
+			return "", nil, err
+		}
+	}
+	if p.exec != "" {
+		command, err = execCommand(p.exec)
+	}
+	return claude, command, err
+}
+
+func runResume(ctx context.Context, id, policy string, failed bool, with program, f sessionFlags) error {
+	typed := time.Now()
 	asked, err := onQuestion(policy)
 	if err != nil {
 		return err
 	}
-	if claude != "" {
-		if claude, err = supervisor.FindClaude(claude, os.Environ()); err != nil {
-			return err
-		}
+	claude, command, err := with.found()
+	if err != nil {
+		return err
 	}
 	s, err := newSession(f)
 	if err != nil {
 		return err
 	}
-	plan, err := s.Resumable(ctx, id)
+	plan, err := s.resumption(ctx, id, typed, failed)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
 	if asked == "" {
 		asked = plan.OnQuestion
 	}
+	f.noNotify = f.noNotify || plan.NoNotify
 	out, err := s.supervise(ctx, f, plan.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(asked), Revive: true, Claude: claude})
+		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command})
 	})
 	return s.finish(out, err)
 }
 
+// resumption finds out whether a run can go on, or have what failed in it tried again.
+func (s *session) resumption(ctx context.Context, id string, typed time.Time, failed bool) (supervisor.Resumption, error) {
+	if failed {
+		return s.Retryable(ctx, id)
+	}
+	return s.Resumable(ctx, id, typed)
+}
+
+// resumeAll goes on with every run that nobody supervises, each in the background. One that cannot go on does not keep
+// the others.
+func resumeAll(ctx context.Context, policy string, with program) error {
+	asked, err := onQuestion(policy)
+	if err != nil {
+		return err
+	}
+	client, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // nothing was written
+	runs, err := client.Resumables(ctx, asked)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = print(func(p *terminal.Printer) error {
+		if len(runs) == 0 {
+			return p.Result("There is no run to go on with. What waits for an answer: claude-supervise questions")
+		}
+		for _, r := range runs {
+			args := []string{"resume", r.Run}
+			if policy != "" {
+				args = append(args, "--on-question", policy)
+			}
+			if with.claude != "" {
+				args = append(args, "--claude", with.claude)
+			}
+			if with.exec != "" {
+				args = append(args, "--exec", with.exec)
+			}
+			log, err := inTheBackground(client, r.Run, nil, args...)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s does not go on: %w", r.Run, err))
+				continue
+			}
+			if err := p.Result(inBackgroundWords(r.Run, log)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, failed)
+}
+
+func inBackgroundWords(run, log string) string {
+	return fmt.Sprintf("%s goes on in the background; what it says goes to\n  %s", run, log)
+}
+
 // goOn tells how a run that nobody supervises goes on after an answer, or lets it: unasked with --resume, and on a
 // terminal if the person says so.
-func goOn(c supervisor.Client, run string, unasked bool) error {
+func goOn(ctx context.Context, c supervisor.Client, run string, unasked bool) error {
 	if c.Supervised(run) {
 		return nil
 	}
+	if r, err := c.Run(ctx, run); err == nil && r.EndedAt != nil {
+		return nil // it took the answer, and has come to its end meanwhile
+	}
 	if !unasked && onTerminal() {
-		fmt.Fprintf(os.Stderr, "Nobody supervises %s. Go on with it in the background? [y/N] ", run)
-		var reply string
-		_, _ = fmt.Fscanln(os.Stdin, &reply) // no reply is no
-		unasked = reply == "y" || reply == "Y" || reply == "yes"
+		unasked = confirmed(fmt.Sprintf("Nobody supervises %s. Go on with it in the background?", run))
 	}
 	if !unasked {
 		return print(func(p *terminal.Printer) error {
 			return p.Result("The answer is kept; nobody supervises the run. Go on with:\n  claude-supervise resume " + run)
 		})
 	}
-	log, err := resumeInBackground(c, run)
+	log, err := inTheBackground(c, run, nil, "resume", run)
 	if err != nil {
 		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; go on with: claude-supervise resume %s", run, err, run)
 	}
 	return print(func(p *terminal.Printer) error {
-		return p.Result(fmt.Sprintf("%s goes on in the background; what it says goes to %s", run, log))
+		return p.Result(inBackgroundWords(run, log))
 	})
-}
-
-// resumeInBackground starts a supervisor in a session of its own, so that it outlives this terminal.
-func resumeInBackground(c supervisor.Client, run string) (log string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	log = filepath.Join(c.Dirs.RunDir(run), "supervisor.out")
-	out, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = out.Close() }() // the child has its own
-	cmd := exec.Command(self, "resume", run)
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	return log, cmd.Process.Release()
 }
 
 // stopAlone takes over a run that nobody supervises for as long as it takes to stop it.

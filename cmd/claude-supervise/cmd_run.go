@@ -4,51 +4,139 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v4"
 
+	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 )
 
 type runFlags struct {
 	sessionFlags
+	budgetFlags
+	delegateFlags
 	claude, hold, onQuestion, relaunch string
 	cwd, name, demo, answersFile       string
-	answers, acceptIDs                 []string
+	file, check, permissions, model    string
+	exec                               string
+	answers, acceptIDs, allow          []string
 	maxHeld, retries                   int
-	keepProcesses                      bool
+	silentAfter, onSilence, notify     string
+	keepProcesses, detach              bool
+	goOnFrom, each                     string
 }
 
 func newRun() *cobra.Command {
 	var f runFlags
+	var schema bool
 	cmd := &cobra.Command{
-		Use:   "run [PROMPT | -] [flags] [-- CLAUDE FLAGS...]",
+		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
 		Short: "start a task and supervise it to its end",
 		Long: `Start a task and supervise it to its end. The report's summary goes to stdout,
 progress and questions to stderr. What follows -- is passed on to claude.
 
-Claude's own permission mode is in force: what it would ask a person for is
-asked here. Loosen it with claude's flags, as in the example.`,
+By default nothing runs that Claude Code would ask a person for: that is asked
+here (--permissions ask), with the command, the change of the file or the
+address. The answer allows it once, or by a rule for the run, or denies it.
+--allow RULE lets more through unasked, in Claude Code's own syntax:
+Bash(npm test), Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev),
+mcp__github. Rules that a task file wants count with --allow task only, and what
+the folder's own .claude and .mcp.json permit or run with --allow project only.
+
+Agents may delegate work to others, which the person is asked about (--delegate
+ask). They run beside one another, as many as --max-parallel lets, under the
+same care; the run ends when all have, and is as good as the worst of those that
+count. Inside an agent, run starts a child of that agent in the same tree. It
+exits 75 when its caller can wait no longer, and the agent is told of the end.
+
+A task file has the keys prompt, context, goals, success_criteria,
+deliverables, name, model, max_turns, estimated_duration, permissions (ask,
+deny), allow, deny (lists of rules), answers (KEY: VALUE), accept_ids and hold.
+Flags go before it. Of delegate, max_parallel, max_depth, max_agents,
+max_cost_usd, max_tokens and max_time it makes what a flag sets narrower, never
+wider; worktree is true or false.
+
+Its children are work for agents of their own: a list, or a map by name, of
+maps with prompt, context, goals, success_criteria, deliverables, name, after
+(names), priority (P0, P1, P2), independence, subagent_type, model, max_turns,
+estimated_duration, max_cost_usd, max_tokens, max_time and children. The context
+of the file is for all of them. With a prompt its agent begins when they have
+ended, and reads how; without one the run is the children, and what became of
+them is its result.
+
+A pool is many like tasks: each, with files: PATTERN or lines: FILE (- is
+stdin), or --each COMMAND. For each there is one agent, with what child says,
+or else with the task itself; {item} in its texts stands for the file or line.
+What failed of it is tried again by resume --failed.
+
+For help in an editor, keep what --task-schema prints beside it, and begin it
+with the line
+# yaml-language-server: $schema=task.schema.json
+
+Each question is told of once: by the terminal's bell, on the desktop where the
+run belongs to one, and to the command of --notify. --no-notify turns all of it
+off, for the whole run.
+
+With --exec any command is the agent, in whatever form it asks. It is started
+anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
+CLAUDE_SUPERVISE_ANSWERS has all of them as JSON by the agent's own ids, and
+CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 		Example: "  claude-supervise run \"Write a CHANGELOG for the last release\"\n" +
 			"  claude-supervise run - < task.txt\n" +
+			"  claude-supervise run -f migration.yaml --check require\n" +
+			"  claude-supervise run --task-schema > task.schema.json\n" +
 			"  claude-supervise run --hold 0 --answer \"database=SQLite\" \"Plan the migration\"\n" +
+			"  claude-supervise run \"Fix the tests\" --allow \"Bash(make test)\"\n" +
 			"  claude-supervise run \"Fix the tests\" -- --permission-mode acceptEdits\n" +
-			"  claude-supervise run --demo ask",
+			"  claude-supervise run --detach --notify \"ntfy publish builds\" - < task.txt\n" +
+			"  claude-supervise run --exec \"codex exec {}\" \"Fix the tests\"\n" +
+			"  claude-supervise run --demo ask\n\n" +
+			"A tree, whose agents start others, two levels deep without asking:\n" +
+			"  claude-supervise run --delegate auto,auto,deny --worktree \"Port the services\"\n" +
+			"  claude-supervise run --demo delegate-tree\n" +
+			"  claude-supervise run --continue a-7Qm2 \"Now write the tests\"\n\n" +
+			"A workflow, whose tasks and their order stand in its file:\n" +
+			"  claude-supervise run -f release.yaml --max-parallel 2 --max-cost-usd 5\n\n" +
+			"A pool, one task for each line that a command prints:\n" +
+			"  claude-supervise run --each \"git ls-files docs\" \"Proofread {item}\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := task(cmd, args, f)
+			if schema {
+				return print(func(p *terminal.Printer) error { return p.Result(taskfile.Schema) })
+			}
+			if err := setOwnFlags(cmd, f.demo); err != nil {
+				return err
+			}
+			o, err := newOrder(cmd, args, f)
 			if err != nil {
 				return err
 			}
-			return runRun(cmd.Context(), t, f)
+			if inside, err := startNested(cmd, o, f); inside || err != nil {
+				return err
+			}
+			gaps := o.gaps(f.check)
+			if err := check(gaps, f); err != nil {
+				return err
+			}
+			if f.demo == "" && f.exec == "" {
+				if o.Config.Claude, err = supervisor.FindClaude(f.claude, os.Environ()); err != nil {
+					return err
+				}
+			}
+			if err := remind(gaps, f); err != nil {
+				return err
+			}
+			if err := o.wish(); err != nil {
+				return err
+			}
+			if f.detach && !inBackground() {
+				return detach(o.stdin, f.asJSON)
+			}
+			return runRun(cmd.Context(), o.Task, f)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -58,7 +146,15 @@ asked here. Loosen it with claude's flags, as in the example.`,
 		return flagError(cmd, err)
 	})
 	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
+	fl.BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
+	fl.StringVar(&f.check, "check", checkWarn, "before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, ask (whether to start) or require (exit 2)")
+	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions), "`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
+	fl.StringArrayVar(&f.allow, "allow", nil, "let what the `RULE` is about run unasked; task: the rules of the task file, project: what the folder's own files permit and run")
+	fl.StringVar(&f.model, "model", "", "the `MODEL`, handed on to claude")
+	addBudgetFlags(cmd, &f.budgetFlags)
 	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (default: $CLAUDE_SUPERVISE_CLAUDE, then the one on PATH)")
+	fl.StringVar(&f.exec, "exec", "", "run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it prints is read as it is")
 	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
 	fl.IntVar(&f.maxHeld, "max-held", -1, "at most `N` processes wait at a time, the others are parked at once (-1: any number)")
 	fl.StringVar(&f.onQuestion, "on-question", "", "`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a terminal, else park")
@@ -67,189 +163,27 @@ asked here. Loosen it with claude's flags, as in the example.`,
 	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent `ID` in signals that counts as this agent's")
 	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
 	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again, with growing rests")
+	fl.StringVar(&f.silentAfter, "silent-after", "10m", "say so when nothing is heard of an agent at work, and it uses no processor, for a `DURATION`; 0: never")
+	fl.StringVar(&f.onSilence, "on-silence", "tell", "`WHAT` follows: tell (that is all), retry (end its process and go on) or fail")
+	fl.StringVar(&f.notify, "notify", "", "a `COMMAND` that is told of each question, and how the run ends or is left parked: one line of JSON on its stdin")
+	fl.BoolVar(&f.detach, "detach", false, "go on in the background; prints the id")
 	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one)")
 	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
 	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
 	fl.StringVar(&f.demo, "demo", "", "play the built-in `SCENARIO` instead of claude: "+strings.Join(examples.Names(), ", "))
+	fl.StringVar(&f.each, "each", "", "a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, {index} its number")
+	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an `AGENT` that has ended, in its folder")
+	addDelegateFlags(cmd, &f.delegateFlags)
 	addSessionFlags(cmd, &f.sessionFlags)
 	return cmd
 }
 
 func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours and no status line")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours, no status line, questions in lines")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
+	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, no --notify")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress; questions and the result are shown")
 	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this `FILE`")
-}
-
-// maxPrompt bounds a prompt, in bytes: more than any model reads.
-const maxPrompt = 16 << 20
-
-// task makes the task that the command line asks for.
-func task(cmd *cobra.Command, args []string, f runFlags) (supervisor.Task, error) {
-	var flags []string
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		args, flags = args[:dash], args[dash:]
-	}
-	cfg, err := config(f, flags)
-	if err != nil {
-		return supervisor.Task{}, err
-	}
-	t := supervisor.Task{Name: f.name, Config: cfg}
-	if t.Cwd, err = folder(f.cwd); err != nil {
-		return supervisor.Task{}, err
-	}
-	if f.demo != "" {
-		return demo(t, f, args)
-	}
-	if t.Prompt, err = prompt(args); err != nil {
-		return supervisor.Task{}, err
-	}
-	t.Config.Claude, err = supervisor.FindClaude(f.claude, os.Environ())
-	return t, err
-}
-
-// demo fills the task with a scenario's own prompt and flags; one given on the command line goes before.
-func demo(t supervisor.Task, f runFlags, args []string) (supervisor.Task, error) {
-	scenario, err := examples.Load(f.demo)
-	if err != nil {
-		return t, usageError{err}
-	}
-	if t.Config.Demo = f.demo; strings.HasSuffix(f.demo, ".yaml") {
-		if t.Config.Demo, err = filepath.Abs(f.demo); err != nil {
-			return t, fmt.Errorf("the scenario's path: %w", err)
-		}
-	}
-	t.Prompt = scenario.Prompt
-	t.Config.Flags = append(scenario.ClaudeFlags, t.Config.Flags...)
-	if len(args) > 0 {
-		t.Prompt, err = prompt(args)
-	}
-	return t, err
-}
-
-func config(f runFlags, flags []string) (supervisor.Config, error) {
-	cfg := supervisor.Config{
-		Flags: flags, MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
-		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
-	}
-	var err error
-	if cfg.Hold, err = hold(f.hold); err != nil {
-		return cfg, err
-	}
-	if cfg.OnQuestion, err = onQuestion(f.onQuestion); err != nil {
-		return cfg, err
-	}
-	switch cfg.Relaunch {
-	case supervisor.Resume, supervisor.Fresh:
-	default:
-		return cfg, usage("--relaunch takes resume or fresh, not %q", f.relaunch)
-	}
-	if flag := supervisor.ReservedFlag(flags); flag != "" {
-		return cfg, usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
-	}
-	if f.retries < 0 {
-		return cfg, usage("--retries takes 0 or more, not %d", f.retries)
-	}
-	cfg.Answers, err = presets(f.answers, f.answersFile)
-	return cfg, err
-}
-
-// onQuestion reads --on-question; "" leaves it to whether there is a terminal.
-func onQuestion(text string) (supervisor.OnQuestion, error) {
-	switch policy := supervisor.OnQuestion(text); policy {
-	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
-		return policy, nil
-	}
-	return "", usage("--on-question takes ask, park or fail, not %q", text)
-}
-
-func hold(text string) (time.Duration, error) {
-	if text == "forever" {
-		return supervisor.Forever, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, usage("--hold takes a duration such as 90s, 10m or 2h, 0 or forever, not %q", text)
-	}
-	return d, nil
-}
-
-// presets reads the answers given in advance: those of the command line before those of the file.
-func presets(given []string, file string) ([]supervisor.Preset, error) {
-	var all []supervisor.Preset
-	for _, g := range given {
-		key, value, ok := strings.Cut(g, "=")
-		if !ok || strings.TrimSpace(key) == "" || strings.TrimSpace(value) == "" {
-			return nil, usage("--answer takes KEY=VALUE, not %q", g)
-		}
-		all = append(all, supervisor.Preset{Key: strings.TrimSpace(key), Value: value})
-	}
-	if file == "" {
-		return all, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, usage("--answers: %w", err)
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, usage("--answers: %s is not YAML or JSON: %w", file, err)
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, usage("--answers: %s must hold a map, KEY: VALUE", file)
-	}
-	pairs := doc.Content[0].Content
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key, value := pairs[i], pairs[i+1]
-		if value.Kind != yaml.ScalarNode || strings.TrimSpace(value.Value) == "" {
-			return nil, usage("--answers: %s, line %d: the answer to %q must be text", file, value.Line, key.Value)
-		}
-		all = append(all, supervisor.Preset{Key: key.Value, Value: value.Value})
-	}
-	return all, nil
-}
-
-// prompt gives the task's text: the argument, or stdin for "-".
-func prompt(args []string) (string, error) {
-	switch {
-	case len(args) == 0:
-		return "", usage("run takes the task as its argument, as in: claude-supervise run \"Fix the tests\" (or - to read it from stdin)")
-	case len(args) > 1:
-		return "", usage("run takes one prompt, not %d words: put it in quotes; flags for claude go after --", len(args))
-	}
-	text := args[0]
-	if text == "-" {
-		read, err := io.ReadAll(io.LimitReader(os.Stdin, maxPrompt+1))
-		if err != nil {
-			return "", fmt.Errorf("the prompt cannot be read from stdin: %w", err)
-		}
-		text = string(read)
-	}
-	switch {
-	case len(text) > maxPrompt:
-		return "", usage("the prompt is longer than %d MiB; put the material in files and name them", maxPrompt>>20)
-	case strings.TrimSpace(text) == "":
-		return "", usage("the prompt is empty; nothing was started")
-	case !utf8.ValidString(text):
-		return "", usage("the prompt is not UTF-8 text; nothing was started")
-	}
-	return text, nil
-}
-
-func folder(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("the folder to work in is not known: %w", err)
-	}
-	info, err := os.Stat(abs)
-	switch {
-	case err != nil:
-		return "", usage("--cwd: %w", err)
-	case !info.IsDir():
-		return "", usage("--cwd: %s is no folder", abs)
-	}
-	return abs, nil
 }
 
 func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
@@ -258,7 +192,7 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 		return err
 	}
 	policy := s.policy(t.Config.OnQuestion)
-	if t.Config.Demo != "" && !s.asks && len(t.Config.Answers) == 0 && t.Config.OnQuestion == "" {
+	if t.Config.Demo != "" && !s.asks && !inBackground() && len(t.Config.Answers) == 0 && t.Config.OnQuestion == "" {
 		if t.Config.Answers = s.demoAnswers(t.Config.Demo); len(t.Config.Answers) > 0 {
 			policy = supervisor.Ask
 		}
@@ -290,11 +224,18 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	}
 	for _, p := range out.UnusedAnswers() {
 		if p.By == "" && out.Run.EndedAt != nil {
-			s.printer.Notice(fmt.Sprintf("The answer %q was not used: no question fits it.", p.Key))
+			why := "no question fits it"
+			if p.FromFile {
+				why += ", or it would permit something, which a task file cannot"
+			}
+			s.printer.Notice(fmt.Sprintf("The answer %q was not used: %s.", p.Key, why))
 		}
 	}
 	if r := out.Root.Report; r != nil && out.Run.EndedAt != nil && !s.asJSON && r.Summary != "" {
 		_ = s.printer.Result(r.Summary) // a failed write is told of by close
+	}
+	if t := out.Table(); t != nil && out.Run.EndedAt != nil && !s.asJSON {
+		_ = s.printer.Result(table(s.printer.Columns(), t)) // so is this
 	}
 	s.printer.Notice(ending(out))
 	if err := s.close(); err != nil {
@@ -304,30 +245,4 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		return exitError(out.Code)
 	}
 	return nil
-}
-
-// ending says in what state the run was left, and what to type next.
-func ending(out supervisor.Outcome) string {
-	id, reason := out.Run.ID, out.Root.Reason
-	switch out.Code {
-	case supervisor.ExitSuccess:
-		return fmt.Sprintf("%s succeeded", id)
-	case supervisor.ExitParked:
-		return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with:\n  claude-supervise resume %s", id, reason, id)
-	case supervisor.ExitInterrupted:
-		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with:\n  claude-supervise resume %s", id, id)
-	case supervisor.ExitPartial:
-		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
-	case supervisor.ExitStopped:
-		return fmt.Sprintf("%s was %s", id, reason)
-	}
-	text := fmt.Sprintf("%s %s: %s", id, out.Root.Status, reason)
-	switch {
-	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
-		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
-			"then go on with: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
-	case supervisor.Revivable(out.Root):
-		text += fmt.Sprintf("\nOnce the cause is mended, go on with: claude-supervise resume %s", id)
-	}
-	return text
 }

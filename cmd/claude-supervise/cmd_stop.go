@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +15,11 @@ import (
 func newStop() *cobra.Command {
 	var only bool
 	cmd := &cobra.Command{
-		Use:     "stop ID",
-		Short:   "stop a run, or an agent and what it started",
-		Long:    "Stop a run, or an agent and what it started. Its process is ended; what it\nwrote stays.",
-		Example: "  claude-supervise stop r-3f9a2c1b",
+		Use:   "stop ID",
+		Short: "stop a run, or an agent and what it started",
+		Long: `Stop a run, or an agent and what it started. Its process is ended; what it
+wrote stays. Other agents of the run go on, and who started it is told.`,
+		Example: "  claude-supervise stop r-3f9a2c1b\n  claude-supervise stop a-7Qm2xK9fWb4T\n  claude-supervise stop a-7Qm2xK9fWb4T --only",
 		Args:    exactly(1, 1, "the id of a run or an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
@@ -31,7 +35,7 @@ func newStop() *cobra.Command {
 // runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to
 // stop it, so that nothing is left for somebody to find.
 func runStop(ctx context.Context, id string, only bool) error {
-	client, err := supervisor.OpenClient()
+	client, err := openClient()
 	if err != nil {
 		return err
 	}
@@ -40,14 +44,92 @@ func runStop(ctx context.Context, id string, only bool) error {
 	if err != nil {
 		return err
 	}
-	if ended {
-		return print(func(p *terminal.Printer) error { return p.Result(run + " has already ended.") })
+	over := run // what has ended
+	if agent != "" && !ended {
+		v, err := supervisor.Reader{Dirs: client.Dirs, Store: client.Store}.Run(ctx, run)
+		if err != nil {
+			return err
+		}
+		if a, is := v.Agent(agent); is && a.ExitCode != nil && agent != v.Agents[0].ID { // the root's end is not yet that of the run
+			over, ended = agent, true
+		}
 	}
-	if err := client.Stop(ctx, run, agent, only, who("stop")); err != nil {
+	if !ended {
+		err = client.Stop(ctx, run, agent, only, who("stop"))
+		ended = errors.Is(err, supervisor.ErrEnded)
+	}
+	switch {
+	case ended:
+		return print(func(p *terminal.Printer) error { return p.Result(over + " has already ended.") })
+	case err != nil:
 		return err
 	}
-	if !client.Supervised(run) {
-		return stopAlone(ctx, run)
+	becomes, err := stopped(ctx, client, run, agent, only)
+	if err != nil {
+		return err
 	}
-	return print(func(p *terminal.Printer) error { return p.Result(run + " is being stopped.") })
+	switch {
+	case client.Supervised(run):
+	case becomes.whole:
+		return stopAlone(ctx, run)
+	default:
+		becomes.text += "\nNobody supervises " + run + ": it is kept, and done when that goes on. Go on with:\n  claude-supervise resume " + run
+	}
+	return print(func(p *terminal.Printer) error { return p.Result(becomes.text) })
+}
+
+// A stop is what one comes to.
+type stop struct {
+	whole bool   // the run itself ends
+	text  string // for people
+}
+
+// stopped says what the stop of an agent ends: itself, and what it has started.
+func stopped(ctx context.Context, c supervisor.Client, run, agent string, only bool) (stop, error) {
+	v, err := supervisor.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
+	if err != nil {
+		return stop{}, err
+	}
+	if agent == "" || agent == v.Agents[0].ID {
+		return stop{whole: true, text: run + " is being stopped."}, nil
+	}
+	var below []string
+	eachBelow(v.Agents, func(_ int, a supervisor.AgentView) {
+		if standsBelow(v, a, agent) && a.ExitCode == nil {
+			below = append(below, a.ID+" ("+a.Who+")")
+		}
+	})
+	text := agent + " is being stopped"
+	switch {
+	case len(below) == 0:
+		text += "."
+	case only:
+		text += ". What it has started goes on, under the agent above it:\n  " + listedAgents(below)
+	default:
+		text += ", and with it:\n  " + listedAgents(below)
+	}
+	return stop{text: text}, nil
+}
+
+// standsBelow tells whether an agent stands below another.
+func standsBelow(v supervisor.RunView, a supervisor.AgentView, above string) bool {
+	for range v.Agents { // which may be in a circle, in a database that somebody has changed
+		parent, is := v.Agent(a.Parent)
+		switch {
+		case !is:
+			return false
+		case parent.ID == above:
+			return true
+		}
+		a = parent
+	}
+	return false
+}
+
+// listedAgents names agents below one another, as many as a person reads.
+func listedAgents(names []string) string {
+	if more := len(names) - maxChildren; more > 0 {
+		names = append(names[:maxChildren:maxChildren], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, "\n  ")
 }

@@ -24,11 +24,14 @@ func execute(args []string) (code int) {
 		}
 	}()
 	root := newRoot()
+	if calledAsAnswer(os.Args[0]) {
+		root = newClaudeAnswer()
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	var silent exitError
 	if err != nil && !errors.As(err, &silent) {
-		fmt.Fprintln(os.Stderr, "claude-supervise: "+terminal.Clean(err.Error()))
+		_ = print(func(p *terminal.Printer) error { p.Notice("claude-supervise: " + err.Error()); return nil }) // nowhere else to say it
 	}
 	return exitCode(err)
 }
@@ -50,11 +53,14 @@ func exitCode(err error) int {
 	var exit exitError
 	var misused usageError
 	var refused *terminal.Refusal
+	var other *backgroundError
 	switch {
 	case err == nil:
 		return supervisor.ExitSuccess
 	case errors.As(err, &exit):
 		return int(exit)
+	case errors.As(err, &other):
+		return other.code
 	case errors.As(err, &misused), errors.As(err, &refused), supervisor.NoSuchID(err):
 		return supervisor.ExitUsage
 	case errors.Is(err, supervisor.ErrNoAgent):

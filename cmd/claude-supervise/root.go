@@ -15,7 +15,7 @@ agent needs a person, the question is on your terminal, and it stays there, or
 parked without a process, until it is answered, however long that takes and
 whatever crashes meanwhile. Then the agent goes on where it stopped.
 
-Exit codes of run and resume:
+Exit codes of run, resume and wait:
     0  success                        69  the agent cannot be started
     1  failed, or refused             70  internal error
     2  usage                          75  parked: waits for a person
@@ -55,11 +55,14 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
+	root.SetUsageTemplate(strings.NewReplacer(
+		".FlagUsages", ".FlagUsagesWrapped 80", " for more information about a command.", " tells more.", // within 80 columns
+	).Replace(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newStop(), newResume(), newDoctor(),
-		newVersion(), newStandIn(),
+		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(), newStop(), newPermissions(),
+		newResume(), newPrune(),
+		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

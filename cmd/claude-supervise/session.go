@@ -22,20 +22,21 @@ type session struct {
 	supervisor.Client
 	printer  *terminal.Printer
 	prompter *terminal.Prompter
-	asks     bool // there is a terminal to ask on
+	caller   *caller // set by supervise
+	asks     bool    // there is a terminal to ask on
 	asJSON   bool
-	status   terminal.Status
+	working  working
 	prompted map[string]bool // the questions that the prompt was given
 }
 
 // sessionFlags are those that run and resume share.
 type sessionFlags struct {
-	plain, asJSON, quiet bool
-	log                  string
+	plain, asJSON, quiet, noNotify bool
+	log                            string
 }
 
 func newSession(f sessionFlags) (*session, error) {
-	client, err := supervisor.OpenClient()
+	client, err := openClient()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func newSession(f sessionFlags) (*session, error) {
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
 		asks:    onTerminal(),
-		asJSON:  f.asJSON, prompted: map[string]bool{},
+		asJSON:  f.asJSON, prompted: map[string]bool{}, working: working{spent: map[string]spending{}},
 	}
 	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
 	return s, nil
@@ -64,7 +65,7 @@ func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
 	switch {
 	case asked != "":
 		return asked
-	case s.asks:
+	case s.asks, inBackground():
 		return supervisor.Ask
 	}
 	return supervisor.Park
@@ -77,16 +78,26 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do 
 		return supervisor.Outcome{}, err
 	}
 	defer closeLog()
-	self, err := os.Executable()
+	self, err := ownPath()
 	if err != nil {
-		return supervisor.Outcome{}, fmt.Errorf("this program does not know its own path: %w", err)
+		return supervisor.Outcome{}, err
 	}
+	claude, err := supervisor.ClaudeFolder(os.Getenv)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	s.caller = newCaller(f.noNotify, self, s.printer, logger)
 	interrupts := make(chan string)
 	sup := supervisor.Supervisor{
-		Dirs: s.Dirs, Store: s.Store, Env: os.Environ(), Self: self, Log: logger, Interrupts: interrupts,
-		Tell: s.tell, Open: s.open, Notify: s.notify,
+		Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger, Interrupts: interrupts,
+		At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
 		Choose: func(q *supervisor.Question, typed string) (string, error) {
-			return terminal.Choose(shown(q), typed, cwd)
+			folder := s.folder(q, cwd)
+			value, err := terminal.Choose(shown(q), typed, folder)
+			if err == nil {
+				err = supervisor.CheckDecision(q, value, folder)
+			}
+			return value, err
 		},
 	}
 	s.prompter.In(cwd)
@@ -157,8 +168,10 @@ func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 }
 
 // submit leaves the terminal's answer where every answer goes: in the inbox. An empty one skips the question.
-func (s *session) submit(ctx context.Context, id, answer string, change bool) error {
-	return s.Answer(ctx, id, answer, answer == "", change, who("terminal"))
+func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error {
+	return s.Answer(ctx, id, supervisor.Answer{
+		Text: r.Text, Skip: r.Text == "" && !r.Decline, Decline: r.Decline, Change: r.Change, By: who("terminal"),
+	})
 }
 
 func (s *session) open(open []*supervisor.Question) {
@@ -168,14 +181,32 @@ func (s *session) open(open []*supervisor.Question) {
 	for _, q := range open {
 		s.prompted[q.ID] = true
 	}
-	s.prompter.Set(shownAll(open))
+	all := shownAll(open)
+	for i, q := range open {
+		all[i].Folder = s.folder(q, "")
+	}
+	s.prompter.Set(all)
+}
+
+// folder is where the agent works that a question is of, if paths in the answer begin there: a child may have a worktree of its own.
+// Where that cannot be read, it is the other folder.
+func (s *session) folder(q *supervisor.Question, otherwise string) string {
+	if q.Validate != "path" { // which is rare, and all that needs it
+		return otherwise
+	}
+	folder, err := s.FolderOf(context.Background(), q)
+	if err != nil {
+		return otherwise
+	}
+	return folder
 }
 
 // notify gives a question's one notice. On a terminal the prompt is the notice.
-func (s *session) notify(q *supervisor.Question) {
+func (s *session) notify(ctx context.Context, q *supervisor.Question) {
+	defer s.caller.call(ctx, q)
 	switch {
 	case s.asJSON:
-		s.print(event(supervisor.Notice{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: supervisor.QuestionOpen, Question: q}))
+		s.print(event(supervisor.Asking(q)))
 	case !s.asks:
 		s.printer.Notice("\n" + terminal.Render(shown(q), s.printer.Columns(), time.Now()))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
 )
 
@@ -17,6 +18,12 @@ type jsonEvent struct {
 
 	Name            string                   `json:"name,omitempty"`
 	Cwd             string                   `json:"cwd,omitempty"`
+	Parent          string                   `json:"parent,omitempty"`
+	Task            string                   `json:"task,omitempty"`
+	Delegation      supervisor.Stage         `json:"delegation,omitempty"`
+	Child           string                   `json:"child,omitempty"`
+	By              string                   `json:"by,omitempty"`
+	ToolUses        int                      `json:"tool_uses,omitempty"`
 	Launch          int                      `json:"launch,omitempty"`
 	Session         string                   `json:"session_id,omitempty"`
 	Text            string                   `json:"text,omitempty"`
@@ -27,33 +34,44 @@ type jsonEvent struct {
 	Deliverables    string                   `json:"deliverables,omitempty"`
 	Missing         []string                 `json:"missing,omitempty"`
 	Metrics         string                   `json:"metrics_achieved,omitempty"`
+	Criteria        []supervisor.Criterion   `json:"success_criteria,omitempty"`
 	Issues          string                   `json:"issues_encountered,omitempty"`
 	Recommendations string                   `json:"recommendations,omitempty"`
 	ExitCode        *int                     `json:"exit_code,omitempty"`
 	CostUSD         *float64                 `json:"cost_usd,omitempty"`
+	Tasks           *supervisor.Table        `json:"tasks,omitempty"`
 }
 
 // event gives a notice as a line of JSON.
 func event(n supervisor.Notice) jsonEvent {
 	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch}
-	if n.Question != nil {
+	if n.Question != nil && n.Type != supervisor.WorkDelegated {
 		v := supervisor.View(n.Question)
 		e.Question = &v
 	}
 	if r := n.Report; r != nil {
 		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
 		e.Metrics, e.Issues, e.Recommendations = r.Metrics, r.Issues, r.Recommendations
+		e.Criteria, _ = supervisor.Beside(n.State)
 	}
 	switch n.Type {
 	case supervisor.RunStarted:
 		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
 	case supervisor.AgentStarted, supervisor.ResumedNow:
-		e.Session = n.State.SessionID
-	case supervisor.ParkedNow:
+		e.Session, e.Parent = n.State.SessionID, n.State.Parent
+	case supervisor.ParkedNow, supervisor.LimitedNow:
 		e.Reason = n.State.Reason
+	case supervisor.WorkDelegated:
+		e.Delegation, e.Task, e.Child, e.By, e.Reason, e.Text = n.Stage, n.Task, n.Child, n.By, n.Text, ""
+	case supervisor.ChildDone:
+		a := n.State
+		e.Parent, e.Status, e.Reason, e.Text = a.Parent, string(a.Status), a.Reason, ""
+		e.CostUSD, e.ToolUses = &a.CostUSD, a.ToolUses
 	case supervisor.RunDone:
 		code := n.ExitCode
-		e.Status, e.Reason, e.ExitCode, e.CostUSD, e.Text = string(n.RunState.Status), n.RunState.Reason, &code, &n.State.CostUSD, ""
+		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
+		e.Status, e.Reason, e.ExitCode, e.CostUSD, e.Text = string(n.RunState.Status), n.RunState.Reason, &code, &n.CostUSD, ""
+		e.Tasks = n.Tasks
 	}
 	return e
 }
@@ -61,6 +79,9 @@ func event(n supervisor.Notice) jsonEvent {
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n supervisor.Notice) {
 	s.follow(n)
+	if n.Type == supervisor.RunStarted {
+		underWay()
+	}
 	if s.asJSON {
 		s.print(event(n))
 		if !n.Trouble {
@@ -80,27 +101,72 @@ func (s *session) tell(n supervisor.Notice) {
 	}
 }
 
-// words says a notice in one line; "" for what is shown elsewhere.
+// words says a notice in one line, and of which agent it is where there are several; "" for what is shown elsewhere.
 func words(n supervisor.Notice) string {
+	text := inWords(n)
+	if text == "" || n.Who == "" {
+		return text
+	}
+	switch n.Type {
+	case supervisor.QuestionDone, supervisor.AgentStarted, supervisor.ResumedNow: // they name who it is
+		return text
+	}
+	return n.Who + ": " + text
+}
+
+func inWords(n supervisor.Notice) string {
 	switch n.Type {
 	case supervisor.RunStarted:
-		return fmt.Sprintf("run %s · %s · follow it with: claude-supervise ps", n.Run, n.RunState.Cwd)
+		return fmt.Sprintf("run %s · %s\nElsewhere: claude-supervise attach %[1]s · answer · stop %[1]s · ps", n.Run, n.RunState.Cwd)
 	case supervisor.AgentStarted:
+		if n.Who != "" && n.State.Parent != "" {
+			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
+		}
 		return "agent " + n.Agent + " started"
 	case supervisor.ResumedNow:
 		return strings.TrimSpace(fmt.Sprintf("agent %s goes on %s", n.Agent, n.Text))
 	case supervisor.TextSaid:
-		return n.Prose
+		return ofSubagent(n, n.Prose)
+	case supervisor.WorkDelegated:
+		return delegated(n)
+	case supervisor.ChildDone:
+		return fmt.Sprintf("%s: %s", n.State.Status, n.State.Reason)
 	case supervisor.QuestionDone:
+		if n.Question.Kind == supervisor.AskDelegation && n.AtOnce { // told as a delegation
+			return ""
+		}
 		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(n.Question))
 	case supervisor.ParkedNow:
 		return "parked, no process is left · " + n.Text
+	case supervisor.LimitedNow:
+		return "rests, no process is left · " + n.Text
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
-		return n.Text
+		return ofSubagent(n, n.Text)
 	}
 	return ""
+}
+
+// delegated says what became of a delegation that nobody was asked about; the question tells of the others.
+func delegated(n supervisor.Notice) string {
+	switch {
+	case !n.AtOnce:
+		return ""
+	case n.Stage == supervisor.DelegationDenied:
+		return fmt.Sprintf("may not delegate: %s (%s: %s)", firstLine(n.Task), n.By, n.Text)
+	case n.Stage == supervisor.DelegationApproved:
+		return "delegates to " + n.Child + ": " + firstLine(n.Task)
+	}
+	return ""
+}
+
+// ofSubagent says of which subagent a text is, if it is one's.
+func ofSubagent(n supervisor.Notice, text string) string {
+	if n.Subagent == "" || text == "" {
+		return text
+	}
+	return "(" + n.Subagent + ") " + text
 }
 
 // gone says what became of a question that is no longer open.
@@ -110,15 +176,18 @@ func gone(q *supervisor.Question) string {
 		return "withdrawn: nobody waits for its answer any more"
 	case q.Skipped:
 		return "skipped by " + q.AnsweredBy
+	case q.Declined:
+		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, q.Answer), ": ")
 	}
 	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, q.Answer)
 }
 
 func reported(n supervisor.Notice) string {
 	text := "reported " + n.Report.Status
+	criteria, metrics := supervisor.Beside(n.State)
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Report.Missing, ", ")},
-		{"metrics", n.Report.Metrics}, {"issues", n.Report.Issues}, {"recommendations", n.Report.Recommendations},
+		{"success criteria", beside(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues}, {"recommendations", n.Report.Recommendations},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
 			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")
@@ -127,24 +196,66 @@ func reported(n supervisor.Notice) string {
 	return text
 }
 
-// follow keeps the status line at what the agent does now.
+// beside shows each success criterion above what the report says of it.
+func beside(criteria []supervisor.Criterion) string {
+	var b strings.Builder
+	for _, c := range criteria {
+		said := c.Achieved
+		if said == "" {
+			said = "(the report does not say)"
+		}
+		fmt.Fprintf(&b, "- %s\n    %s\n", strings.ReplaceAll(c.Criterion, "\n", " "), strings.ReplaceAll(said, "\n", "\n    "))
+	}
+	return b.String()
+}
+
+// A working is what the status line sums up: what each agent has spent, and what they do now.
+type working struct {
+	line  terminal.Status
+	spent map[string]spending // by agent
+}
+
+type spending struct {
+	tokens  int64
+	costUSD float64
+}
+
+// follow keeps the status line at what the agents do now.
 func (s *session) follow(n supervisor.Notice) {
+	line := &s.working.line
+	several := n.Who != ""
+	say := func(text string) {
+		line.Text = strings.TrimSpace(text)
+		if several && line.Text != "" {
+			line.Text = n.Who + ": " + line.Text
+		}
+	}
 	switch n.Type {
 	case supervisor.AgentStarted, supervisor.ResumedNow:
-		s.status.Text, s.status.Since = "starting", n.Time
+		say("starting")
+		if !several || line.Since.IsZero() {
+			line.Since = n.Time
+		}
 	case supervisor.Progress:
-		s.status.Text = strings.TrimSpace(n.Text)
+		say(n.Text)
 	case supervisor.TextSaid:
-		s.status.Text = "thinking"
-	case supervisor.ParkedNow, supervisor.RunDone:
-		s.status.Text = ""
-		s.status.Since = time.Time{}
+		say("thinking")
+	case supervisor.ParkedNow:
+		if !several {
+			line.Text, line.Since = "", time.Time{}
+		}
+	case supervisor.RunDone:
+		line.Text, line.Since = "", time.Time{}
 	}
-	if n.State != nil {
-		s.status.Tokens, s.status.CostUSD = n.State.InputTokens+n.State.OutputTokens, n.State.CostUSD
+	if a := n.State; a != nil {
+		before, now := s.working.spent[a.ID], spending{a.InputTokens + a.OutputTokens, a.CostUSD}
+		s.working.spent[a.ID] = now
+		line.Tokens += now.tokens - before.tokens
+		line.CostUSD += now.costUSD - before.costUSD
 	}
-	if s.status.Text == "" {
-		s.status.Tokens, s.status.CostUSD = 0, 0
+	shown := *line
+	if shown.Text == "" {
+		shown.Tokens, shown.CostUSD = 0, 0
 	}
-	s.printer.Status(s.status)
+	s.printer.Status(shown)
 }

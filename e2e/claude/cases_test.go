@@ -157,7 +157,7 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 	alike(t, "term-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
-		s.settled()
+		s.settled(0)
 		s.signal(syscall.SIGTERM)
 		p.end()
 		p = s.resume()
@@ -327,7 +327,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		p.end()
 		s.cutOff = true
 		p = s.resume()
-		p.say("go on", "Go on.")
+		p.say("go on", "## NEXT")
 		p.finish("go on")
 		p.close()
 		p.end()

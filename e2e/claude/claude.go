@@ -16,12 +16,17 @@ const Variable = "CLAUDE_SUPERVISE_TEST_CLAUDE"
 // Program gives the path of the real CLI. Without one the test is skipped, in CI it fails.
 func Program(t testing.TB) string {
 	t.Helper()
-	path := os.Getenv(Variable)
+	return installed(t, Variable)
+}
+
+func installed(t testing.TB, variable string) string {
+	t.Helper()
+	path := os.Getenv(variable)
 	if path == "" {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not set: run the tests by make test", Variable)
+			t.Fatalf("%s is not set: run the tests by make test", variable)
 		}
-		t.Skipf("%s is not set: make test sets it", Variable)
+		t.Skipf("%s is not set: make test sets it", variable)
 	}
 	return path
 }

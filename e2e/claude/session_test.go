@@ -39,8 +39,11 @@ type session struct {
 	id       string
 	home     string
 	cwd      string
-	log      strings.Builder // the shape of all that was said and kept
-	cutOff   bool            // a process ended in the middle of a call: what the transcript holds of it is a matter of luck
+	logs     *logs // the shape of all that was said and kept
+	serves   bool  // the supervisor's tools
+	// asksForTools says that their calls need leave.
+	asksForTools bool
+	cutOff       bool // a process ended in the middle of a call: what the transcript holds of it is a matter of luck
 
 	mu      sync.Mutex
 	process *process // the living one
@@ -53,7 +56,10 @@ func newSession(t *testing.T, a agent, scenario string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{t: t, agent: a, source: scenario, id: uuid.NewString(), home: filepath.Join(dir, "home"), cwd: filepath.Join(dir, "work")}
+	s := &session{
+		t: t, agent: a, source: scenario, logs: newLogs(), id: uuid.NewString(),
+		home: filepath.Join(dir, "home"), cwd: filepath.Join(dir, "work"),
+	}
 	for _, d := range []string{s.home, s.cwd} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -69,6 +75,7 @@ func newSession(t *testing.T, a agent, scenario string) *session {
 	if s.scenario, err = examples.Load(s.source); err != nil {
 		t.Fatal(err)
 	}
+	s.serves = serves(s.scenario)
 	if a == realCLI {
 		api := messagesapi.New(s.scenario, func(r messagesapi.Request) {
 			if r.Reply.Crash != 0 {
@@ -101,8 +108,14 @@ func (s *session) start(flags ...string) *process {
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text",
 	}, flags...)
+	if s.serves {
+		args = append(args, `--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`)
+		if !s.asksForTools {
+			args = append(args, "--allowedTools=mcp__supervise")
+		}
+	}
 	args = append(args, s.scenario.ClaudeFlags...)
-	fmt.Fprintf(&s.log, "$ claude %s\n", s.plain(strings.Join(flags, " ")))
+	fmt.Fprintf(s.logs.main(), "$ claude %s\n", s.plain(strings.Join(flags, " ")))
 	p := &process{s: s}
 	if s.agent == realCLI {
 		p.cmd = exec.Command(Program(s.t), args...)
@@ -150,18 +163,24 @@ func (s *session) task() string {
 }
 
 // settled blocks until the transcript holds the call that the agent waits in: the CLI writes it up to 100 ms late, and
-// what is not yet there is lost with the process.
-func (s *session) settled() {
-	pattern := filepath.Join(s.home, ".claude", "projects", "*", s.id+".jsonl")
-	for {
-		found, _ := filepath.Glob(pattern)
-		for _, path := range found {
-			if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), `"tool_use"`) {
-				return
-			}
-		}
+// what is not yet there is lost with the process. subagents says how many subagents wait in calls of their own.
+func (s *session) settled(subagents int) {
+	session := filepath.Join(s.home, ".claude", "projects", "*", s.id)
+	for holding(session+".jsonl", `"tool_use"`) < 1 || holding(filepath.Join(session, "subagents", "*.jsonl"), `"input":{"questions"`) < subagents {
 		runtime.Gosched()
 	}
+}
+
+// holding counts the files that hold a text.
+func holding(pattern, text string) int {
+	n := 0
+	found, _ := filepath.Glob(pattern)
+	for _, path := range found {
+		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), text) {
+			n++
+		}
+	}
+	return n
 }
 
 // signal sends a signal to the living process. What that still prints is a matter of luck, and not written down.
@@ -194,9 +213,13 @@ func (p *process) say(name, text string) {
 }
 
 func (p *process) initialize() {
-	p.control("initialize", map[string]any{
+	body := map[string]any{
 		"hooks": map[string]any{"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{"stop"}}}},
-	})
+	}
+	if p.s.serves {
+		body["sdkMcpServers"] = []string{"supervise"}
+	}
+	p.control("initialize", body)
 }
 
 // control sends a control request, whose id is its subtype.
@@ -232,6 +255,7 @@ func (p *process) next() (line, bool) {
 	if !p.ending && !(p.closed && l.kind() == "control_request/hook_callback") {
 		p.s.note(l)
 	}
+	p.greet(l)
 	return l, true
 }
 
@@ -283,7 +307,7 @@ func (p *process) end() {
 	if text := p.s.plain(strings.TrimSpace(p.stderr.String())); text != "" {
 		outcome += ", stderr: " + text
 	}
-	fmt.Fprintf(&p.s.log, "%s\n", outcome)
+	fmt.Fprintf(p.s.logs.main(), "%s\n", outcome)
 }
 
 func (p *process) close() {

@@ -59,21 +59,35 @@ func (l line) kind() string {
 var (
 	callID     = regexp.MustCompile(`\btoolu_[0-9a-f]{20}\b`)
 	taskID     = regexp.MustCompile(`\bb[a-z0-9]{8}\b`)
+	reference  = regexp.MustCompile(`("ref\\*":\\*")[0-9a-f]{6}`)
+	resuming   = regexp.MustCompile(`(Resuming agent )[0-9a-z]{7}`)
+	messageID  = regexp.MustCompile(`("mcp_response":\{"id":)[0-9]+`)
+	took       = regexp.MustCompile(`(duration_ms)(: |>)[0-9]+`)
+	reset      = regexp.MustCompile(`resets [0-9]{4}-[0-9T:-]+Z`)
 	gateway    = regexp.MustCompile(` If it persists, check your inference gateway \([^)]*\)\.`)
-	outputFile = regexp.MustCompile(`[^ <>]*/tasks/TASK\.output`)
+	outputFile = regexp.MustCompile(`[^ <>]*/tasks/[a-z0-9]+\.output`)
+	workflow   = regexp.MustCompile(`\bworkflow_[0-9]+_[0-9]+`)
 	parseError = regexp.MustCompile(`(Error parsing streaming input line) .*`)
 	moreWords  = regexp.MustCompile(` No permission prompt was involved\..*| For Stop/SubagentStop hooks, .*|(?s)\n<note>.*</note>`)
 )
 
 // plain takes the names of this run out of a text.
 func (s *session) plain(text string) string {
-	for _, name := range []string{"task", "next", "third", "answer 1", "answer 2", "go on"} {
+	for _, name := range []string{"task", "next", "third", "answer 1", "answer 2", "answer 3", "go on"} {
 		text = strings.ReplaceAll(text, s.uuid(name), name)
 	}
 	text = strings.NewReplacer(s.cwd, "CWD", s.home, "HOME", s.id, "SESSION", filepath.Dir(s.cwd), "OUTSIDE").Replace(text)
+	text = outputFile.ReplaceAllString(text, "OUTPUT")
+	for id, task := range s.logs.tasks {
+		text = strings.ReplaceAll(text, id, "<"+task+">")
+	}
+	text = reference.ReplaceAllString(text, "${1}REF")
+	text = resuming.ReplaceAllString(text, "${1}…")
+	text = took.ReplaceAllString(text, "${1}${2}MS")
 	text = callID.ReplaceAllString(text, "CALL")
 	text = taskID.ReplaceAllString(text, "TASK")
-	text = outputFile.ReplaceAllString(text, "OUTPUT")
+	text = workflow.ReplaceAllString(text, "WORKFLOW")
+	text = reset.ReplaceAllString(text, "resets LATER")
 	text = gateway.ReplaceAllString(text, "")
 	text = parseError.ReplaceAllString(text, "$1")
 	return moreWords.ReplaceAllString(text, "")
@@ -98,6 +112,7 @@ func (s *session) json(v any) string {
 
 // note writes down the shape of a line: all in it that a supervisor may go by.
 func (s *session) note(l line) {
+	log := s.logs.of(l)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", l.kind())
 	add := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }
@@ -105,6 +120,9 @@ func (s *session) note(l line) {
 	case "command_lifecycle":
 		add("%s %s", s.plain(l.text("command_uuid")), l.text("state"))
 	case "assistant", "user":
+		if parent := l.text("parent_tool_use_id"); parent != "" {
+			add("of %s", s.plain(l.text("agent_id")))
+		}
 		for _, flag := range []string{"isReplay", "isSynthetic", "is_api_error_message"} {
 			if l[flag] == true {
 				add("%s", flag)
@@ -116,10 +134,15 @@ func (s *session) note(l line) {
 		}
 	case "control_request/can_use_tool":
 		request := l["request"].(map[string]any)
-		for _, k := range []string{"tool_name", "description", "decision_reason", "requires_user_interaction", "permission_suggestions"} {
+		for _, k := range []string{"tool_name", "agent_id", "description", "decision_reason", "requires_user_interaction", "permission_suggestions"} {
 			if v, ok := request[k]; ok {
 				add("%s=%s", k, s.json(v))
 			}
+		}
+	case "control_request/mcp_message":
+		add("%s", l.text("request", "message", "method"))
+		if name := l.text("request", "message", "params", "name"); name != "" {
+			add("%s %s", name, s.brief(s.json(l.at("request", "message", "params", "arguments"))))
 		}
 	case "control_request/hook_callback":
 		for _, k := range []string{"hook_event_name", "stop_hook_active", "background_tasks", "session_crons"} {
@@ -130,7 +153,11 @@ func (s *session) note(l line) {
 			add("initialize version=%s mode=%s", l.text("response", "response", "claude_code_version"), l.text("response", "response", "current_permission_mode"))
 			break
 		}
-		add("%s %s", l.text("response", "subtype"), s.json(l.at("response", "response")))
+		if log == s.logs.by["server"] {
+			add("%s", l.text("response", "subtype"))
+			break
+		}
+		add("%s %s", l.text("response", "subtype"), messageID.ReplaceAllString(s.json(l.at("response", "response")), "${1}N"))
 		if e := l.text("response", "error"); e != "" {
 			add("%s %q", l.text("response", "error_code"), e)
 		}
@@ -138,6 +165,9 @@ func (s *session) note(l line) {
 		add("version=%s mode=%s cwd=%s", l.text("claude_code_version"), l.text("permissionMode"), s.plain(l.text("cwd")))
 	case "result":
 		for _, k := range []string{"subtype", "is_error", "terminal_reason", "stop_reason", "num_turns", "total_cost_usd", "api_error_status", "api_error_type", "result_index"} {
+			if k == "total_cost_usd" && s.logs.apart {
+				continue
+			}
 			if v, ok := l[k]; ok {
 				add("%s=%s", k, s.json(v))
 			}
@@ -147,12 +177,21 @@ func (s *session) note(l line) {
 			add("origin=%s", kind)
 		}
 		add("%s", s.brief(l.text("result")))
+	case "system/task_progress", "tool_progress":
+		return // by the clock
 	case "system/task_started":
-		if l["is_backgrounded"] == false {
+		if l["is_backgrounded"] == false && l.text("task_type") != "local_agent" {
 			return // the CLI says it of any long call, by the clock
 		}
 		add("%s", s.brief(l.text("description")))
+		if l.text("task_type") == "local_agent" {
+			add("by %s backgrounded=%v depth=%v parent=%s %s", s.callOf(l), l["is_backgrounded"], l["spawn_depth"], s.plain(l.text("parent_task_id")), s.brief(l.text("prompt")))
+		}
 	case "system/task_notification":
+		if l.text("task_id")[0] == 'a' {
+			add("by %s %s %s", s.callOf(l), l.text("status"), s.brief(l.text("summary")))
+			break
+		}
 		if l.text("summary") == l.text("description") && l.text("output_file") == "" && l.text("status") == "completed" {
 			return
 		}
@@ -170,7 +209,7 @@ func (s *session) note(l line) {
 	case "system/informational":
 		add("%s", s.brief(l.text("content")))
 	}
-	fmt.Fprintln(&s.log, b.String())
+	fmt.Fprintln(log, b.String())
 }
 
 // blocks writes down the content of a message.
@@ -184,8 +223,15 @@ func (s *session) blocks(l line, add func(string, ...any)) {
 			add("text %s", s.brief(c.text("text")))
 		case "tool_use":
 			add("%s", c.text("name"))
+			if to := c.text("input", "to"); to != "" {
+				add("to %s %s", s.plain(to), s.json(c["input"]))
+			}
 		case "tool_result":
-			add("result %s", s.brief(c.text("content")))
+			text := c.text("content")
+			for _, b := range c.list("content") {
+				text += b.text("text")
+			}
+			add("result %s", s.brief(text))
 			if c["is_error"] == true {
 				add("is_error")
 			}
@@ -193,7 +239,18 @@ func (s *session) blocks(l line, add func(string, ...any)) {
 	}
 }
 
-// kept writes down the conversation as the transcript holds it, unless a process was cut off: the CLI writes the file
+// callOf names the tool whose call a line about a subagent is about.
+func (s *session) callOf(l line) string {
+	if _, started := s.logs.started[l.text("tool_use_id")]; started {
+		return "Agent"
+	}
+	if l.text("tool_use_id") == "" {
+		return "nobody"
+	}
+	return "SendMessage"
+}
+
+// kept writes down the conversation as the transcripts hold it, unless a process was cut off: the CLI writes the files
 // up to 100 ms late.
 func (s *session) kept() {
 	if s.cutOff {
@@ -204,11 +261,20 @@ func (s *session) kept() {
 		s.t.Fatal(err)
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(&s.log, "no transcript")
+		fmt.Fprintln(s.logs.main(), "no transcript")
 		return
 	}
-	fmt.Fprintf(&s.log, "transcript %s\n", strings.ReplaceAll(filepath.Base(filepath.Dir(found[0])), mungedName.ReplaceAllString(s.cwd, "-"), "CWD"))
-	file, err := os.Open(found[0])
+	fmt.Fprintf(s.logs.main(), "transcript %s\n", strings.ReplaceAll(filepath.Base(filepath.Dir(found[0])), mungedName.ReplaceAllString(s.cwd, "-"), "CWD"))
+	s.keptIn(s.logs.main(), found[0])
+	for id, task := range s.logs.tasks {
+		log := s.logs.by[s.logs.subagent(task)]
+		fmt.Fprintln(log, "transcript")
+		s.keptIn(log, filepath.Join(strings.TrimSuffix(found[0], ".jsonl"), "subagents", "agent-"+id+".jsonl"))
+	}
+}
+
+func (s *session) keptIn(log io.Writer, path string) {
+	file, err := os.Open(path)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -225,17 +291,20 @@ func (s *session) kept() {
 		if err := json.Unmarshal(data, &l); err != nil {
 			s.t.Fatal(err)
 		}
-		s.noteKept(l)
+		s.noteKept(log, l)
 	}
 }
 
 var mungedName = regexp.MustCompile(`[^0-9A-Za-z]`)
 
-func (s *session) noteKept(l line) {
+func (s *session) noteKept(log io.Writer, l line) {
 	var b strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }
 	switch l.text("type") {
 	case "user", "assistant":
+		if l["isMeta"] == true && l["turnCompanion"] == true {
+			return // what the CLI says to a notification
+		}
 		s.blocks(l, add)
 		if strings.HasSuffix(b.String(), `"No response requested."`) {
 			return // what the CLI itself says to a turn that was cut off; the stand-in does not
@@ -257,5 +326,5 @@ func (s *session) noteKept(l line) {
 	default:
 		return
 	}
-	fmt.Fprintf(&s.log, "  %s%s\n", l.text("type"), b.String())
+	fmt.Fprintf(log, "  %s%s\n", l.text("type"), b.String())
 }

@@ -2,7 +2,8 @@
 // at it (ANTHROPIC_BASE_URL) and it plays the scenario, without account or network.
 //
 // Use it in tests. It knows as much of the API as Claude Code 2.1.329 needs: POST /v1/messages, streamed or not, and
-// count_tokens. It checks no key and no version, and bills a fixed number of tokens.
+// count_tokens. It checks no key and no version, refuses calls that are without their results (pairs.go), and bills what the
+// scenario says. A test that wants something to happen while an agent waits for the model holds the reply in onRequest.
 package messagesapi
 
 import (
@@ -11,14 +12,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"claude-supervise/examples"
-)
-
-// InputTokens and OutputTokens are what each reply says it has used.
-const (
-	InputTokens  = 120
-	OutputTokens = 42
 )
 
 // maxRequest bounds the body of a request, in bytes.
@@ -28,6 +24,7 @@ const maxRequest = 64 << 20
 type Request struct {
 	// Side requests have no tools: titles, summaries. They get any text, and are not part of the conversation.
 	Side         bool
+	Agent        string // the id of the agent whose conversation it is, "" if nothing in it tells
 	Conversation []examples.Message
 	Reply        examples.Reply
 	Headers      http.Header
@@ -35,13 +32,15 @@ type Request struct {
 
 // API answers the requests of any number of agents that play one scenario. It is an http.Handler.
 type API struct {
-	scenario  examples.Scenario
 	onRequest func(Request)
 	mux       *http.ServeMux
 	closed    chan struct{}
 	close     sync.Once
 
 	mu       sync.Mutex
+	scenario examples.Scenario // what is left of it: a usage limit that has passed is none any more
+	limit    *examples.APIError
+	until    time.Time // when limit has passed
 	requests []Request
 }
 
@@ -86,13 +85,18 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 		fail(w, examples.APIError{Status: http.StatusBadRequest, Message: err.Error()})
 		return
 	}
+	if problem := body.unpaired(); problem != "" {
+		fail(w, examples.APIError{Status: http.StatusBadRequest, Message: problem})
+		return
+	}
 	req := Request{Side: len(body.Tools) == 0, Conversation: body.conversation(), Headers: r.Header.Clone()}
+	req.Agent = examples.Agent(req.Conversation)
+	a.mu.Lock()
 	if req.Side {
 		req.Reply = examples.Reply{Text: "Scripted"}
 	} else {
-		req.Reply = a.scenario.Next(req.Conversation)
+		req.Reply = body.named(a.next(req.Conversation, time.Now()))
 	}
-	a.mu.Lock()
 	a.requests = append(a.requests, req)
 	a.mu.Unlock()
 	if !req.Side {
@@ -114,8 +118,24 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// next is what the account of all agents gets now: what the scenario says, or the usage limit that they have reached.
+func (a *API) next(conversation []examples.Message, now time.Time) examples.Reply {
+	if a.limit != nil && !now.Before(a.until) {
+		a.limit, a.scenario = nil, a.scenario.Lifted()
+	}
+	if a.limit == nil {
+		reply := a.scenario.Next(conversation)
+		if reply.APIError == nil || reply.APIError.Lasts == 0 {
+			return reply
+		}
+		a.until = reply.APIError.Passes(now)
+		a.limit = new(reply.APIError.Until(a.until))
+	}
+	return examples.Reply{APIError: a.limit}
+}
+
 func countTokens(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]int{"input_tokens": InputTokens})
+	reply(w, http.StatusOK, map[string]int{"input_tokens": examples.Reply{}.Billed().Input})
 }
 
 // fail answers as the API does when it fails.

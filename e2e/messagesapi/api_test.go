@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,6 +31,10 @@ turns:
       - text: done
   - when: "## FAIL"
     replies: [{api_error: {status: 529, message: Overloaded}}]
+  - when: "## BILL"
+    replies: [{text: dear, usage: {input: 7, output: 5, cache_read: 3, cache_write: 2}}]
+  - when: "## LIMIT"
+    replies: [{api_error: {status: 429, message: "You've hit your limit · resets {{reset}}", lasts: 90s}}, {text: past it}]
   - when: "## HANG"
     replies: [{hang: true}]
   - when: "## CRASH"
@@ -141,7 +146,7 @@ func TestAReplyIsOneDocumentWhereNoStreamIsAskedFor(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Content) != 1 || m.Content[0].Text != "done" || m.StopReason != "end_turn" || m.Usage.Input != InputTokens {
+	if len(m.Content) != 1 || m.Content[0].Text != "done" || m.StopReason != "end_turn" || m.Usage.Input != 120 {
 		t.Errorf("the reply is %s", text)
 	}
 }
@@ -182,6 +187,57 @@ func TestAFailureHasTheFormOfTheAPI(t *testing.T) {
 		if code, text := post(t, server.URL+"/v1/messages", nonsense); code != http.StatusBadRequest || !strings.Contains(text, "invalid_request_error") {
 			t.Errorf("%q gives %d: %s", nonsense, code, text)
 		}
+	}
+}
+
+func TestAReplyIsBilledAsItSays(t *testing.T) {
+	_, server := serve(t, nil)
+	_, text := post(t, server.URL+"/v1/messages", body(false, `{"role":"user","content":"## BILL"}`))
+	want := `"usage":{"input_tokens":7,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":5}`
+	if !strings.Contains(text, want) {
+		t.Errorf("the reply is %s, without %s", text, want)
+	}
+}
+
+func TestTheLimitOfOneAgentIsThatOfAllUntilItHasPassed(t *testing.T) {
+	s, err := examples.Parse([]byte(scenario))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := New(s, nil)
+	start := time.Date(2026, 11, 21, 2, 58, 29, 1, time.UTC)
+	told := func(heading string) []examples.Message {
+		return []examples.Message{{Role: examples.User, Texts: []string{heading}}}
+	}
+	for _, step := range []struct {
+		after   time.Duration
+		heading string
+		want    string // of the reply, or of its failure
+	}{
+		{0, "## YOUR TASK", "I write."},
+		{0, "## LIMIT", "You've hit your limit · resets 2026-11-21T03:00:00Z"},
+		{time.Second, "## YOUR TASK", "You've hit your limit · resets 2026-11-21T03:00:00Z"},
+		{89 * time.Second, "## LIMIT", "You've hit your limit · resets 2026-11-21T03:00:00Z"},
+		{91 * time.Second, "## YOUR TASK", "I write."},
+		{92 * time.Second, "## LIMIT", "past it"},
+	} {
+		reply := api.next(told(step.heading), start.Add(step.after))
+		got := reply.Text
+		if reply.APIError != nil {
+			got = reply.APIError.Message
+		}
+		if got != step.want {
+			t.Errorf("after %v %s gets %q, not %q", step.after, step.heading, got, step.want)
+		}
+	}
+}
+
+func TestARequestTellsWhoseItIs(t *testing.T) {
+	api, server := serve(t, nil)
+	post(t, server.URL+"/v1/messages", body(false, `{"role":"user","content":"Your agent id: a-7Qm2xK9fWb4T\n\n## YOUR TASK"}`))
+	post(t, server.URL+"/v1/messages", body(false, task))
+	if got := api.Requests(); got[0].Agent != "a-7Qm2xK9fWb4T" || got[1].Agent != "" {
+		t.Errorf("they are of %q and %q", got[0].Agent, got[1].Agent)
 	}
 }
 
@@ -242,6 +298,7 @@ func TestARequestThatGetsNoReplyHangsUntilItsClientLeavesOrClose(t *testing.T) {
 
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(body(true, task, firstOne, result)))
+	f.Add([]byte(body(true, task, firstOne)))
 	f.Add([]byte(`{"system":"x","tools":[1],"messages":[{"role":"user","content":[{"type":"tool_result","content":[[]]}]}]}`))
 	s, err := examples.Parse([]byte(scenario))
 	if err != nil {
@@ -253,7 +310,7 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/messages", bytes.NewReader(data)))
 		var request requestBody
-		valid := json.NewDecoder(bytes.NewReader(data)).Decode(&request) == nil
+		valid := json.NewDecoder(bytes.NewReader(data)).Decode(&request) == nil && request.unpaired() == ""
 		if valid == (w.Code == http.StatusBadRequest) {
 			t.Errorf("status %d for %q", w.Code, data)
 		}

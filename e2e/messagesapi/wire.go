@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -13,14 +14,32 @@ import (
 
 // requestBody is what matters of a request to /v1/messages.
 type requestBody struct {
-	Model    string            `json:"model"`
-	Stream   bool              `json:"stream"`
-	System   examples.Content  `json:"system"`
-	Tools    []json.RawMessage `json:"tools"`
+	Model    string           `json:"model"`
+	Stream   bool             `json:"stream"`
+	System   examples.Content `json:"system"`
+	Tools    []tool           `json:"tools"`
 	Messages []struct {
 		Role    examples.Role    `json:"role"`
 		Content examples.Content `json:"content"`
 	} `json:"messages"`
+}
+
+type tool struct {
+	Name string `json:"name"`
+}
+
+// named gives a reply with its tools called as the release that asks calls them: what is Agent now was Task (2.1.7).
+func (b requestBody) named(r examples.Reply) examples.Reply {
+	if slices.Contains(b.Tools, tool{"Agent"}) || !slices.Contains(b.Tools, tool{"Task"}) {
+		return r
+	}
+	r.Tools = slices.Clone(r.Tools)
+	for i := range r.Tools {
+		if r.Tools[i].Name == "Agent" {
+			r.Tools[i].Name = "Task"
+		}
+	}
+	return r
 }
 
 func (b requestBody) conversation() []examples.Message {
@@ -63,9 +82,12 @@ type (
 )
 
 func newMessage(model string, r examples.Reply) message {
+	billed := r.Billed()
 	m := message{
 		ID: newID("msg_"), Type: "message", Role: "assistant", Model: model,
-		StopReason: new("end_turn"), Usage: usage{InputTokens: InputTokens, OutputTokens: OutputTokens},
+		StopReason: new("end_turn"), Usage: usage{
+			InputTokens: billed.Input, OutputTokens: billed.Output, CacheRead: billed.CacheRead, CacheCreation: billed.CacheWrite,
+		},
 	}
 	if r.Text != "" {
 		m.Content = append(m.Content, block{Type: "text", Text: &r.Text})

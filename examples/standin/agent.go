@@ -9,14 +9,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
 )
 
-// An agent is one process with one conversation. One goroutine owns it: whatever it waits for, it waits in wait, which
-// takes in what comes meanwhile.
+// An agent is one process with one conversation and those of its subagents. At any time one goroutine owns it: whatever
+// waits, waits in wait, which takes in what comes meanwhile and lets the strands beside it go on.
 type agent struct {
 	scenario examples.Scenario
 	opts     options
@@ -30,22 +31,26 @@ type agent struct {
 	done    <-chan struct{}
 	ended   chan *task
 
-	transcript transcript
-	messages   []examples.Message
-	last       string          // uuid of the last line of the conversation
-	answered   map[string]bool // uuids that an earlier process has dealt with
-	seen       map[string]bool // uuids that came to this one
-	queue      []prompt
-	tasks      []*task
-	orphans    map[string]string // background tasks of an earlier process that never ended, and their calls
-	hooks      []string          // ids of the Stop hooks
+	main     *conversation
+	answered map[string]bool // uuids that an earlier process has dealt with
+	seen     map[string]bool // uuids that came to this one
+	queue    []prompt
+	tasks    []*task
+	orphans  []orphan
+	hooks    []string // ids of the Stop hooks
+	server   *server  // nil until the other side has said that it serves tools
+	requests []*request
 
-	turn    *turn // the running one
-	pending string
-	reply   *incoming
+	strands   []*strand
+	subagents []*subagent // those that work
+
 	results int
 	failed  bool // the last turn
-	cost    float64
+
+	spent        spent
+	spentBefore  spent     // the last result
+	spentEarlier spent     // by processes before this one
+	limitedSince time.Time // when a usage limit was first met; zero: never
 }
 
 // A prompt is a message to the model that waits for its turn: a person's, or of a background task that has ended.
@@ -59,14 +64,16 @@ var (
 	errInterrupted  = errors.New("interrupted")
 	errStreamClosed = errors.New("the stream is closed")
 	errRefused      = errors.New("the request was refused")
+	errDismissed    = errors.New("the process ends")
 )
 
 func newAgent(scenario examples.Scenario, opts options, cwd string, env []string, out io.Writer) *agent {
-	return &agent{
+	a := &agent{
 		scenario: scenario, opts: opts, cwd: cwd, env: env, out: out,
 		ended: make(chan *task), answered: map[string]bool{}, seen: map[string]bool{},
-		messages: []examples.Message{{Role: examples.System, Texts: []string{"Primary working directory: " + cwd}}},
 	}
+	a.main = newConversation(a)
+	return a
 }
 
 // getenv gives the last value of a variable in the environment.
@@ -87,50 +94,76 @@ func (a *agent) open() error {
 	case a.opts.session == "":
 		a.opts.session = uuid.NewString()
 	case a.opts.resume && path == "":
-		gone := complain("No conversation found with session ID: %s", a.opts.session)
-		if uuid.Validate(a.opts.session) != nil {
-			gone = complain("Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. "+
-				"Provided value %q is not a UUID and does not match any session title.", a.opts.session)
-		}
-		a.message(doc{
-			"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0, "stop_reason": nil,
-			"duration_ms": 0, "duration_api_ms": 0, "total_cost_usd": 0, "usage": usage(0), "modelUsage": doc{},
-			"permission_denials": []doc{}, "result_index": 0, "errors": []string{gone.Error()},
-		})
-		return gone
+		return a.gone(a.opts.session)
 	case !a.opts.resume && path != "":
 		return complain("Error: Session ID %s is already in use.", a.opts.session)
 	}
-	if !a.opts.resume {
-		a.transcript.path = filepath.Join(dir, munged(a.cwd), a.opts.session+".jsonl")
+	own := filepath.Join(dir, munged(a.cwd), a.opts.session+".jsonl")
+	switch {
+	case a.opts.resume:
+		a.main.transcript.path = path
+	case a.opts.fork == "":
+		a.main.transcript.path = own
 		return nil
+	default:
+		if path = findTranscript(dir, a.opts.fork); path == "" {
+			return a.gone(a.opts.fork)
+		}
+		head, err := forked(path, a.opts.session)
+		if err != nil {
+			return err
+		}
+		a.main.transcript = &transcript{path: own, head: head}
 	}
-	a.transcript.path = path
 	p, err := readTranscript(path)
 	if err != nil {
 		return err
 	}
-	a.messages = append(a.messages, p.messages...)
-	a.answered, a.cost, a.orphans, a.last = p.answered, p.cost, p.tasks, p.last
-	a.tellOrphans()
-	return a.mend(p.open)
+	a.main.goOnFrom(p)
+	a.answered, a.spent, a.spentBefore, a.spentEarlier = p.answered, p.spent, p.spent, p.spent
+	a.limitedSince = p.limited
+	if a.opts.resume { // what works in the background of another is the other's
+		a.orphans = p.tasks
+		a.tellOrphans()
+	}
+	return a.main.mend(p.open)
+}
+
+// gone tells that there is no such conversation to go on with.
+func (a *agent) gone(session string) error {
+	gone := complain("No conversation found with session ID: %s", session)
+	if uuid.Validate(session) != nil {
+		gone = complain("Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. "+
+			"Provided value %q is not a UUID and does not match any session title.", session)
+	}
+	a.message(doc{
+		"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0, "stop_reason": nil,
+		"duration_ms": 0, "duration_api_ms": 0, "total_cost_usd": 0, "usage": spent{}.usage(), "modelUsage": doc{},
+		"permission_denials": []doc{}, "result_index": 0, "errors": []string{gone.Error()},
+	})
+	return gone
 }
 
 // run plays until the process is to end: the error is an ending, or a failure of the stand-in itself.
 func (a *agent) run() error {
 	for {
+		if err := a.connect(); err != nil {
+			return err
+		}
 		for len(a.queue) > 0 {
 			next := a.queue[0]
 			a.queue = a.queue[1:]
-			if err := a.play(next); err != nil {
+			// Of notifications that wait together the model is asked about once.
+			next.silent = next.silent || next.origin != nil && len(a.queue) > 0 && a.queue[0].origin != nil
+			if err := a.main.play(next); err != nil {
 				return err
 			}
 		}
 		switch {
 		case a.broken != nil:
 			return a.broken
-		case a.input != nil || len(a.tasks) > 0:
-			if err := a.wait(nil); err != nil {
+		case a.input != nil || len(a.tasks) > 0 || len(a.subagents) > 0:
+			if err := a.wait(); err != nil {
 				return err
 			}
 		case a.failed:
@@ -141,11 +174,15 @@ func (a *agent) run() error {
 	}
 }
 
-// wait takes in the next thing that happens: a line of input, the end of a background task, a signal, or until is
-// closed. It gives errInterrupted when the turn is to be broken off, and an ending when the process is to end.
-func (a *agent) wait(until <-chan struct{}) error {
+// wait lets the strands go on, or if none of them ends takes in the next thing that happens: a line of input, the end of
+// a command, a signal. It gives errInterrupted when the turn is to be broken off, and an ending when the process is to
+// end.
+func (a *agent) wait() error {
 	if a.broken != nil {
 		return a.broken
+	}
+	if moved, err := a.goOn(); moved || err != nil {
+		return err
 	}
 	select {
 	case line, ok := <-a.input:
@@ -163,7 +200,6 @@ func (a *agent) wait(until <-chan struct{}) error {
 		return ending{code: exitTerm}
 	case <-a.done:
 		return ending{code: exitTerm}
-	case <-until:
 	}
 	return nil
 }
@@ -181,8 +217,14 @@ func (a *agent) take(line []byte) error {
 	case "user":
 		a.told(prompt{uuid: in.UUID, text: strings.Join(in.Message.Content.Texts(), "\n")})
 	case "control_response":
-		if in.Response.RequestID == a.pending && a.pending != "" {
-			a.reply = &in
+		if a.opts.replay && in.Response.Subtype != "error" {
+			// Together with the user messages the CLI repeats the answers to its requests.
+			a.print(doc{"type": "control_response", "response": in.Response})
+		}
+		for _, r := range a.requests {
+			if r.id == in.Response.RequestID {
+				r.reply = &in
+			}
 		}
 	case "control_request":
 		return a.control(in)
@@ -212,7 +254,7 @@ func (a *agent) told(p prompt) {
 // underWay tells whether a message still waits for its turn, or for the end of it.
 func (a *agent) underWay(uuid string) bool {
 	is := func(p prompt) bool { return p.uuid == uuid }
-	return slices.ContainsFunc(a.queue, is) || a.turn != nil && (is(a.turn.prompt) || slices.ContainsFunc(a.turn.absorbed, is))
+	return slices.ContainsFunc(a.queue, is) || a.main.turn != nil && (is(a.main.turn.prompt) || slices.ContainsFunc(a.main.turn.absorbed, is))
 }
 
 // control answers a control request. It gives errInterrupted when that breaks off the running turn.
@@ -222,6 +264,7 @@ func (a *agent) control(in incoming) error {
 		for _, h := range in.Request.Hooks.Stop {
 			a.hooks = append(a.hooks, h.IDs...)
 		}
+		a.greet(in.Request.Servers)
 		a.accept(in.RequestID, doc{
 			"commands": []doc{}, "agents": []doc{}, "models": []doc{}, "output_style": "default", "pid": os.Getpid(),
 			"claude_code_version": Version, "current_permission_mode": a.opts.mode, "session_state": "idle",
@@ -229,21 +272,26 @@ func (a *agent) control(in incoming) error {
 		})
 		a.queueOrphans()
 	case "interrupt":
-		if a.pending != "" {
-			a.print(doc{"type": "control_cancel_request", "request_id": a.pending})
-		}
+		a.cancelRequests()
 		queued := []string{}
 		for _, p := range a.queue {
 			queued = append(queued, p.uuid)
 		}
 		a.accept(in.RequestID, doc{"still_queued": queued})
-		if a.turn != nil {
+		if a.main.turn != nil {
+			if err := a.breakOff(); err != nil {
+				return err
+			}
 			return errInterrupted
 		}
+	case "get_usage":
+		a.accept(in.RequestID, doc{
+			"session":               doc{"total_cost_usd": a.spent.cost(), "model_usage": a.spent.byModel(a.opts.model)},
+			"rate_limits_available": false, "rate_limits": nil,
+		})
 	case "set_permission_mode":
-		a.opts.mode = in.Request.Mode
-		a.accept(in.RequestID, doc{"mode": a.opts.mode})
-		a.message(doc{"type": "system", "subtype": "status", "status": nil, "permissionMode": a.opts.mode})
+		a.accept(in.RequestID, doc{"mode": in.Request.Mode})
+		a.setMode(in.Request.Mode)
 	default:
 		a.print(doc{"type": "control_response", "response": doc{
 			"subtype": "error", "request_id": in.RequestID, "error_code": "unsupported_request",
@@ -253,14 +301,21 @@ func (a *agent) control(in incoming) error {
 	return nil
 }
 
+// setMode changes the permission mode.
+func (a *agent) setMode(mode string) {
+	a.opts.mode = mode
+	a.message(doc{"type": "system", "subtype": "status", "status": nil, "permissionMode": mode})
+}
+
 // tidy is what the process does on its way out, unless it crashes: the work it began goes with it.
 func (a *agent) tidy() {
 	for _, t := range a.tasks {
 		a.killTask(t)
 	}
-	if a.transcript.file != nil {
+	a.dismiss()
+	if a.main.transcript.file != nil {
 		// Without it the next process counts its cost from the last that is known, as the CLI does.
-		_ = a.transcript.add(doc{"type": "cost-state", "sessionId": a.opts.session, "totalCostUSD": a.cost})
-		_ = a.transcript.file.Close()
+		_ = a.main.transcript.add(doc{"type": "cost-state", "sessionId": a.opts.session, "totalCostUSD": a.spent.cost(), "modelUsage": a.spent.byModel(a.opts.model)})
+		_ = a.main.transcript.file.Close()
 	}
 }

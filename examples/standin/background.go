@@ -2,15 +2,15 @@ package standin
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 // inBackground begins a command that the turn does not wait for.
-func (a *agent) inBackground(c call) (result, error) {
+func (a *agent) inBackground(made call) (result, error) {
 	dir := filepath.Dir(a.outputPath(""))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return result{}, fmt.Errorf("keep a command's output: %w", err)
@@ -19,7 +19,7 @@ func (a *agent) inBackground(c call) (result, error) {
 	if err != nil {
 		return result{}, fmt.Errorf("keep a command's output: %w", err)
 	}
-	t, err := a.start(c, output)
+	t, err := a.start(made, output)
 	if err != nil {
 		return result{}, err
 	}
@@ -28,13 +28,6 @@ func (a *agent) inBackground(c call) (result, error) {
 		return result{}, fmt.Errorf("keep a command's output: %w", err)
 	}
 	a.tasks = append(a.tasks, t)
-	go func() {
-		<-t.over
-		select {
-		case a.ended <- t:
-		case <-a.done:
-		}
-	}()
 	a.tellTasks()
 	a.message(doc{
 		"type": "system", "subtype": "task_started", "task_id": t.id, "tool_use_id": t.call, "description": t.description,
@@ -55,11 +48,18 @@ func (a *agent) tellTasks() {
 	for _, t := range a.tasks {
 		tasks = append(tasks, doc{"task_id": t.id, "task_type": "local_bash", "description": t.description})
 	}
+	for _, s := range a.inBackgroundNow() {
+		tasks = append(tasks, doc{"task_id": s.id, "task_type": "local_agent", "subagent_type": s.Kind, "description": s.Task})
+	}
 	a.message(doc{"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})
 }
 
-// taskEnded tells of a background task that has ended by itself, and queues the turn that this begins.
+// taskEnded tells of a background task that has ended by itself, and queues the turn that this begins. A command that a
+// turn waits for ends silently.
 func (a *agent) taskEnded(t *task) {
+	if !slices.Contains(a.tasks, t) {
+		return
+	}
 	a.tasks = slices.DeleteFunc(a.tasks, func(other *task) bool { return other == t })
 	_ = t.output.Close()
 	status, path := "completed", a.outputPath(t.id)
@@ -99,25 +99,50 @@ func (a *agent) killTask(t *task) {
 	a.tellTasks()
 }
 
-const unfinished = "Background shell command didn't finish before the previous session ended"
+// An orphan is background work of an earlier process that never ended.
+type orphan struct {
+	id, call string
+	subagent string // what it was for, if it is a subagent
+}
 
-// tellOrphans tells of background tasks that ended with an earlier process.
+func (o orphan) summary() string {
+	if o.subagent != "" {
+		return fmt.Sprintf("Background agent %q didn't finish before the previous session ended", o.subagent)
+	}
+	return "Background shell command didn't finish before the previous session ended"
+}
+
+// tellOrphans tells of background work that ended with an earlier process.
 func (a *agent) tellOrphans() {
-	for _, id := range slices.Sorted(maps.Keys(a.orphans)) {
-		a.tellEnd(id, a.orphans[id], "stopped", unfinished, "")
+	for _, o := range a.orphans {
+		a.tellEnd(o.id, o.call, "stopped", o.summary(), "")
 	}
 }
 
-// queueOrphans tells the model of them: each is a turn of its own, in which nothing is said.
+// queueOrphans tells the model of them, in turns in which nothing is said: one for each command, one for all subagents.
 func (a *agent) queueOrphans() {
-	for _, id := range slices.Sorted(maps.Keys(a.orphans)) {
-		a.queue = append(a.queue, prompt{
-			text:   notification(id, a.orphans[id], "stopped", unfinished, ""),
-			origin: doc{"kind": "task-notification"},
-			silent: true,
-		})
+	var ids, names []string
+	text := ""
+	for _, o := range a.orphans {
+		if o.subagent == "" {
+			a.queueSilently(notification(o.id, o.call, "stopped", o.summary(), ""))
+			continue
+		}
+		ids, names = append(ids, "<task-id>"+o.id+"</task-id>\n"), append(names, fmt.Sprintf("%q (%s)", o.subagent, o.id))
+		text = "<output-file>" + a.outputPath(o.id) + "</output-file>\n<status>stopped</status>\n<summary>" + o.summary() + "</summary>"
+	}
+	if len(ids) > 1 {
+		text = fmt.Sprintf("<status>stopped</status>\n<summary>%d background agents didn't finish before the previous session ended: %s.</summary>",
+			len(ids), strings.Join(names, ", "))
+	}
+	if len(ids) > 0 {
+		a.queueSilently("<task-notification>\n" + strings.Join(ids, "") + text + "\n</task-notification>")
 	}
 	a.orphans = nil
+}
+
+func (a *agent) queueSilently(text string) {
+	a.queue = append(a.queue, prompt{text: text, origin: doc{"kind": "task-notification"}, silent: true})
 }
 
 // notification is how the model hears of the end of a task.

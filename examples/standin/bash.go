@@ -17,8 +17,8 @@ import (
 // maxOutput bounds what of a command's output the model sees, in bytes.
 const maxOutput = 30000
 
-// taskOf finds the task that a notification is about.
-var taskOf = regexp.MustCompile(`^<task-notification>\n<task-id>(.*)</task-id>`)
+// tasksOf finds the tasks that a notification is about.
+var tasksOf = regexp.MustCompile(`^<task-notification>\n(<task-id>.*</task-id>\n?)+`)
 
 // A task is a command that runs: in the background, or the one that the turn waits for.
 type task struct {
@@ -30,10 +30,10 @@ type task struct {
 }
 
 // start begins a command in a session of its own, as the CLI does: a killed agent leaves it behind.
-func (a *agent) start(c call, output *os.File) (*task, error) {
+func (a *agent) start(made call, output *os.File) (*task, error) {
 	t := &task{
-		id: taskID(), description: c.text("description"), command: c.text("command"), call: c.id,
-		output: output, cmd: exec.Command("/bin/sh", "-c", c.text("command")), over: make(chan struct{}),
+		id: taskID(), description: made.text("description"), command: made.text("command"), call: made.id,
+		output: output, cmd: exec.Command("/bin/sh", "-c", made.text("command")), over: make(chan struct{}),
 	}
 	t.cmd.Dir, t.cmd.Env = a.cwd, slices.Concat(a.env, []string{"CLAUDECODE=1"})
 	t.cmd.Stdout, t.cmd.Stderr = output, output
@@ -44,6 +44,10 @@ func (a *agent) start(c call, output *os.File) (*task, error) {
 	go func() {
 		t.err = t.cmd.Wait()
 		close(t.over)
+		select {
+		case a.ended <- t:
+		case <-a.done:
+		}
 	}()
 	return t, nil
 }
@@ -52,6 +56,15 @@ func (a *agent) start(c call, output *os.File) (*task, error) {
 func (t *task) kill() {
 	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
 	<-t.over
+}
+
+func (t *task) isOver() bool {
+	select {
+	case <-t.over:
+		return true
+	default:
+		return false
+	}
 }
 
 // status is the exit status of a command that has ended, as a shell tells it.
@@ -67,9 +80,9 @@ func (t *task) status() int {
 }
 
 // bash runs a command and waits for it. When the turn or the process is to end first, the command is killed.
-func (a *agent) bash(c call) (result, error) {
-	if background, _ := c.input["run_in_background"].(bool); background {
-		return a.inBackground(c)
+func (c *conversation) bash(made call) (result, error) {
+	if background, _ := made.input["run_in_background"].(bool); background {
+		return c.inBackground(made)
 	}
 	output, err := os.CreateTemp("", "stand-in-bash-*")
 	if err != nil {
@@ -79,18 +92,13 @@ func (a *agent) bash(c call) (result, error) {
 	if err := os.Remove(output.Name()); err != nil { // the open file is enough, and a crash leaves none behind
 		return result{}, fmt.Errorf("keep a command's output: %w", err)
 	}
-	t, err := a.start(c, output)
+	t, err := c.start(made, output)
 	if err != nil {
 		return result{}, err
 	}
 	var cut error
-	for running := true; running && cut == nil; {
-		cut = a.wait(t.over)
-		select {
-		case <-t.over:
-			running = false
-		default:
-		}
+	for !t.isOver() && cut == nil {
+		cut = c.wait()
 	}
 	if cut != nil {
 		t.kill()
@@ -140,5 +148,5 @@ func taskID() string {
 
 // outputPath is where the output of a background task is kept for the model to read. The CLI keeps it under /tmp.
 func (a *agent) outputPath(id string) string {
-	return filepath.Join(strings.TrimSuffix(a.transcript.path, ".jsonl"), "tasks", id+".output")
+	return filepath.Join(strings.TrimSuffix(a.main.transcript.path, ".jsonl"), "tasks", id+".output")
 }

@@ -3,6 +3,8 @@ package standin
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +27,8 @@ type result struct {
 	data  any
 	meta  doc    // how it was decided that the call may be made; nil for a call that was not understood
 	kind  string // why the call was not made: user-rejected, permission-rule
+	// blocks says that the text is shown as a block, not by itself.
+	blocks bool
 }
 
 func failure(text string) result { return result{text: text, fails: true, data: "Error: " + text} }
@@ -47,23 +51,26 @@ const (
 	closedStream = "Tool permission request failed: AbortError: Tool permission stream closed before response received"
 )
 
-// callAll makes the calls of a reply one after the other and gives their results to the model. When the turn is
-// interrupted those that are left are refused.
-func (a *agent) callAll(t *turn, calls []call) error {
-	for i, c := range calls {
-		r, err := a.call(t, c)
+// callAll makes the calls of a reply and gives their results to the model: one after the other, but those that follow
+// each other and do not get in each other's way at once. When the turn is interrupted those that are left are refused.
+func (c *conversation) callAll(t *turn, calls []call) error {
+	for len(calls) > 0 {
+		n := 1
+		for n < len(calls) && c.beside(calls[0]) && c.beside(calls[n]) {
+			n++
+		}
+		made, err := calls[:n], error(nil)
+		calls = calls[n:]
+		if n == 1 {
+			err = c.callOne(t, made[0])
+		} else {
+			err = c.callTogether(t, made)
+		}
 		if errors.Is(err, errInterrupted) {
-			for _, left := range calls[i:] {
-				if kept := a.give(t, left, r); kept != nil {
+			for _, left := range calls {
+				if kept := c.give(t, left, brokenOff(refusedCall)); kept != nil {
 					return kept
 				}
-				r = brokenOff(refusedCall)
-			}
-			return err
-		}
-		if r.text != "" {
-			if kept := a.give(t, c, r); kept != nil {
-				return kept
 			}
 		}
 		if err != nil {
@@ -73,18 +80,79 @@ func (a *agent) callAll(t *turn, calls []call) error {
 	return nil
 }
 
+// beside tells whether a call may go on beside others of its kind.
+func (c *conversation) beside(made call) bool {
+	return made.name == "Agent" && !c.toBackground(made) || c.server.readOnly(made.name)
+}
+
+// callOne makes a call and gives its result.
+func (c *conversation) callOne(t *turn, made call) error {
+	r, err := c.call(t, made)
+	if r.text != "" {
+		if kept := c.give(t, made, r); kept != nil {
+			return kept
+		}
+	}
+	return err
+}
+
+// callTogether makes calls at once, and gives each result when it comes.
+func (c *conversation) callTogether(t *turn, calls []call) error {
+	type made struct {
+		call
+		strand *strand
+		result result
+	}
+	under := make([]*made, len(calls))
+	for i, one := range calls {
+		m := &made{call: one}
+		m.strand = c.begin(func(s *strand) (err error) {
+			m.result, err = c.in(s).call(t, m.call)
+			return err
+		})
+		under[i] = m
+	}
+	var cut error
+	for len(under) > 0 {
+		err := c.wait()
+		if err != nil && !errors.Is(err, errInterrupted) {
+			return err
+		}
+		for _, m := range under {
+			if !m.strand.over {
+				if err == nil {
+					continue
+				}
+				m.result = brokenOff(stoppedCall)
+			}
+			if kept := c.give(t, m.call, m.result); kept != nil {
+				return kept
+			}
+			cut = errors.Join(cut, m.strand.err)
+		}
+		if err != nil {
+			return err
+		}
+		under = slices.DeleteFunc(under, func(m *made) bool { return m.strand.over })
+	}
+	return cut
+}
+
 // give prints and keeps the result of a call.
-func (a *agent) give(t *turn, c call, r result) error {
-	block := doc{"type": "tool_result", "tool_use_id": c.id, "content": r.text}
-	if r.fails {
+func (c *conversation) give(t *turn, made call, r result) error {
+	block := doc{"type": "tool_result", "tool_use_id": made.id, "content": r.text}
+	switch {
+	case r.fails:
 		block["is_error"] = true
-	} else if c.name == "Bash" {
+	case r.blocks:
+		block["content"] = []doc{{"type": "text", "text": r.text}}
+	case made.name == "Bash":
 		block["is_error"] = false
 	}
 	shown := doc{"tool_use_result": r.data}
 	kept := doc{"toolUseResult": r.data}
 	if r.meta != nil || r.kind != "" {
-		meta := doc{"id": c.id}
+		meta := doc{"id": made.id}
 		if r.meta != nil {
 			meta["permission_decision"] = r.meta
 		}
@@ -95,32 +163,41 @@ func (a *agent) give(t *turn, c call, r result) error {
 		shown["tool_result_meta"] = []doc{meta}
 	}
 	t.users++
-	a.messages = append(a.messages, user(r.text))
-	return a.userLine([]doc{block}, shown, kept)
+	c.messages = append(c.messages, user(r.text))
+	return c.userLine([]doc{block}, shown, kept)
 }
 
 // call makes one call. With errInterrupted the result is that of a call that was broken off.
-func (a *agent) call(t *turn, c call) (result, error) {
-	tool, known := tools[c.name]
-	if !known {
-		return misuse("Error: No such tool available: " + c.name), nil
+func (c *conversation) call(t *turn, made call) (result, error) {
+	t.calls++
+	use, known := tools[made.name]
+	if !known && c.server.serves(made.name) {
+		use, known = tool{run: (*conversation).served}, true
 	}
-	for _, name := range tool.needs {
-		if _, ok := c.input[name]; !ok {
-			return misuse("InputValidationError: " + c.name + " failed due to the following issue:\nThe required parameter `" + name + "` is missing"), nil
+	if !known {
+		return misuse("Error: No such tool available: " + made.name), nil
+	}
+	if c.sub != nil && made.name == "AskUserQuestion" {
+		return misuse("Error: No such tool available: AskUserQuestion. AskUserQuestion is not available inside subagents. " +
+			"Complete the task with the tools provided and return findings to the orchestrator."), nil
+	}
+	for _, name := range use.needs {
+		if _, ok := made.input[name]; !ok {
+			return misuse("InputValidationError: " + made.name + " failed due to the following issue:\nThe required parameter `" + name + "` is missing"), nil
 		}
 	}
-	v, err := a.permit(c)
+	t.used = append(t.used, made.name)
+	v, err := c.permit(made)
 	if err != nil || !v.allowed {
 		if v.refusal.fails && !v.lost {
-			t.denials = append(t.denials, doc{"tool_name": c.name, "tool_use_id": c.id, "tool_input": c.input})
+			c.main.turn.denials = append(c.main.turn.denials, doc{"tool_name": made.name, "tool_use_id": made.id, "tool_input": made.input})
 		}
 		return v.refusal, err
 	}
 	if v.input != nil {
-		c.input = v.input
+		made.input = v.input
 	}
-	r, err := tool.run(a, c)
+	r, err := use.run(c, made)
 	r.meta = v.meta
 	return r, err
 }
@@ -128,39 +205,51 @@ func (a *agent) call(t *turn, c call) (result, error) {
 // A tool is one that the model may call.
 type tool struct {
 	needs []string // members that the input must have
-	run   func(*agent, call) (result, error)
+	run   func(*conversation, call) (result, error)
 }
 
 var tools map[string]tool
 
 func init() {
 	tools = map[string]tool{
-		"AskUserQuestion": {needs: []string{"questions"}, run: (*agent).askedAndAnswered},
-		"Bash":            {needs: []string{"command"}, run: (*agent).bash},
-		"Read":            {needs: []string{"file_path"}, run: (*agent).read},
-		"Write":           {needs: []string{"file_path", "content"}, run: (*agent).write},
-		"Edit":            {needs: []string{"file_path", "old_string", "new_string"}, run: (*agent).edit},
+		"AskUserQuestion": {needs: []string{"questions"}, run: (*conversation).askedAndAnswered},
+		"Bash":            {needs: []string{"command"}, run: (*conversation).bash},
+		"Read":            {needs: []string{"file_path"}, run: (*conversation).read},
+		"Write":           {needs: []string{"file_path", "content"}, run: (*conversation).write},
+		"Edit":            {needs: []string{"file_path", "old_string", "new_string"}, run: (*conversation).edit},
+		"Agent":           {needs: []string{"description", "prompt"}, run: (*conversation).delegate},
+		"SendMessage":     {needs: []string{"to", "message"}, run: (*conversation).sendMessage},
 	}
 }
 
-// askedAndAnswered is the result of AskUserQuestion: its input, which came back with the answers.
-func (a *agent) askedAndAnswered(c call) (result, error) {
+// askedAndAnswered is the result of AskUserQuestion: its input, which came back with the answers. Words of the person's own
+// are told otherwise than labels.
+func (*conversation) askedAndAnswered(made call) (result, error) {
 	var in struct {
-		Questions []struct{ Question string }
-		Answers   map[string]string
+		Questions []struct {
+			Question string
+			Options  []struct{ Label string }
+		}
+		Answers map[string]string
 	}
-	data := encode(c.input)
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := json.Unmarshal(encode(made.input), &in); err != nil {
 		return misuse("InputValidationError: AskUserQuestion failed: " + err.Error()), nil
 	}
 	var pairs []string
+	own := false
 	for _, q := range in.Questions {
-		if answer, ok := in.Answers[q.Question]; ok {
-			pairs = append(pairs, string(encode(q.Question))+"="+string(encode(answer)))
+		answer, ok := in.Answers[q.Question]
+		if !ok {
+			continue
+		}
+		pairs = append(pairs, string(encode(q.Question))+"="+string(encode(answer)))
+		for label := range strings.SplitSeq(answer, ", ") {
+			own = own || !slices.ContainsFunc(q.Options, func(o struct{ Label string }) bool { return o.Label == label })
 		}
 	}
-	return result{
-		text: "Your questions have been answered: " + strings.Join(pairs, ", ") + ". You can now continue with these answers in mind.",
-		data: c.input,
-	}, nil
+	form := "Your questions have been answered: %s. You can now continue with these answers in mind."
+	if own {
+		form = "The user answered: %s. Read the answers carefully — they may request clarification, changes, or that you not proceed — and follow what they actually say."
+	}
+	return result{text: fmt.Sprintf(form, strings.Join(pairs, ", ")), data: made.input}, nil
 }

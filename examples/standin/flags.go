@@ -21,10 +21,17 @@ const (
 type options struct {
 	session string // "" for a new one
 	resume  bool
+	fork    string // the session that the new one goes on from
 	mode    string
 	allowed []string // rules: Bash, Bash(git:*), Write
+	denied  []string // the same
 	replay  bool     // --replay-user-messages
-	model   string
+	servers []string // of --mcp-config: those that the other side serves itself
+
+	subagentText bool // --forward-subagent-text
+	model        string
+	budget       float64 // what the process may cost, in USD; 0: no bound
+	maxTurns     int     // how many replies a turn may have; 0: no bound
 }
 
 // A complaint is a line with which the CLI ends, in its words.
@@ -38,8 +45,8 @@ func complain(format string, args ...any) error { return complaint(fmt.Sprintf(f
 // supervisor reads: `error: unknown option '--x'` tells it what a release does not have.
 func parseFlags(args []string) (options, error) {
 	o := options{}
-	var input, output, prompts, mode, resume string
-	var skip, verbose, printing bool
+	var input, output, prompts, mode, resume, servers string
+	var skip, verbose, printing, fork bool
 	f := pflag.NewFlagSet("claude", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -54,14 +61,22 @@ func parseFlags(args []string) (options, error) {
 	f.BoolVar(&verbose, "verbose", false, "")
 	f.StringVar(&prompts, "permission-prompt-tool", "", "")
 	f.BoolVar(&o.replay, "replay-user-messages", false, "")
-	f.Bool("forward-subagent-text", false, "") // there are no subagents
+	f.BoolVar(&o.subagentText, "forward-subagent-text", false, "")
+	f.StringVar(&servers, "mcp-config", "", "")
+	f.Bool("strict-mcp-config", false, "") // there is no other configuration
+	f.String("agent", "", "")              // an unknown one is no error
+	f.IntVar(&o.maxTurns, "max-turns", 0, "")
+	f.Float64Var(&o.budget, "max-budget-usd", 0, "")
+	f.BoolVar(&fork, "fork-session", false, "")
 	f.StringVar(&o.session, "session-id", "", "")
 	f.StringVarP(&resume, "resume", "r", "", "")
 	f.StringVar(&mode, "permission-mode", modeDefault, "")
 	f.BoolVar(&skip, "dangerously-skip-permissions", false, "")
 	f.StringSliceVar(&o.allowed, "allowedTools", nil, "")
+	f.StringSliceVar(&o.denied, "disallowedTools", nil, "")
 	f.StringVar(&o.model, "model", "scripted", "")
-	if err := f.Parse(args); err != nil {
+	err := f.Parse(args)
+	if err != nil {
 		return o, flagError(args, err)
 	}
 	switch {
@@ -71,6 +86,11 @@ func parseFlags(args []string) (options, error) {
 		return o, complain("Error: the stand-in needs -p --input-format stream-json --output-format stream-json --permission-prompt-tool stdio")
 	case !verbose:
 		return o, complain("Error: When using --print, --output-format=stream-json requires --verbose")
+	}
+	if servers != "" {
+		if o.servers, err = sdkServers(servers); err != nil {
+			return o, err
+		}
 	}
 	switch o.mode = mode; {
 	case skip:
@@ -85,7 +105,10 @@ func parseFlags(args []string) (options, error) {
 			return o, complain("Error: Invalid session ID. Must be a valid UUID.")
 		}
 	}
-	if f.Changed("resume") {
+	switch {
+	case f.Changed("resume") && fork:
+		o.fork = resume
+	case f.Changed("resume"):
 		o.session, o.resume = resume, true
 	}
 	return o, nil

@@ -8,16 +8,21 @@ import (
 )
 
 // askGate asks the Stop hooks whether the turn may end; reason is why not. Nobody is asked once the input has ended.
-func (a *agent) askGate(t *turn, again bool) (reason string, err error) {
-	for _, hook := range a.hooks {
+func (c *conversation) askGate(t *turn, again bool) (reason string, err error) {
+	for _, hook := range c.hooks {
 		tasks := []doc{}
-		for _, task := range a.tasks {
+		for _, task := range c.tasks {
 			tasks = append(tasks, doc{
 				"id": task.id, "type": "shell", "status": "running", "description": task.description, "command": task.command,
 			})
 		}
-		data, err := a.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": uuid.NewString(), "input": doc{
-			"session_id": a.opts.session, "transcript_path": a.transcript.path, "cwd": a.cwd, "permission_mode": a.opts.mode,
+		for _, s := range c.inBackgroundNow() {
+			tasks = append(tasks, doc{
+				"id": s.id, "type": "subagent", "status": "running", "description": s.Task, "agent_type": s.Kind,
+			})
+		}
+		data, err := c.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": uuid.NewString(), "input": doc{
+			"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd, "permission_mode": c.opts.mode,
 			"hook_event_name": "Stop", "stop_hook_active": again, "last_assistant_message": t.text,
 			"background_tasks": tasks, "session_crons": []doc{},
 		}})
@@ -36,10 +41,10 @@ func (a *agent) askGate(t *turn, again bool) (reason string, err error) {
 }
 
 // feedback tells the model why its turn may not end.
-func (a *agent) feedback(t *turn, reason string) error {
+func (c *conversation) feedback(t *turn, reason string) error {
 	text := "Stop hook feedback:\n" + reason
-	a.messages = append(a.messages, user(text))
+	c.messages = append(c.messages, user(text))
 	t.users++
-	return a.userLine([]doc{{"type": "text", "text": text}}, doc{"isSynthetic": true},
+	return c.userLine([]doc{{"type": "text", "text": text}}, doc{"isSynthetic": true},
 		doc{"message": doc{"role": "user", "content": text}})
 }

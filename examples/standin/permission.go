@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
 	"strings"
 )
@@ -12,35 +13,52 @@ type verdict struct {
 	allowed bool
 	input   map[string]any // the person's own, in place of the model's
 	meta    doc
+	updates []permissionUpdate
 	refusal result
 	lost    bool // the question went with the input: no denial, as the CLI counts them
+}
+
+// A permissionUpdate is what a person allows from now on, beside the one call. The stand-in knows rules and modes.
+type permissionUpdate struct {
+	Type     string `json:"type"`
+	Behavior string `json:"behavior"`
+	Mode     string `json:"mode"`
+	Rules    []struct {
+		Tool    string `json:"toolName"`
+		Content string `json:"ruleContent"`
+	} `json:"rules"`
 }
 
 // How a call came to be allowed, as the stream tells it.
 var (
 	byRule   = doc{"decision": "accept", "source": "config", "reason_type": "rule"}
+	byConfig = doc{"decision": "accept", "source": "config"}
 	byMode   = doc{"decision": "accept", "source": "config", "reason_type": "mode"}
 	byPerson = doc{"decision": "accept", "source": "user_temporary"}
 )
 
 // permit decides on a call, or asks. The rules are those of the CLI as far as scenarios need them: AskUserQuestion is
 // always asked; a rule or a mode allows the rest; reading in the working directory is free.
-func (a *agent) permit(c call) (verdict, error) {
-	inside := a.inside(a.path(c))
+func (c *conversation) permit(made call) (verdict, error) {
+	inside := c.inside(c.path(made))
 	switch {
-	case c.name == "AskUserQuestion":
-	case a.opts.mode == modeBypass:
+	case made.name == "AskUserQuestion":
+	case made.matches(c.opts.denied):
+		return verdict{refusal: refusal("Permission to use " + made.name + " has been denied.")}, nil
+	case made.name == "Agent" || made.name == "SendMessage":
+		return verdict{allowed: true, meta: byConfig}, nil
+	case c.opts.mode == modeBypass:
 		return verdict{allowed: true, meta: byMode}, nil
-	case a.allowedByRule(c):
+	case c.allowedByRule(made):
 		return verdict{allowed: true, meta: byRule}, nil
-	case c.name == "Read" && inside:
+	case made.name == "Read" && inside:
 		return verdict{allowed: true, meta: byMode}, nil
-	case (c.name == "Write" || c.name == "Edit") && inside && a.opts.mode == modeEdits:
+	case (made.name == "Write" || made.name == "Edit") && inside && c.opts.mode == modeEdits:
 		return verdict{allowed: true, meta: byMode}, nil
 	}
-	data, err := a.request(a.prompt(c, inside))
+	data, err := c.request(c.prompt(made, inside))
 	switch {
-	case errors.Is(err, errStreamClosed) && c.name == "AskUserQuestion":
+	case errors.Is(err, errStreamClosed) && made.name == "AskUserQuestion":
 		return verdict{refusal: brokenOff(refusedCall), lost: true}, errInterrupted
 	case errors.Is(err, errInterrupted):
 		return verdict{refusal: brokenOff(refusedCall)}, err
@@ -55,7 +73,29 @@ func (a *agent) permit(c call) (verdict, error) {
 	if interrupt {
 		return verdict{refusal: brokenOff(refusedCall)}, errInterrupted
 	}
+	c.update(v.updates)
 	return v, nil
+}
+
+// update changes what is allowed, as an answer to a request for permission may.
+func (a *agent) update(updates []permissionUpdate) {
+	for _, u := range updates {
+		switch u.Type {
+		case "addRules":
+			for _, r := range u.Rules {
+				if u.Behavior != "allow" {
+					continue
+				}
+				rule := r.Tool
+				if r.Content != "" {
+					rule += "(" + r.Content + ")"
+				}
+				a.opts.allowed = append(a.opts.allowed, rule)
+			}
+		case "setMode":
+			a.setMode(u.Mode)
+		}
+	}
 }
 
 func refusal(text string) result {
@@ -67,17 +107,18 @@ func refusal(text string) result {
 // decide reads the answer to a request for permission, and whether it ends the turn as well.
 func decide(data json.RawMessage) (v verdict, interrupt bool) {
 	var answer struct {
-		Behavior     string         `json:"behavior"`
-		Message      string         `json:"message"`
-		Interrupt    bool           `json:"interrupt"`
-		UpdatedInput map[string]any `json:"updatedInput"`
+		Behavior     string             `json:"behavior"`
+		Message      string             `json:"message"`
+		Interrupt    bool               `json:"interrupt"`
+		UpdatedInput map[string]any     `json:"updatedInput"`
+		Updates      []permissionUpdate `json:"updatedPermissions"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return verdict{refusal: refusal("Tool permission request failed: " + err.Error())}, false
 	}
 	switch answer.Behavior {
 	case "allow":
-		return verdict{allowed: true, input: answer.UpdatedInput, meta: byPerson}, false
+		return verdict{allowed: true, input: answer.UpdatedInput, updates: answer.Updates, meta: byPerson}, false
 	case "deny":
 		r := refusal(answer.Message)
 		r.meta = doc{"decision": "reject", "source": "user_reject"}
@@ -87,28 +128,44 @@ func decide(data json.RawMessage) (v verdict, interrupt bool) {
 }
 
 // prompt is the request for permission to make a call.
-func (a *agent) prompt(c call, inside bool) doc {
-	d := doc{"subtype": "can_use_tool", "tool_name": c.name, "display_name": c.name, "input": c.input, "tool_use_id": c.id}
-	path := a.path(c)
-	switch c.name {
+func (c *conversation) prompt(made call, inside bool) doc {
+	d := doc{"subtype": "can_use_tool", "tool_name": made.name, "display_name": made.name, "input": made.input, "tool_use_id": made.id}
+	if c.sub != nil {
+		d["agent_id"] = c.sub.id
+	}
+	path := c.path(made)
+	switch made.name {
 	case "AskUserQuestion":
 		d["requires_user_interaction"] = true
 		return d
 	case "Bash":
-		d["description"], d["decision_reason"] = c.text("description"), "This command requires approval"
+		d["description"], d["decision_reason"] = made.text("description"), "This command requires approval"
 		d["permission_suggestions"] = []doc{{
 			"type": "addRules", "behavior": "allow", "destination": "localSettings",
-			"rules": []doc{{"toolName": "Bash", "ruleContent": c.text("command")}},
+			"rules": []doc{{"toolName": "Bash", "ruleContent": made.text("command")}},
 		}}
 		return d
 	}
+	if server, tool, ok := servedName(made.name); ok {
+		d["mcp_server"], d["display_name"], d["server_policy_ask_only"] = doc{"name": server, "source": "sdk"}, title(tool), true
+		d["permission_suggestions"] = []doc{{
+			"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": []doc{{"toolName": made.name}},
+		}}
+		return d
+	}
+	input := maps.Clone(made.input)
+	input["file_path"] = path
+	if _, given := input["replace_all"]; made.name == "Edit" && !given {
+		input["replace_all"] = false
+	}
+	d["input"] = input
 	suggestions := []doc{}
-	if a.opts.mode != modeEdits {
+	if c.opts.mode != modeEdits {
 		suggestions = append(suggestions, doc{"type": "setMode", "mode": modeEdits, "destination": "session"})
 	}
 	d["description"] = path
 	if inside {
-		if rel, err := filepath.Rel(a.cwd, path); err == nil {
+		if rel, err := filepath.Rel(c.cwd, path); err == nil {
 			d["description"] = rel
 		}
 	} else {
@@ -135,9 +192,15 @@ func (a *agent) inside(path string) bool {
 }
 
 // allowedByRule tells whether a rule of --allowedTools lets the call through: Write, Bash(make), Bash(git log:*).
-func (a *agent) allowedByRule(c call) bool {
-	for _, rule := range a.opts.allowed {
+func (a *agent) allowedByRule(c call) bool { return c.matches(a.opts.allowed) }
+
+// matches tells whether one of the rules is about the call.
+func (c call) matches(rules []string) bool {
+	for _, rule := range rules {
 		name, spec, special := strings.Cut(strings.TrimSuffix(rule, ")"), "(")
+		if server, _, ok := servedName(c.name); ok && (name == "mcp__"+server || name == "mcp__"+server+"__*") {
+			return true
+		}
 		if name != c.name {
 			continue
 		}

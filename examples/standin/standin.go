@@ -5,8 +5,11 @@
 // Use it to show and to test the program without an account, quickly and by the thousand, and to have a child that
 // crashes where the scenario says. A conformance test runs it and the real CLI side by side (package e2e/claude).
 //
-// It is no model and no sandbox. It knows no subagents, MCP servers, output styles, hooks other than Stop, time-outs of
-// Bash, or retries of the API: each failure of the API is final. Of the transcript it writes what a conversation is
+// Its subagents work in conversations of their own, in the foreground and in the background, and are revived with their
+// work; the tools of the other side are called over the stream (MCP servers of type sdk).
+//
+// It is no model and no sandbox. It knows no other MCP servers, output styles, hooks other than Stop, time-outs of
+// Bash, or retries of the API: each failure of the API is final, and a subagent's ends the work of all. Of the transcript it writes what a conversation is
 // continued from, and what others may read: messages, calls and results, under the uuids of the stream.
 package standin
 

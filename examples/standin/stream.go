@@ -65,6 +65,7 @@ type incoming struct {
 				IDs []string `json:"hookCallbackIds"`
 			} `json:"Stop"`
 		} `json:"hooks"`
+		Servers []string `json:"sdkMcpServers"`
 	} `json:"request"`
 	Response struct {
 		Subtype   string          `json:"subtype"`
@@ -103,35 +104,4 @@ func (a *agent) lifecycle(p prompt, state string) {
 // accept answers a control request.
 func (a *agent) accept(request string, response doc) {
 	a.print(doc{"type": "control_response", "response": doc{"subtype": "success", "request_id": request, "response": response}})
-}
-
-// request makes a control request and waits for its answer. The errors are those of wait, and errStreamClosed when no
-// answer can come any more.
-func (a *agent) request(body doc) (json.RawMessage, error) {
-	if a.input == nil {
-		return nil, errStreamClosed
-	}
-	id := uuid.NewString()
-	a.pending = id
-	defer func() { a.pending, a.reply = "", nil }()
-	a.print(doc{"type": "control_request", "request_id": id, "request": body})
-	for a.reply == nil {
-		if err := a.wait(nil); err != nil {
-			return nil, err
-		}
-		if a.input == nil && a.reply == nil {
-			if body["requires_user_interaction"] == true {
-				a.print(doc{"type": "control_cancel_request", "request_id": id})
-			}
-			return nil, errStreamClosed
-		}
-	}
-	if a.opts.replay {
-		// Together with the user messages the CLI repeats the answers to its requests.
-		a.print(doc{"type": "control_response", "response": a.reply.Response})
-	}
-	if a.reply.Response.Subtype == "error" {
-		return nil, fmt.Errorf("%w: %s", errRefused, a.reply.Response.Error)
-	}
-	return a.reply.Response.Response, nil
 }

@@ -12,11 +12,11 @@ import (
 // upToDate is what the CLI adds to the result of a change.
 const upToDate = " (file state is current in your context — no need to Read it back)"
 
-func (a *agent) read(c call) (result, error) {
-	path := a.path(c)
+func (c *conversation) read(made call) (result, error) {
+	path := c.path(made)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure(fmt.Sprintf("File does not exist. Note: your current working directory is %s.", a.cwd)), nil
+		return failure(fmt.Sprintf("File does not exist. Note: your current working directory is %s.", c.cwd)), nil
 	}
 	if err != nil {
 		return failure(err.Error()), nil
@@ -35,8 +35,8 @@ func (a *agent) read(c call) (result, error) {
 }
 
 // write makes a file, or writes one anew. Unlike the CLI it does not insist that the file has been read before.
-func (a *agent) write(c call) (result, error) {
-	path, content := a.path(c), c.text("content")
+func (c *conversation) write(made call) (result, error) {
+	path, content := c.path(made), made.text("content")
 	before, err := os.ReadFile(path)
 	r := result{
 		text: "The file " + path + " has been updated successfully." + upToDate,
@@ -56,8 +56,8 @@ func (a *agent) write(c call) (result, error) {
 	return r, nil
 }
 
-func (a *agent) edit(c call) (result, error) {
-	path, from, to := a.path(c), c.text("old_string"), c.text("new_string")
+func (c *conversation) edit(made call) (result, error) {
+	path, from, to := c.path(made), made.text("old_string"), made.text("new_string")
 	before, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return misuse("File does not exist."), nil
@@ -65,7 +65,7 @@ func (a *agent) edit(c call) (result, error) {
 	if err != nil {
 		return failure(err.Error()), nil
 	}
-	everywhere, _ := c.input["replace_all"].(bool)
+	everywhere, _ := made.input["replace_all"].(bool)
 	found := strings.Count(string(before), from)
 	switch {
 	case from == "" || found == 0:

@@ -10,15 +10,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
 )
 
-// A conversation is kept in one file of JSON lines:
+// A conversation is kept in one file of JSON lines, that of each subagent beside it, with what it was started for:
 //
 //	${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects/FOLDER/SESSION.jsonl
+//	…/projects/FOLDER/SESSION/subagents/agent-ID.jsonl
+//	…/projects/FOLDER/SESSION/subagents/agent-ID.meta.json
 //
 // FOLDER is the working directory with a dash for each character that is no letter or digit. A message stands there as
 // it stood in the stream, a person's under its uuid; one that was taken into a running turn is an attachment. Lines
@@ -53,6 +57,7 @@ func findTranscript(projects, session string) string {
 // A transcript is that file. It begins to exist with its first line.
 type transcript struct {
 	path string
+	head []doc // what it begins with
 	file *os.File
 }
 
@@ -71,9 +76,12 @@ func (t *transcript) add(d doc) error {
 			return fmt.Errorf("keep the conversation: %w", err)
 		}
 	}
-	if _, err := t.file.Write(append(encode(d), '\n')); err != nil {
-		return fmt.Errorf("keep the conversation: %w", err)
+	for _, d := range append(t.head, d) {
+		if _, err := t.file.Write(append(encode(d), '\n')); err != nil {
+			return fmt.Errorf("keep the conversation: %w", err)
+		}
 	}
+	t.head = nil
 	return nil
 }
 
@@ -99,24 +107,28 @@ type entry struct {
 		ID      string           `json:"id"`
 		Content examples.Content `json:"content"`
 	} `json:"message"`
-	IsAPIError bool `json:"isApiErrorMessage"`
+	Timestamp  time.Time `json:"timestamp"`
+	IsAPIError bool      `json:"isApiErrorMessage"`
+	Error      string    `json:"error"`
 	Attachment struct {
 		Type   string `json:"type"`
 		Prompt string `json:"prompt"`
 	} `json:"attachment"`
-	ToolUseResult json.RawMessage `json:"toolUseResult"`
-	TotalCostUSD  float64         `json:"totalCostUSD"`
+	ToolUseResult json.RawMessage       `json:"toolUseResult"`
+	ModelUsage    map[string]modelUsage `json:"modelUsage"`
 }
 
 // A past is what a transcript tells to those who go on with it.
 type past struct {
 	messages []examples.Message
-	answered map[string]bool   // uuids of a person's messages that have had a reply: sent again, they are not run again
-	open     []string          // calls without a result
-	tasks    map[string]string // background tasks without an end, and the calls that began them
-	cost     float64           // in USD, of processes that ended orderly
-	last     string            // uuid of the last line
+	answered map[string]bool // uuids of a person's messages that have had a reply: sent again, they are not run again
+	open     []string        // calls without a result
+	tasks    []orphan        // background work without an end
+	spent    spent           // by processes that ended orderly
+	limited  time.Time       // when a usage limit was first met; zero: never
+	last     string          // uuid of the last line
 
+	path    string   // of the transcript
 	reply   string   // id of the assistant's message that is being read
 	inReply bool     // the last line was one of it
 	waiting []string // uuids of a person's messages that have had no reply yet
@@ -129,7 +141,7 @@ func readTranscript(path string) (*past, error) {
 		return nil, fmt.Errorf("read the conversation: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	p := &past{answered: map[string]bool{}, tasks: map[string]string{}}
+	p := &past{path: path, answered: map[string]bool{}}
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadBytes('\n')
 		var e entry
@@ -143,6 +155,15 @@ func readTranscript(path string) (*past, error) {
 			return nil, fmt.Errorf("read the conversation: %w", err)
 		}
 	}
+}
+
+// description says what a subagent of the conversation was started for.
+func (p *past) description(id string) string {
+	s, err := readSubagent(p.path, id)
+	if err != nil {
+		return ""
+	}
+	return s.Task
 }
 
 func (p *past) take(e entry) {
@@ -165,11 +186,17 @@ func (p *past) take(e entry) {
 			p.answered[uuid] = true
 		}
 		p.waiting = nil
-		if !e.IsAPIError {
+		switch {
+		case !e.IsAPIError:
 			p.said(e)
+		case e.Error == rateLimit && p.limited.IsZero():
+			p.limited = e.Timestamp
 		}
 	case "cost-state":
-		p.cost = e.TotalCostUSD
+		p.spent = spent{}
+		for _, u := range e.ModelUsage {
+			p.spent = p.spent.plus(examples.Usage(u))
+		}
 	}
 }
 
@@ -177,8 +204,8 @@ func (p *past) heard(role examples.Role, texts []string) {
 	p.messages = append(p.messages, examples.Message{Role: role, Texts: texts})
 	p.inReply = false
 	for _, t := range texts {
-		if m := taskOf.FindStringSubmatch(t); m != nil {
-			delete(p.tasks, m[1])
+		if m := tasksOf.FindString(t); m != "" {
+			p.tasks = slices.DeleteFunc(p.tasks, func(o orphan) bool { return strings.Contains(m, "<task-id>"+o.id+"</task-id>") })
 		}
 	}
 }
@@ -187,6 +214,10 @@ func (p *past) heard(role examples.Role, texts []string) {
 func (p *past) results(e entry) {
 	var result struct {
 		BackgroundTaskID string `json:"backgroundTaskId"`
+		IsAsync          bool   `json:"isAsync"`
+		AgentID          string `json:"agentId"`
+		RevivedAgentID   string `json:"revivedAgentId"`
+		Description      string `json:"description"`
 	}
 	_ = json.Unmarshal(e.ToolUseResult, &result) // a failed call has a text there
 	for _, b := range e.Message.Content {
@@ -194,8 +225,13 @@ func (p *past) results(e entry) {
 			continue
 		}
 		p.open = slices.DeleteFunc(p.open, func(id string) bool { return id == b.ToolUseID })
-		if result.BackgroundTaskID != "" {
-			p.tasks[result.BackgroundTaskID] = b.ToolUseID
+		switch {
+		case result.BackgroundTaskID != "":
+			p.tasks = append(p.tasks, orphan{id: result.BackgroundTaskID, call: b.ToolUseID})
+		case result.IsAsync:
+			p.tasks = append(p.tasks, orphan{id: result.AgentID, subagent: result.Description})
+		case result.RevivedAgentID != "":
+			p.tasks = append(p.tasks, orphan{id: result.RevivedAgentID, subagent: p.description(result.RevivedAgentID)})
 		}
 	}
 }
@@ -213,4 +249,13 @@ func (p *past) said(e entry) {
 			p.open = append(p.open, b.ID)
 		}
 	}
+}
+
+// forgetOpen takes away what was last said, if it was nothing but calls that never had a result.
+func (p *past) forgetOpen() {
+	last := len(p.messages) - 1
+	if last >= 0 && len(p.open) > 0 && p.messages[last].Role == examples.Assistant && len(p.messages[last].Texts) == 0 {
+		p.messages = p.messages[:last]
+	}
+	p.open = nil
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,8 +25,11 @@ func TestAConversationIsReadAsItWasKept(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"other","type":"tool_result","content":"Exit code 1"}]},"toolUseResult":"Error: Exit code 1"}`,
 		`{"type":"attachment","attachment":{"type":"date","date":"2026-11-21"}}`,
 		`{"type":"attachment","attachment":{"type":"queued_command","prompt":"meanwhile","source_uuid":"absorbed"}}`,
-		`{"type":"assistant","isApiErrorMessage":true,"message":{"id":"e","content":[{"type":"text","text":"API Error: 529"}]}}`,
-		`{"type":"cost-state","totalCostUSD":0.00264}`,
+		`{"type":"assistant","isApiErrorMessage":true,"error":"server_error","timestamp":"2026-11-21T08:00:00.000Z","message":{"id":"e","content":[{"type":"text","text":"API Error: 529"}]}}`,
+		`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","timestamp":"2026-11-21T09:00:00.000Z","message":{"id":"f","content":[{"type":"text","text":"API Error: Request rejected (429)"}]}}`,
+		`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","timestamp":"2026-11-21T10:00:00.000Z","message":{"id":"g","content":[{"type":"text","text":"API Error: Request rejected (429)"}]}}`,
+		`{"type":"cost-state","totalCostUSD":9,"modelUsage":{"old":{"inputTokens":1,"outputTokens":1,"costUSD":9}}}`,
+		`{"type":"cost-state","totalCostUSD":0.00264,"modelUsage":{"a":{"inputTokens":140,"outputTokens":84,"cacheReadInputTokens":7,"costUSD":0.0025},"b":{"inputTokens":100,"cacheCreationInputTokens":5,"costUSD":0.00014}}}`,
 		`{"type":"user","message":{"role":"user","content":"unanswered"},"uuid":"next"}`,
 		`{"type":"assistant","message":{"id":"m2","con`,
 	}, "\n"))
@@ -43,20 +47,24 @@ func TestAConversationIsReadAsItWasKept(t *testing.T) {
 	if diff := cmp.Diff([]string{"asked"}, p.open); diff != "" {
 		t.Errorf("the calls without a result: %s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"b12345678": "begun"}, p.tasks); diff != "" {
+	if diff := cmp.Diff([]orphan{{id: "b12345678", call: "begun"}}, p.tasks, cmp.AllowUnexported(orphan{})); diff != "" {
 		t.Errorf("the tasks without an end: %s", diff)
 	}
 	if !p.answered["task"] || p.answered["next"] || p.answered["absorbed"] {
 		t.Errorf("what had a reply: %v", p.answered)
 	}
-	if p.cost != 0.00264 {
-		t.Errorf("the cost is %v", p.cost)
+	if want := (spent{Input: 240, Output: 84, CacheRead: 7, CacheWrite: 5}); p.spent != want {
+		t.Errorf("what was spent is %+v, not %+v", p.spent, want)
+	}
+	if want := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC); !p.limited.Equal(want) {
+		t.Errorf("the limit was met at %v, not %v", p.limited, want)
 	}
 }
 
 func TestATaskWhoseEndWasToldIsOver(t *testing.T) {
 	begun := `{"type":"user","message":{"content":[{"tool_use_id":"c","type":"tool_result","content":"x"}]},"toolUseResult":{"backgroundTaskId":"b12345678"}}` + "\n"
 	for name, told := range map[string]string{
+		"together with another":   `{"type":"user","message":{"content":"<task-notification>\n<task-id>b87654321</task-id>\n<task-id>b12345678</task-id>\n<status>stopped</status>"}}`,
 		"in a turn of its own":    `{"type":"user","message":{"content":"<task-notification>\n<task-id>b12345678</task-id>"}}`,
 		"in the middle of a turn": `{"type":"attachment","attachment":{"type":"queued_command","prompt":"<task-notification>\n<task-id>b12345678</task-id>"}}`,
 	} {

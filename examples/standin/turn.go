@@ -13,14 +13,6 @@ import (
 // maxBlocks is how often in a row the Stop hook may refuse the end of a turn.
 const maxBlocks = 9
 
-// What a reply costs, whatever its length: tokens, and USD at the list price of the model that the CLI was measured
-// with.
-const (
-	inputTokens  = 120
-	outputTokens = 42
-	replyCost    = 0.00132
-)
-
 // A turn is the time from a prompt to its result.
 type turn struct {
 	prompt   prompt
@@ -29,96 +21,113 @@ type turn struct {
 	absorbed []prompt // messages that came in its middle and were taken in
 	users    int      // messages to the model after the prompt, as num_turns counts them
 	replies  int
+	spent    spent
+	last     spent // on the last reply
 	denials  []doc
-	text     string // of the last reply
-	calling  bool   // the last reply was calls
+	calls    int
+	used     []string // tools that were called, by name; those that there are
+	text     string   // of the last reply
+	calling  bool     // the last reply was calls
 }
 
-// play runs one turn to its result.
-func (a *agent) play(p prompt) error {
+// play runs one turn of the main conversation to its result.
+func (c *conversation) play(p prompt) error {
 	t := &turn{prompt: p, began: time.Now()}
-	a.turn = t
-	defer func() { a.turn = nil }()
-	a.lifecycle(p, "started")
-	a.printInit()
-	a.messages = append(a.messages, user(p.text))
+	c.turn = t
+	defer func() { c.turn = nil }()
+	c.lifecycle(p, "started")
+	c.printInit()
+	c.messages = append(c.messages, user(p.text))
 	if p.silent {
-		a.printResult(t, doc{"subtype": "success", "is_error": false, "result": "", "stop_reason": nil})
-		return a.record(t)
+		c.printResult(t, doc{"subtype": "success", "is_error": false, "result": "", "stop_reason": nil})
+		return c.record(t)
 	}
-	final, err := a.converse(t)
+	final, err := c.converse(t)
 	var failure apiFailure
+	var reached bound
 	switch {
-	case err == nil:
-		a.failed = false
-		for _, m := range t.absorbed {
-			a.lifecycle(m, "completed")
+	case errors.As(err, &reached):
+		c.failed = true
+		if !t.recorded { // nothing has come of it, and yet it is kept
+			if err := c.keepPrompt(t); err != nil {
+				return err
+			}
 		}
-		a.printResult(t, doc{
+		c.printResult(t, reached.result())
+		for _, m := range append(t.absorbed, p) {
+			c.lifecycle(m, reached.receipt)
+		}
+		return nil
+	case err == nil:
+		c.failed = false
+		for _, m := range t.absorbed {
+			c.lifecycle(m, "completed")
+		}
+		c.printResult(t, doc{
 			"subtype": "success", "is_error": false, "terminal_reason": "completed", "stop_reason": "end_turn", "result": final,
 			"api_error_status": nil,
 		})
-		a.lifecycle(p, "completed")
+		c.lifecycle(p, "completed")
 		return nil
 	case errors.As(err, &failure):
-		a.failed = true
-		a.printResult(t, failure.result())
+		c.failed = true
+		c.printResult(t, failure.result())
 	case errors.Is(err, errInterrupted):
-		a.failed = true
-		if err := a.cutShort(t); err != nil {
+		c.failed = true
+		if err := c.cutShort(t); err != nil {
 			return err
 		}
+		reason, stop := "aborted_streaming", any(nil)
+		if t.calling {
+			reason, stop = "aborted_tools", "tool_use"
+		}
+		c.printResult(t, doc{
+			"subtype": "error_during_execution", "is_error": true, "terminal_reason": reason, "stop_reason": stop,
+			"errors": []string{"the turn was interrupted"},
+		})
 	default:
 		return err
 	}
 	for _, m := range append(t.absorbed, p) {
-		a.lifecycle(m, "cancelled")
+		c.lifecycle(m, "cancelled")
 	}
 	return nil
 }
 
 // converse lets the model speak until it is done, and gives its last text.
-func (a *agent) converse(t *turn) (string, error) {
+func (c *conversation) converse(t *turn) (string, error) {
 	for blocks := 0; ; {
-		if err := a.drain(); err != nil {
+		if c.broken != nil { // nobody hears it, and its tools are gone
+			return "", c.broken
+		}
+		if err := c.drain(); err != nil {
 			return "", err
 		}
-		reply := a.scenario.Next(a.messages)
-		switch {
-		case reply.Crash != 0:
-			return "", ending{code: reply.Crash, crashed: true}
-		case reply.Hang:
-			for {
-				if err := a.wait(nil); err != nil {
-					return "", err
-				}
-			}
-		}
-		if reply.APIError != nil {
-			return "", a.fail(t, *reply.APIError)
-		}
-		if err := a.record(t); err != nil {
+		if err := c.overlong(t); err != nil {
 			return "", err
 		}
-		if err := a.say(t, reply); err != nil {
+		if err := c.exhausted(t); err != nil {
+			return "", err
+		}
+		if err := c.reply(t); err != nil {
 			return "", err
 		}
 		if t.calling {
-			if err := a.absorb(t); err != nil {
+			if err := c.absorb(t); err != nil {
 				return "", err
 			}
 			continue
 		}
-		reason, err := a.askGate(t, blocks > 0)
+		reason, err := c.askGate(t, blocks > 0)
 		if err != nil || reason == "" {
 			return t.text, err
 		}
 		blocks++
-		if err := a.feedback(t, reason); err != nil {
+		if err := c.feedback(t, reason); err != nil {
 			return "", err
 		}
 		if blocks == maxBlocks {
-			a.message(doc{
+			c.message(doc{
 				"type": "system", "subtype": "informational", "level": "warning",
 				"content": fmt.Sprintf("A hook blocked the turn from ending %d consecutive times—overriding and ending turn.", blocks),
 			})
@@ -127,9 +136,56 @@ func (a *agent) converse(t *turn) (string, error) {
 	}
 }
 
-// drain takes in what has come, without waiting.
+// reply lets the model speak once, and makes the calls of what it says.
+func (c *conversation) reply(t *turn) error {
+	reply := c.next(time.Now())
+	switch {
+	case reply.Crash != 0:
+		return ending{code: reply.Crash, crashed: true}
+	case reply.Hang:
+		for {
+			if cut := c.wait(); cut != nil {
+				if err := c.record(t); err != nil { // the CLI keeps a prompt that it was stopped over
+					return err
+				}
+				return cut
+			}
+		}
+	case reply.APIError != nil:
+		return c.fail(t, *reply.APIError)
+	}
+	if err := c.record(t); err != nil {
+		return err
+	}
+	return c.say(t, reply)
+}
+
+// next is what the model says now. A usage limit that has passed is none any more, in this process and in later ones.
+func (c *conversation) next(now time.Time) examples.Reply {
+	reply := c.scenario.Next(c.messages)
+	if reply.APIError == nil || reply.APIError.Lasts == 0 {
+		return reply
+	}
+	if c.limitedSince.IsZero() {
+		c.limitedSince = now
+	}
+	until := reply.APIError.Passes(c.limitedSince)
+	if !now.Before(until) {
+		c.scenario = c.scenario.Lifted()
+		return c.scenario.Next(c.messages)
+	}
+	reply.APIError = new(reply.APIError.Until(until))
+	return reply
+}
+
+// drain takes in what has come, and lets the strands do what they can, without waiting.
 func (a *agent) drain() error {
 	for {
+		if moved, err := a.goOn(); err != nil {
+			return err
+		} else if moved {
+			continue
+		}
 		select {
 		case line, ok := <-a.input:
 			if !ok {
@@ -148,90 +204,90 @@ func (a *agent) drain() error {
 }
 
 // absorb takes what has been said meanwhile into the running turn.
-func (a *agent) absorb(t *turn) error {
-	if err := a.drain(); err != nil {
+func (c *conversation) absorb(t *turn) error {
+	if err := c.drain(); err != nil {
 		return err
 	}
-	for _, p := range a.queue {
-		a.messages = append(a.messages, examples.Message{Role: examples.System, Texts: []string{p.text}})
-		a.echo(p)
-		a.lifecycle(p, "started")
+	for _, p := range c.queue {
+		c.messages = append(c.messages, examples.Message{Role: examples.System, Texts: []string{p.text}})
+		c.echo(p)
+		c.lifecycle(p, "started")
 		t.absorbed = append(t.absorbed, p)
 		mode := "prompt"
 		if p.origin != nil {
 			mode = "task-notification"
 		}
-		err := a.keep(doc{"type": "attachment", "uuid": uuid.NewString(), "attachment": doc{
+		err := c.keep(doc{"type": "attachment", "uuid": uuid.NewString(), "attachment": doc{
 			"type": "queued_command", "prompt": p.text, "source_uuid": p.uuid, "commandMode": mode,
 		}})
 		if err != nil {
 			return err
 		}
 	}
-	a.queue = nil
+	c.queue = nil
 	return nil
 }
 
 // say prints and keeps a reply, one block a line, and makes its calls.
-func (a *agent) say(t *turn, r examples.Reply) error {
+func (c *conversation) say(t *turn, r examples.Reply) error {
 	blocks := []doc{}
 	if r.Text != "" {
 		blocks = append(blocks, doc{"type": "text", "text": r.Text})
 	}
 	var calls []call
 	for _, tool := range r.Tools {
-		c := call{id: "toolu_" + shortID(), name: tool.Name, input: tool.Input}
-		if c.input == nil {
-			c.input = map[string]any{}
+		made := call{id: "toolu_" + shortID(), name: tool.Name, input: tool.Input}
+		if made.input == nil {
+			made.input = map[string]any{}
 		}
-		calls = append(calls, c)
-		blocks = append(blocks, doc{"type": "tool_use", "id": c.id, "name": c.name, "input": c.input})
+		if made.name == "SendMessage" {
+			made.input = addressed(made)
+		}
+		calls = append(calls, made)
+		blocks = append(blocks, doc{"type": "tool_use", "id": made.id, "name": made.name, "input": made.input})
 	}
 	t.replies++
-	a.cost += replyCost
+	billed := r.Billed()
+	c.spent, t.spent, t.last = c.spent.plus(billed), t.spent.plus(billed), spent(billed)
 	t.text, t.calling = r.Text, len(calls) > 0
 	said := examples.Message{Role: examples.Assistant}
 	if r.Text != "" {
 		said.Texts = []string{r.Text}
 	}
-	a.messages = append(a.messages, said)
-	stop := "end_turn"
-	if t.calling {
-		stop = "tool_use"
-	}
+	c.messages = append(c.messages, said)
+	begun := t.last // a line shows what is known when the reply begins
+	begun.Output = 0
 	id := "msg_" + shortID()
 	for _, b := range blocks {
 		message := doc{
-			"id": id, "type": "message", "role": "assistant", "model": a.opts.model, "content": []doc{b},
-			"stop_reason": nil, "stop_sequence": nil, "usage": usage(1),
+			"id": id, "type": "message", "role": "assistant", "model": c.opts.model, "content": []doc{b},
+			"stop_reason": nil, "stop_sequence": nil, "usage": begun.usage(),
 		}
-		line := doc{"type": "assistant", "message": message, "parent_tool_use_id": nil, "timestamp": now(), "uuid": uuid.NewString()}
-		a.message(line)
-		message["stop_reason"] = stop
-		if err := a.keep(doc{"type": "assistant", "uuid": line["uuid"], "message": message}); err != nil {
+		line := doc{"type": "assistant", "message": message, "uuid": uuid.NewString()}
+		if c.sub == nil || b["type"] != "text" || c.opts.subagentText {
+			c.line(line)
+		}
+		message["stop_reason"], message["usage"] = t.stopReason(), t.last.usage()
+		if err := c.keep(doc{"type": "assistant", "uuid": line["uuid"], "message": message}); err != nil {
 			return err
 		}
 	}
-	return a.callAll(t, calls)
+	if err := c.exhausted(t); err != nil {
+		return err
+	}
+	return c.callAll(t, calls)
 }
 
-// cutShort ends a turn that was interrupted.
-func (a *agent) cutShort(t *turn) error {
-	if err := a.record(t); err != nil {
+// cutShort tells the model that its turn was interrupted.
+func (c *conversation) cutShort(t *turn) error {
+	if err := c.record(t); err != nil {
 		return err
 	}
-	text, reason, stop := "[Request interrupted by user]", "aborted_streaming", any(nil)
+	text := "[Request interrupted by user]"
 	if t.calling {
-		text, reason, stop = "[Request interrupted by user for tool use]", "aborted_tools", "tool_use"
+		text = "[Request interrupted by user for tool use]"
 	}
-	a.messages = append(a.messages, user(text))
+	c.messages = append(c.messages, user(text))
 	t.users++
-	if err := a.userLine([]doc{{"type": "text", "text": text}}, nil, nil); err != nil {
-		return err
-	}
-	a.printResult(t, doc{
-		"subtype": "error_during_execution", "is_error": true, "terminal_reason": reason, "stop_reason": stop,
-		"errors": []string{"the turn was interrupted"},
-	})
-	return nil
+	return c.userLine([]doc{{"type": "text", "text": text}}, nil, nil)
 }

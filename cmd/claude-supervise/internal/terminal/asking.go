@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,21 +9,33 @@ import (
 	"time"
 )
 
-// Submit hands over the answer to a question; an empty answer skips it, and change replaces an answer that was given before.
-// It may block for as long as saving takes. Its error is read by the person: why the answer was refused or came too late.
-type Submit func(ctx context.Context, id, answer string, change bool) error
+// A Reply is what a person does with a question.
+type Reply struct {
+	Text    string // the answer as Choose gave it; empty: the question is skipped
+	Change  bool   // it replaces an answer that was given before
+	Decline bool   // the person will not answer; Text is why, and may be empty
+}
+
+// Submit hands over the reply to a question. It may block for as long as saving takes. Its error is read by the person: why
+// the reply was refused or came too late.
+type Submit func(ctx context.Context, id string, r Reply) error
 
 // asking is the conversation with the person: which question is asked, what was typed so far, what was answered. It belongs
-// to the goroutine of Run; it writes to the Printer and reads nothing.
+// to the goroutine of Run; it writes to the Printer and reads nothing. It is the same on every terminal: a question is asked as
+// lines of text and answered by lines, or, with styles, as a form.
 type asking struct {
 	out    *Printer
 	submit Submit
 	dir    string
+	rest   func() // gives the terminal back as it was, so that lines can be typed
 
 	open     []Question          // as last told
 	current  *Question           // its prompt is open
 	earlier  int                 // when current is one that was answered before: its place in given plus 1; else 0
 	entry    entry               // what was typed of the answer
+	styles   *styles             // what forms look like; nil: lines are asked and read
+	form     *form               // of current
+	kept     *form               // that was open when the program left the foreground
 	given    map[string][]answer // by group, in the order of answering
 	answered map[string]bool     // open as last told, but answered here
 	told     map[string]bool     // was shown to the person
@@ -35,8 +48,8 @@ type answer struct {
 	text     string
 }
 
-func newAsking(out *Printer, submit Submit, dir string) *asking {
-	return &asking{out: out, submit: submit, dir: dir,
+func newAsking(out *Printer, submit Submit, dir string, looks *styles) *asking {
+	return &asking{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
 		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}}
 }
 
@@ -86,7 +99,7 @@ func (a *asking) withdraw(q Question, why string) {
 	} else if why == "" {
 		why = "it is no longer asked"
 	}
-	a.close(a.wrap(fmt.Sprintf("\n[%s] %s", name(q), CleanLine(why, 0))))
+	a.close("\n" + a.record(q, CleanLine(why, 0)))
 	delete(a.told, q.ID) // said already
 }
 
@@ -113,8 +126,12 @@ func (a *asking) show(listening bool) bool {
 func (a *asking) ask(q Question, earlier int) {
 	a.current, a.earlier, a.entry = &q, earlier, entry{}
 	a.told[q.ID] = true
+	if a.styles != nil {
+		a.openForm()
+		return
+	}
 	width := a.out.Columns()
-	text := "\n" + render(q, width, time.Now(), a.out.bold)
+	text := "\n" + render(q, width, time.Now(), maxShown, maxLines, a.out.bold)
 	text += a.out.faint(strings.TrimSuffix(hint(q, a.canGoBack(), width)+wrap(elsewhere(q), "", width), "\n")) + "\n"
 	if earlier > 0 {
 		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
@@ -124,6 +141,10 @@ func (a *asking) ask(q Question, earlier int) {
 
 // again opens the prompt of the current question once more, below a text.
 func (a *asking) again(text string) {
+	if a.form != nil {
+		a.form.say(strings.TrimSpace(text))
+		return
+	}
 	a.entry = entry{}
 	a.out.ask(text, name(*a.current)+"> ")
 }
@@ -131,13 +152,14 @@ func (a *asking) again(text string) {
 // pause closes an open prompt because nobody can be asked now. The question stays open.
 func (a *asking) pause() {
 	if a.current != nil {
+		a.kept = a.form
 		a.close("\n" + a.stays(*a.current))
 	}
 }
 
 // close ends the open prompt with a last text.
 func (a *asking) close(text string) {
-	a.current, a.earlier, a.entry = nil, 0, entry{}
+	a.current, a.earlier, a.entry, a.form = nil, 0, entry{}, nil
 	a.out.answered(text)
 }
 
@@ -204,11 +226,15 @@ func (a *asking) command(ctx context.Context, text string) {
 		a.back()
 	case "-":
 		if q.Optional && a.earlier == 0 {
-			a.send(ctx, "", "skipped")
+			a.send(ctx, Reply{}, "answered: skipped")
 			return
 		}
 		a.choose(ctx, text)
 	default:
+		if why, ok := strings.CutPrefix(strings.TrimSpace(text), "!"); ok && q.Declinable && a.earlier == 0 {
+			a.decline(ctx, strings.TrimSpace(Clean(why)))
+			return
+		}
 		// b is the second option where there is one, or the start of a label; else it goes back.
 		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.readings("b")) == 0 && a.canGoBack() {
 			a.back()
@@ -218,32 +244,55 @@ func (a *asking) command(ctx context.Context, text string) {
 	}
 }
 
+// folder is where paths in the answer to the current question begin.
+func (a *asking) folder() string { return cmp.Or(a.current.Folder, a.dir) }
+
 func (a *asking) choose(ctx context.Context, text string) {
-	chosen, err := Choose(*a.current, text, a.dir)
+	chosen, err := Choose(*a.current, text, a.folder())
 	if err != nil {
 		a.again(a.wrap("Not taken: " + err.Error() + "."))
 		return
 	}
-	a.send(ctx, chosen, CleanLine(chosen, 200))
+	a.answer(ctx, chosen)
 }
 
-// send hands the answer over. Only when that has succeeded it counts as given.
-func (a *asking) send(ctx context.Context, text, shown string) {
+func (a *asking) answer(ctx context.Context, chosen string) {
+	a.send(ctx, Reply{Text: chosen, Change: a.earlier > 0}, "answered: "+CleanLine(chosen, 200))
+}
+
+func (a *asking) decline(ctx context.Context, why string) {
+	said := "declined"
+	if why != "" {
+		said += ": " + CleanLine(why, 200)
+	}
+	a.send(ctx, Reply{Text: why, Decline: true}, said)
+}
+
+// send hands the reply over. Only when that has succeeded it counts as given.
+func (a *asking) send(ctx context.Context, r Reply, said string) {
 	q, earlier := *a.current, a.earlier
-	if err := a.submit(ctx, q.ID, text, earlier > 0); err != nil {
+	if err := a.submit(ctx, q.ID, r); err != nil {
 		a.again(a.wrap("Not taken: " + CleanLine(err.Error(), 0)))
 		return
 	}
 	switch {
 	case earlier > 0:
-		a.given[q.Group][earlier-1].text = text
-	case q.Group != "":
-		a.given[q.Group] = append(a.given[q.Group], answer{q, text})
+		a.given[q.Group][earlier-1].text = r.Text
+	case q.Group != "" && !r.Decline:
+		a.given[q.Group] = append(a.given[q.Group], answer{q, r.Text})
 	}
 	if earlier == 0 {
 		a.answered[q.ID] = true
 	}
-	a.close(a.wrap(fmt.Sprintf("[%s] answered: %s", name(q), shown)))
+	a.close(a.record(q, said))
+}
+
+// record is what stays on the terminal of a question that is no longer asked. A form is gone then, so it says what was asked.
+func (a *asking) record(q Question, what string) string {
+	if a.styles == nil {
+		return a.wrap(fmt.Sprintf("[%s] %s", name(q), what))
+	}
+	return a.wrap(fmt.Sprintf("[%s] %s", name(q), CleanLine(q.Text, 200))) + wrap(what, "  ", a.out.Columns()) + "\n"
 }
 
 func (a *asking) canGoBack() bool {
@@ -282,6 +331,7 @@ func (a *asking) end() {
 			}
 		}
 		a.paused = true
+		a.rest() // before it is said that Enter is enough
 		a.close(text + "Nothing more is asked here until you press Enter.\n")
 	}
 }

@@ -1,12 +1,12 @@
-// Package terminal is the person's side of a run: it shows progress and results, asks questions in a terminal's line mode,
-// and turns what a person typed into an answer.
+// Package terminal is the person's side of a run: it shows progress and results, asks questions as forms that are drawn in place
+// or, on a terminal that cannot or should not draw, in lines, and turns what a person typed into an answer.
 //
 // Use [Printer] for everything a command shows, [Prompter] to ask the open questions of a run one at a time, and [Choose]
 // wherever a person's words become an answer (the terminal, the answer command, an answer file, a page). Whatever came from
 // an agent, a file or another process is made safe by this package when it is shown, so callers cannot forget it; [Clean] is
 // exported for other ways of showing.
 //
-// It does not know runs, agents or the database, never decides what is asked, and never changes the mode of a terminal.
+// It does not know runs, agents or the database, never decides what is asked, and leaves a terminal in the mode that it found.
 package terminal
 
 import (

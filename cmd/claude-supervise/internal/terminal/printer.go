@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -26,13 +25,14 @@ const (
 type Look struct {
 	Plain  bool                // no colours and no status line, whatever the terminal can do
 	Quiet  bool                // no progress; notices, questions and results are shown
-	Getenv func(string) string // NO_COLOR and TERM are looked up here; nil: a terminal is taken for a dumb one
+	Getenv func(string) string // TERM, NO_COLOR and ACCESSIBLE are looked up here; nil: a terminal is taken for a dumb one
 }
 
 // A Printer owns what a command shows: progress, notices and questions on stderr, results on stdout. One goroutine writes, so
 // nothing is torn, and a terminal that stands still (Ctrl-S) stops nobody but it. On a terminal stderr gets one status line that
 // is redrawn in place, and colours unless NO_COLOR is set; a pipe, a file and TERM=dumb get plain lines and never an escape
-// sequence. While a question's prompt is open, progress is held back, and shown after the answer.
+// sequence. While a question's prompt is open, progress is held back, and shown after the answer; notices and results are shown
+// above a prompt that is drawn in place.
 //
 // All methods may be called from any goroutine. Close must be called.
 type Printer struct {
@@ -41,6 +41,7 @@ type Printer struct {
 	err     stream
 	able    bool // stderr takes escape sequences
 	colours bool
+	inLines bool // questions are asked in lines all the same
 
 	mu      sync.Mutex
 	room    *sync.Cond // waits on mu: results were written
@@ -51,6 +52,9 @@ type Printer struct {
 	held    []string // progress while a prompt is open, oldest first
 	heldLen int      // its bytes
 	prompt  string   // the open prompt's last line; empty: none is open
+	panel   []string // the rows of a prompt that is drawn in place; nil: none is open
+	anew    bool     // others have written over the panel
+	settled []chan struct{}
 	status  Status
 	failed  error // the first error of stdout
 	closing bool
@@ -85,7 +89,17 @@ func NewPrinter(stdout, stderr io.Writer, look Look) *Printer {
 	}
 	out, err, kind := streamOf(stdout), streamOf(stderr), getenv("TERM")
 	able := err.terminal != nil && !look.Plain && kind != "" && kind != "dumb"
-	return newPrinter(out, err, look.Quiet, able, able && getenv("NO_COLOR") == "")
+	p := newPrinter(out, err, look.Quiet, able, able && getenv("NO_COLOR") == "")
+	p.inLines = getenv("ACCESSIBLE") != ""
+	return p
+}
+
+// forms gives the looks of questions that are drawn in place; nil where they are asked in lines.
+func (p *Printer) forms() *styles {
+	if !p.able || p.inLines {
+		return nil
+	}
+	return newStyles(p.colours)
 }
 
 func newPrinter(out, err stream, quiet, able, colours bool) *Printer {
@@ -108,12 +122,18 @@ func streamOf(w io.Writer) stream {
 
 // Columns is the width that texts are wrapped to: 80, or less on a narrower terminal.
 func (p *Printer) Columns() int {
+	columns, _ := p.size()
+	return max(min(columns, 80), 20)
+}
+
+// size is that of the terminal, or 80 by 24 where there is none.
+func (p *Printer) size() (columns, rows int) {
 	if p.err.terminal != nil {
-		if w, _, err := term.GetSize(int(p.err.terminal.Fd())); err == nil && w > 0 {
-			return max(min(w, 80), 20)
+		if columns, rows, err := term.GetSize(int(p.err.terminal.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
 		}
 	}
-	return 80
+	return 80, 24
 }
 
 // Progress shows what goes on as lines on stderr, wrapped on a terminal and whole in a pipe. It never blocks: if the terminal
@@ -122,26 +142,27 @@ func (p *Printer) Progress(text string) {
 	if p.quiet {
 		return
 	}
-	p.show(p.fit(text))
+	p.show(progress, p.fit(text))
 }
 
-// Notice shows what a person has to know even with Quiet: warnings, how to go on. Otherwise it is like Progress.
-func (p *Printer) Notice(text string) { p.show(p.fit(text)) }
+// Notice shows what a person has to know even with Quiet: warnings, how to go on. Otherwise it is like Progress, but does not
+// wait where a prompt is drawn in place: it is shown above.
+func (p *Printer) Notice(text string) { p.show(prompted, p.fit(text)) }
 
 func (p *Printer) fit(text string) string {
 	text = strings.TrimRight(Clean(text), "\n")
 	if p.err.terminal != nil {
-		text = ansi.Wrap(text, p.Columns(), "")
+		text = wrapWords(text, p.Columns())
 	}
 	return text + "\n"
 }
 
-func (p *Printer) show(text string) {
+func (p *Printer) show(kind pieceKind, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.closing:
-	case p.prompt != "":
+	case p.prompt != "" || p.panel != nil && kind == progress:
 		p.held, p.heldLen = append(p.held, text), p.heldLen+len(text)
 		for len(p.held) > maxHeld || p.heldLen > maxWaiting {
 			p.heldLen -= len(p.held[0])
@@ -228,11 +249,34 @@ func (p *Printer) ask(block, prompt string) {
 	p.enqueue(piece{prompted, block + prompt})
 }
 
+// draw shows the rows of a prompt in place, below everything else, until answered or drawn as nil. Without a row the prompt stays
+// open, but is taken from the terminal for a while. With anew the rows stand below what others have written meanwhile.
+func (p *Printer) draw(rows []string, anew bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.panel, p.anew = rows, p.anew || anew
+	p.nudge()
+}
+
+// settle waits until the terminal has taken everything so far, or ctx ends.
+func (p *Printer) settle(ctx context.Context) {
+	taken := make(chan struct{})
+	p.mu.Lock()
+	p.settled = append(p.settled, taken)
+	p.nudge()
+	p.mu.Unlock()
+	select {
+	case <-taken:
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}
+
 // answered closes the prompt with a last text and shows the progress that was held back.
 func (p *Printer) answered(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prompt = ""
+	p.prompt, p.panel = "", nil
 	p.enqueue(piece{prompted, text}, p.leftOut())
 	for _, line := range p.held {
 		p.enqueue(piece{progress, line})
@@ -292,20 +336,29 @@ func (p *Printer) Close(ctx context.Context) error {
 func (p *Printer) write() {
 	defer close(p.done)
 	var line statusLine
+	panel := panel{screen: Screen{out: p.err.terminal, size: p.size}}
 	ticker := time.NewTicker(frameTime)
 	ticker.Stop()
 	defer ticker.Stop()
 	for ticking := false; ; {
 		p.mu.Lock()
-		queue, status, closing := p.queue, p.status, p.closing
-		visible := p.able && p.prompt == "" && status != Status{} && !closing
-		p.queue, p.waiting = nil, 0
+		queue, status, closing, rows, anew, settled := p.queue, p.status, p.closing, p.panel, p.anew, p.settled
+		visible := p.able && p.prompt == "" && rows == nil && status != Status{} && !closing
+		p.queue, p.waiting, p.anew, p.settled = nil, 0, false, nil
 		p.mu.Unlock()
 
 		line.erase(p, len(queue) > 0 || !visible)
+		if closing {
+			rows = nil
+		}
+		panel.erase(len(queue) > 0, len(rows) == 0, anew)
 		p.flush(queue)
+		panel.draw(rows)
 		if visible {
 			line.draw(p, status)
+		}
+		for _, taken := range settled {
+			close(taken)
 		}
 		if closing {
 			return

@@ -138,7 +138,7 @@ func TestATerminalThatStandsStillStopsNobody(t *testing.T) {
 	}
 	close(stuck.opened)
 	mustClose(t, p)
-	if stuck.Len() > 2*maxWaiting+1000 || !strings.HasSuffix(stuck.String(), " earlier messages are left out)\n") {
+	if stuck.Len() > 2*maxWaiting+1000 || !strings.Contains(stuck.String(), " earlier messages are left out)\n") {
 		t.Errorf("%d bytes were kept", stuck.Len())
 	}
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -9,11 +10,15 @@ import (
 	"time"
 )
 
-// A Prompter asks the open questions of a run on a terminal, one at a time, oldest first, in the terminal's own line mode:
-// nothing but lines is read, and no mode is changed. Without a terminal, or as a background job, it shows each question once
-// with the command that answers it.
+// A Prompter asks the open questions of a run on a terminal, one at a time, oldest first. Without a terminal, or as a background
+// job, it shows each question once with the command that answers it.
 //
-// At the prompt a person types an answer as Choose takes it, over several lines with a backslash at the end or between """.
+// On an able terminal (see Printer) a question is a form that is drawn in place: options are chosen with the arrow keys, found by
+// typing, or taken by the key that stands before them, and own words are written in a field of many lines; ? says what else.
+// While a form is open single keys are read; on every way out, Ctrl-Z too, the terminal is as it was before.
+//
+// Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line, in the
+// terminal's own line mode: nothing but lines is read, and no mode is changed. At that prompt a person types an answer as Choose takes it, over several lines with a backslash at the end or between """.
 // "<" goes back to the question before in the same group (as does "b" where it is no option), "-" skips an optional one, "?"
 // helps, an empty line shows the question again. Ctrl-D ends asking until Enter is pressed. Lines that are pasted together are
 // one answer; lines typed before a prompt is shown are taken one by one.
@@ -36,7 +41,7 @@ func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
 	return &Prompter{in: in, out: p, submit: submit, gone: map[string]string{}}
 }
 
-// In sets the folder that paths in answers are relative to. It is called before Run.
+// In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before Run.
 func (p *Prompter) In(dir string) { p.dir = dir }
 
 // Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is asked
@@ -73,7 +78,12 @@ const backgroundLook = time.Minute
 
 // Run asks until ctx ends, and then says how a question that stays open is answered. It needs no byte of input to end, and
 // leaves the terminal as it was. One Run at a time. It fails only if the terminal cannot be waited for.
-func (p *Prompter) Run(ctx context.Context) error {
+func (p *Prompter) Run(ctx context.Context) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil { // a run is not lost because a question cannot be drawn
+			err = fmt.Errorf("asking failed, which is a bug: %v", bug)
+		}
+	}()
 	l, err := newLines(p.in)
 	if err != nil {
 		return err
@@ -84,18 +94,22 @@ func (p *Prompter) Run(ctx context.Context) error {
 	defer p.attach(nil)
 
 	terminal := IsTerminal(p.in) && p.out.err.terminal != nil
-	a := newAsking(p.out, p.submit, p.dir)
+	a := newAsking(p.out, p.submit, p.dir, p.out.forms())
+	seat := newSeat(l, p.out)
+	a.rest = seat.leave
+	defer seat.leave()
 	defer a.pause()
 	ahead := false
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
 		if a.update(open, gone) {
-			l.discard() // what was typed was meant for the question that is gone
+			seat.discard() // what was typed was meant for the question that is gone
 		}
 		listening := terminal && !a.deaf && l.foreground()
-		if !listening {
+		switch {
+		case !listening:
 			a.pause()
-		} else if redraw && a.current != nil {
+		case redraw && a.current != nil && a.form == nil:
 			l.discard() // so that what is shown is what was typed: nothing
 			a.ask(*a.current, a.earlier)
 		}
@@ -104,21 +118,46 @@ func (p *Prompter) Run(ctx context.Context) error {
 		ahead = (fresh || ahead) && l.waiting()
 
 		listen, limit := listening && a.listens(), time.Duration(-1)
-		if terminal && !a.deaf && !listening {
+		switch {
+		case terminal && !a.deaf && !listening:
 			limit = backgroundLook
+			seat.leave()
+		case a.form == nil:
+			seat.leave()
+		default:
+			if err := seat.take(); err != nil {
+				return err
+			}
+			if fresh {
+				seat.discard()
+			}
+			a.draw(seat.stopped.Swap(false))
+			limit = seat.limit()
 		}
 		ready, err := l.wait(listen, limit)
 		if err != nil {
 			return err
 		}
-		if !ready || !l.foreground() {
-			continue
+		switch {
+		case !l.foreground():
+		case a.form != nil:
+			got, ended, err := seat.read(ready)
+			if err != nil {
+				return err
+			}
+			if !seat.obey(got) {
+				a.pressed(ctx, got)
+			}
+			if ended {
+				a.hangUp()
+			}
+		case ready:
+			got, err := l.arrived(ctx, !ahead)
+			if err != nil {
+				return err
+			}
+			a.typed(ctx, got)
 		}
-		got, err := l.arrived(ctx, !ahead)
-		if err != nil {
-			return err
-		}
-		a.typed(ctx, got)
 	}
 	return nil
 }

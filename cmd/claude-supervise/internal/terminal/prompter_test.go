@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -38,9 +39,12 @@ type desk struct {
 }
 
 type submitted struct {
-	ID, Answer string
-	Change     bool
+	ID, Answer      string
+	Change, Decline bool
 }
+
+// formsPlease stands for an ACCESSIBLE that is not set.
+const formsPlease = "no"
 
 // patience is how long a test waits for what has to come. It only bounds a failing test.
 const patience = 20 * time.Second
@@ -57,14 +61,22 @@ func sitDown(t *testing.T, env map[string]string, open ...Question) *desk {
 		defer close(watched)
 		_, _ = io.Copy(d, keyboard)
 	}()
-	d.printer = NewPrinter(io.Discard, tty, Look{Getenv: func(key string) string { return env[key] }})
-	d.prompter = NewPrompter(tty, d.printer, func(_ context.Context, id, answer string, change bool) error {
+	d.printer = NewPrinter(io.Discard, tty, Look{Getenv: func(key string) string {
+		switch {
+		case key != "ACCESSIBLE":
+			return env[key]
+		case env[key] == formsPlease:
+			return ""
+		}
+		return "1" // most of these tests are of the line prompt
+	}})
+	d.prompter = NewPrompter(tty, d.printer, func(_ context.Context, id string, r Reply) error {
 		select {
 		case err := <-d.refusal:
 			return err
 		default:
 		}
-		d.answers <- submitted{id, answer, change}
+		d.answers <- submitted{ID: id, Answer: r.Text, Change: r.Change, Decline: r.Decline}
 		return nil
 	})
 	d.prompter.In(t.TempDir())
@@ -182,6 +194,7 @@ func TestAQuestionShowsAllThatAPersonNeeds(t *testing.T) {
 	q.Index, q.Of, q.Group = 1, 3, "g"
 	q.AskedAt = time.Now().Add(-3*time.Minute - 5*time.Second)
 	q.Options[0].Description = "a server that has to run beside the tests, so it is the slower one to start"
+	q.Options[1].Preview = "db:\n  file: app.db"
 	d := sitDown(t, nil, q)
 	got := strings.ReplaceAll(d.sees("q-1> "), "\r\n", "\n")
 	want := `
@@ -192,6 +205,8 @@ What about q-1?
   1) PostgreSQL - a server that has to run beside the tests, so it is the slower
      one to start
   2) SQLite
+       db:
+         file: app.db
 Type one of them, or your own words. ? helps.
 Elsewhere: claude-supervise answer q-1
 q-1> `
@@ -200,10 +215,30 @@ q-1> `
 	}
 }
 
+func TestWhatIsTooLongToBeAskedIsShownWhole(t *testing.T) {
+	q := question("q-1")
+	q.Context = strings.Repeat("- old\n", maxLines) + "+ the last line"
+	for range maxShown {
+		q.Options = append(q.Options, Option{Label: "file " + strconv.Itoa(len(q.Options))})
+	}
+	q.Options = append(q.Options, Option{Label: "the last option"})
+	asked, whole := Render(q, 80, time.Now()), Whole(q, 80, time.Now())
+	for _, left := range []string{"(1 more lines: claude-supervise show q-1)", "(1 more options: claude-supervise show q-1)"} {
+		if !strings.Contains(asked, left) || strings.Contains(whole, left) {
+			t.Errorf("%q is to be said where something is left out, and only there:\n%s\n%s", left, asked, whole)
+		}
+	}
+	for _, last := range []string{"+ the last line", "the last option"} {
+		if strings.Contains(asked, last) || !strings.Contains(whole, last) {
+			t.Errorf("%q is to be left out of what is asked, and only there:\n%s\n%s", last, asked, whole)
+		}
+	}
+}
+
 func TestWhatAnAgentWroteCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
 	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil,
-		Options: []Option{{evil, evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
+		Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
 	d := sitDown(t, nil, q)
 	d.sees("> ")
 	d.types("?\n")
@@ -552,7 +587,7 @@ func TestWithoutATerminalEachQuestionIsShownOnceWithItsCommand(t *testing.T) {
 	}
 	d := &desk{t: t, more: make(chan struct{}, 1)}
 	p := NewPrinter(io.Discard, d, Look{})
-	asked := NewPrompter(in, p, func(context.Context, string, string, bool) error {
+	asked := NewPrompter(in, p, func(context.Context, string, Reply) error {
 		t.Error("an answer was taken from a pipe")
 		return nil
 	})
@@ -609,7 +644,7 @@ func beJob() int {
 		cancel()
 	}()
 	p := NewPrinter(os.Stdout, os.Stderr, Look{})
-	asked := NewPrompter(os.Stdin, p, func(context.Context, string, string, bool) error {
+	asked := NewPrompter(os.Stdin, p, func(context.Context, string, Reply) error {
 		p.Notice("an answer was taken")
 		return nil
 	})

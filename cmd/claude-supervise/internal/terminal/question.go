@@ -15,16 +15,22 @@ type Question struct {
 	Text        string
 	Context     string
 	Agent, Run  string
+	Asker       string // whom the agent asks for, where that is a subagent: what it is, its task, its depth
 	Options     []Option
 	MultiSelect bool
 	Validate    string // choice, path, regex:PATTERN, integer, yes_no; any other sets no rule
 	Optional    bool   // it can be skipped
+	Declinable  bool   // the person may say that there will be no answer, and why
+	Urgent      bool
+	Task        string // of a delegation: what is to be done, for the person to change
+	Instead     string // of a delegation: what begins, in its denial, what is to be done in its place
 	AskedAt     time.Time
+	Folder      string // where paths in its answer begin; "": where those of all do, as Prompter.In says
 	Command     string // the exact command that answers it elsewhere
 }
 
 // An Option is one offered answer.
-type Option struct{ Label, Description string }
+type Option struct{ Label, Description, Preview string }
 
 // Keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean the
 // start of another label (ports, versions), or none where letters could too. Choose takes every key that is shown; it takes

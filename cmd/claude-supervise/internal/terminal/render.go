@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -10,16 +11,25 @@ import (
 
 const (
 	maxShown = 50 // options shown of one question
-	maxLines = 60 // lines shown of one text; a person can read the rest elsewhere
+	maxLines = 60 // lines shown of one text; Whole has the rest
 )
 
 // Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the options with
-// their keys, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from.
+// their keys and previews, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from. Of what is very long
+// the beginning is shown, and that `claude-supervise show` has the rest.
 func Render(q Question, width int, now time.Time) string {
-	return render(q, width, now, func(s string) string { return s }) + elsewhere(q)
+	return render(q, width, now, maxShown, maxLines, plainly) + elsewhere(q)
 }
 
-func render(q Question, width int, now time.Time, bold func(string) string) string {
+// Whole is Render with every line that can be shown.
+func Whole(q Question, width int, now time.Time) string {
+	return render(q, width, now, math.MaxInt, math.MaxInt, plainly) + elsewhere(q)
+}
+
+func plainly(s string) string { return s }
+
+// render shows at most that many options, and as many lines of each text.
+func render(q Question, width int, now time.Time, options, lines int, bold func(string) string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(wrap(headline(q, now), "", width), "\n") {
 		if i == 0 {
@@ -27,10 +37,10 @@ func render(q Question, width int, now time.Time, bold func(string) string) stri
 		}
 		b.WriteString(line + "\n")
 	}
-	b.WriteString(block(q, q.Context, "  ", width))
-	b.WriteString(block(q, q.Text, "", width))
+	b.WriteString(block(q, q.Context, "  ", width, lines))
+	b.WriteString(block(q, q.Text, "", width, lines))
 	keys := Keys(q)
-	for i, o := range q.Options[:min(len(q.Options), maxShown)] {
+	for i, o := range q.Options[:min(len(q.Options), options)] {
 		mark := "  - "
 		if keys[i] != "" {
 			mark = "  " + keys[i] + ") "
@@ -41,8 +51,9 @@ func render(q Question, width int, now time.Time, bold func(string) string) stri
 		}
 		indent := strings.Repeat(" ", len(mark))
 		b.WriteString(mark + strings.TrimPrefix(wrap(line, indent, width), indent) + "\n")
+		b.WriteString(block(q, o.Preview, indent+"  ", width, lines))
 	}
-	if more := len(q.Options) - maxShown; more > 0 {
+	if more := len(q.Options) - options; more > 0 {
 		fmt.Fprintf(&b, "  (%d more options: claude-supervise show %s)\n", more, name(q))
 	}
 	return b.String()
@@ -51,6 +62,9 @@ func render(q Question, width int, now time.Time, bold func(string) string) stri
 // headline is one line: id, header, place in the group, when and by whom.
 func headline(q Question, now time.Time) string {
 	line := "[" + name(q) + "]"
+	if q.Urgent {
+		line += " URGENT"
+	}
 	if header := CleanLine(q.Header, 60); header != "" {
 		line += " " + header
 	} else if q.Kind != "" {
@@ -60,25 +74,37 @@ func headline(q Question, now time.Time) string {
 		line += fmt.Sprintf(" (%d of %d)", q.Index+1, q.Of)
 	}
 	if !q.AskedAt.IsZero() {
-		line += ", asked " + Ago(q.AskedAt, now)
+		line += ","
 	}
-	if q.Agent != "" {
-		line += " by " + CleanLine(q.Agent, 40)
-	}
-	if q.Run != "" {
-		line += " in " + CleanLine(q.Run, 40)
+	line += whence(q, now)
+	if asker := CleanLine(q.Asker, 400); asker != "" {
+		line += ", for " + asker
 	}
 	return line
 }
 
-func block(q Question, text, indent string, width int) string {
+// whence says when a question was asked, by whom and where, as far as it is known, after a space.
+func whence(q Question, now time.Time) (text string) {
+	if !q.AskedAt.IsZero() {
+		text += " asked " + Ago(q.AskedAt, now)
+	}
+	if q.Agent != "" {
+		text += " by " + CleanLine(q.Agent, 40)
+	}
+	if q.Run != "" {
+		text += " in " + CleanLine(q.Run, 40)
+	}
+	return text
+}
+
+func block(q Question, text, indent string, width, most int) string {
 	text = strings.Trim(Clean(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
 	lines := strings.Split(wrap(text, indent, width), "\n")
-	if more := len(lines) - maxLines; more > 0 {
-		lines = append(lines[:maxLines], fmt.Sprintf("%s(%d more lines: claude-supervise show %s)", indent, more, name(q)))
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("%s(%d more lines: claude-supervise show %s)", indent, more, name(q)))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -114,6 +140,9 @@ func hint(q Question, canGoBack bool, width int) string {
 	if q.Optional {
 		say += " - skips."
 	}
+	if q.Declinable {
+		say += " ! declines."
+	}
 	return wrap(say+" ? helps.", "", width) + "\n"
 }
 
@@ -146,6 +175,9 @@ func help(q Question, canGoBack bool, width int) string {
 	if q.Optional {
 		say("-", "go on without an answer")
 	}
+	if q.Declinable {
+		say("! WHY", "there will be no answer; the agent reads why")
+	}
 	say("Enter", "shows the question again")
 	say("Ctrl-D", "stops asking here; questions stay open")
 	b.WriteString(elsewhere(q))
@@ -158,6 +190,16 @@ func name(q Question) string { return CleanLine(q.ID, 40) }
 // wrap breaks text into lines of at most width cells, each after indent. Tabs become spaces: their width is not known here.
 func wrap(text, indent string, width int) string {
 	text = strings.ReplaceAll(text, "\t", "    ")
-	text = ansi.Wrap(text, max(width-len(indent), 10), "")
-	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+	room := max(width-len(indent), 10)
+	return indent + strings.ReplaceAll(wrapWords(text, room), "\n", "\n"+indent)
+}
+
+// wrapWords breaks text where there is space, and not at a hyphen as ansi.Wrap does: an id, a flag or a command that is broken there
+// cannot be copied. What is longer than a line is cut.
+func wrapWords(text string, width int) string {
+	const joint = "\u2011" // a hyphen that nothing is broken at, as wide as the other
+	if strings.Contains(text, joint) {
+		return ansi.Hardwrap(ansi.Wrap(text, width, ""), width, true) // Wrap lets a hyphen stand out, with what is before it
+	}
+	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, "-", joint), width, ""), joint, "-")
 }

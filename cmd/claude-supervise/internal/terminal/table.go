@@ -12,23 +12,81 @@ const (
 )
 
 // Table lays out rows under a header in columns, each line at most width terminal cells (0 or less: no limit). To fit, the
-// widest columns are cut first, with an ellipsis; so ids and numbers stay whole beside long texts. Cells are cleaned. Rows may
-// be shorter than the header; what is longer is left out. The result ends in a newline.
+// widest columns are cut first, with an ellipsis, so numbers stay whole beside long texts; the first column, with the ids, never
+// is. Cells are cleaned. Rows may be shorter than the header; what is longer is left out. The result ends in a newline.
 //
 // Unlike text/tabwriter it counts terminal cells, not runes: names in wide scripts stay aligned.
 func Table(width int, header []string, rows [][]string) string {
-	widths := make([]int, len(header))
-	lines := make([][]string, 0, len(rows)+1)
-	for _, row := range append([][]string{header}, rows...) {
-		line := make([]string, len(header))
-		for i := range min(len(row), len(header)) {
-			line[i] = CleanLine(row[i], 0)
-			widths[i] = max(widths[i], ansi.StringWidth(line[i]))
-		}
-		lines = append(lines, line)
+	lines := [][]string{cleaned(header, len(header))}
+	for _, row := range rows {
+		lines = append(lines, cleaned(row, len(header)))
 	}
-	if width > 0 {
-		narrow(widths, width-gap*(len(widths)-1))
+	return layOut(width, lines)
+}
+
+// A TreeRow is a row of Tree that stands below the last one before it with a smaller depth.
+type TreeRow struct {
+	Depth int
+	Cells []string // none: the row is nothing but Below
+	Below string   // a line of its own below the row, over all columns; empty: there is none
+}
+
+// deepest is how deep a row of a tree is indented at the most: below that, all stand under one another.
+const deepest = 7
+
+// Tree is Table for rows of which some belong below others: their first cells are indented, two terminal cells for each step
+// of depth.
+func Tree(width int, header []string, rows []TreeRow) string {
+	lines := [][]string{cleaned(header, len(header))}
+	indented := func(row TreeRow, text string) string {
+		return strings.Repeat("  ", min(max(row.Depth, 0), deepest)) + text
+	}
+	for _, row := range rows {
+		if len(row.Cells) > 0 {
+			line := cleaned(row.Cells, len(header))
+			line[0] = indented(row, line[0])
+			lines = append(lines, line)
+		}
+	}
+	laid := strings.SplitAfter(layOut(width, lines), "\n")
+	var b strings.Builder
+	b.WriteString(laid[0])
+	laid = laid[1:]
+	for _, row := range rows {
+		if len(row.Cells) > 0 {
+			b.WriteString(laid[0])
+			laid = laid[1:]
+		}
+		if below := CleanLine(row.Below, 0); below != "" {
+			line := indented(row, "  "+below)
+			if width > 0 {
+				line = ansi.Truncate(line, width, "…")
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// cleaned gives a row of as many columns as there are, each safe to show.
+func cleaned(row []string, columns int) []string {
+	line := make([]string, columns)
+	for i := range min(len(row), columns) {
+		line[i] = CleanLine(row[i], 0)
+	}
+	return line
+}
+
+// layOut pads and cuts lines of equal length to columns.
+func layOut(width int, lines [][]string) string {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	if width > 0 && len(widths) > 1 {
+		narrow(widths[1:], width-widths[0]-gap*(len(widths)-1))
 	}
 	var b strings.Builder
 	for _, line := range lines {

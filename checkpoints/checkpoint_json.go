@@ -1,0 +1,271 @@
+package checkpoints
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// maxMembers bounds an object or a list of a checkpoint that is read into memory, member by member.
+const maxMembers = 100_000
+
+// member is one member of a JSON object. Its field is taken over only if the whole value has the field's type.
+type member struct {
+	name  string
+	marks bool                           // other JSON files have no such member: it makes a checkpoint
+	field any                            // pointer to the field
+	read  func(raw json.RawMessage) bool // sets the field
+	none  string                         // what stands for a field that is not set: scripts count on every member
+}
+
+func memberOf[T any](name string, field *T, none string) member {
+	read := func(raw json.RawMessage) bool {
+		var value T
+		if bytes.HasPrefix(raw, []byte("[")) && bytes.Count(raw, []byte(",")) >= maxMembers || json.Unmarshal(raw, &value) != nil {
+			return false
+		}
+		*field = value
+		return true
+	}
+	return member{name: name, field: field, read: read, none: none}
+}
+
+func marking(m member) member {
+	m.marks = true
+	return m
+}
+
+// members lists the fields of a JSON form in the order of its document.
+func (c *Checkpoint) members(form string) []member {
+	if form == FormSkill {
+		return []member{
+			memberOf("agent", &c.Agent, `""`),
+			memberOf("timestamp", &c.Timestamp, `""`),
+			marking(memberOf("progress", &c.Progress, `""`)),
+			memberOf("files", &c.FileList, `[]`),
+			marking(memberOf("decision", &c.Decision, `""`)),
+			marking(memberOf("question", &c.Question, `null`)),
+		}
+	}
+	return []member{
+		memberOf("workflow_id", &c.WorkflowID, `""`), // question files have it, too
+		marking(memberOf("workflow_type", &c.WorkflowType, `""`)),
+		marking(memberOf("current_step", &c.CurrentStep, `""`)),
+		marking(memberOf("completed_steps", &c.CompletedSteps, `[]`)),
+		marking(memberOf("pending_steps", &c.PendingSteps, `[]`)),
+		memberOf("files", &c.Files, `{}`),
+		marking(memberOf("state_variables", &c.StateVariables, `{}`)),
+		memberOf("context", &c.Context, `""`),
+		marking(memberOf("next_action", &c.NextAction, `""`)),
+		marking(memberOf("user_answer", &c.UserAnswer, `null`)),
+	}
+}
+
+// parseJSON reads a JSON object in the form that more of its members mark.
+func parseJSON(text []byte) (*Checkpoint, error) {
+	others, err := object(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{Form: FormHybrid}
+	hybrid, skill := marks(c.members(FormHybrid), others), marks(c.members(FormSkill), others)
+	switch {
+	case hybrid+skill == 0:
+		return nil, errors.New("it has no member that only a checkpoint has")
+	case skill > hybrid:
+		c.Form = FormSkill
+	}
+	for _, m := range c.members(c.Form) {
+		if value := others[m.name]; bytes.HasPrefix(value, []byte("{")) { // one that would lose a member is no checkpoint
+			if _, err := object(value); err != nil {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+	}
+	c.Other = takeMembers(c.members(c.Form), others)
+	return c, nil
+}
+
+// takeMembers sets the fields of members that are there, and gives the others; nil if there are none.
+func takeMembers(fields []member, of map[string]json.RawMessage) map[string]json.RawMessage {
+	for _, m := range fields {
+		if raw, present := of[m.name]; present && m.read(raw) {
+			delete(of, m.name)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	return of
+}
+
+// marks counts the members that make a checkpoint. A question is one only as an object: in a question file it is a text.
+func marks(form []member, of map[string]json.RawMessage) int {
+	n := 0
+	for _, m := range form {
+		raw, present := of[m.name]
+		if m.marks && present && (m.name != "question" || bytes.HasPrefix(raw, []byte("{"))) {
+			n++
+		}
+	}
+	return n
+}
+
+// object reads a JSON object whose members all have different names.
+func object(text []byte) (map[string]json.RawMessage, error) {
+	read := json.NewDecoder(bytes.NewReader(text))
+	if start, err := read.Token(); err != nil {
+		return nil, cut(err)
+	} else if start != json.Delim('{') {
+		return nil, errors.New("it is no object")
+	}
+	members := map[string]json.RawMessage{}
+	for read.More() {
+		name, err := read.Token()
+		if err != nil {
+			return nil, cut(err)
+		}
+		key := name.(string) // the decoder takes nothing else there
+		if _, twice := members[key]; twice {
+			return nil, fmt.Errorf("two members are called %q", shorten(key))
+		}
+		if len(members) == maxMembers {
+			return nil, fmt.Errorf("an object has more than %d members", maxMembers)
+		}
+		var value json.RawMessage
+		if err := read.Decode(&value); err != nil {
+			return nil, cut(err)
+		}
+		members[key] = value
+	}
+	if _, err := read.Token(); err != nil { // the other brace
+		return nil, cut(err)
+	}
+	if _, err := read.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows after its end")
+	}
+	return members, nil
+}
+
+// cut says in plain words that a text ended too early.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends in the middle, as if half written")
+	}
+	return err
+}
+
+// encodeObject writes an object: the fields in their order, then the others by name, each after a separator.
+func encodeObject(fields []member, other map[string]json.RawMessage, separator string) ([]byte, error) {
+	for name, value := range other {
+		if !json.Valid(value) {
+			return nil, fmt.Errorf("encode %q of a checkpoint: not JSON", shorten(name))
+		}
+	}
+	var b bytes.Buffer
+	put := func(name string, value []byte) {
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		} else {
+			b.WriteByte('{')
+		}
+		fmt.Fprintf(&b, "%s%s: %s", separator, name, value)
+	}
+	others := maps.Clone(other)
+	for _, m := range fields {
+		value := []byte(m.none)
+		if !reflect.ValueOf(m.field).Elem().IsZero() {
+			encoded, err := plainJSON(m.field)
+			if err != nil {
+				return nil, fmt.Errorf("encode %s of a checkpoint: %w", m.name, err)
+			}
+			value = encoded
+		} else if other, present := others[m.name]; present {
+			value = other
+		}
+		delete(others, m.name)
+		put(`"`+m.name+`"`, value)
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		quoted, err := plainJSON(name)
+		if err != nil {
+			return nil, fmt.Errorf("encode a name in a checkpoint: %w", err)
+		}
+		put(string(quoted), others[name])
+	}
+	return b.Bytes(), nil
+}
+
+// plainJSON encodes without turning < > & into escapes: people read these files. It does not indent: an agent's deeply
+// nested value would grow with the square of its depth.
+func plainJSON(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+func (p *Pending) members() []member {
+	return []member{memberOf("text", &p.Text, `""`), memberOf("options", (*optionList)(&p.Options), `[]`)}
+}
+
+// UnmarshalJSON reads an object; what has another form than the document's is kept in Other.
+func (p *Pending) UnmarshalJSON(raw []byte) error {
+	others, err := object(raw)
+	if err != nil {
+		return err
+	}
+	*p = Pending{}
+	p.Other = takeMembers(p.members(), others)
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (p *Pending) MarshalJSON() ([]byte, error) {
+	text, err := encodeObject(p.members(), p.Other, " ")
+	return append(text, '}'), err
+}
+
+// An optionList is written as texts where there is no description, as the document has them.
+type optionList []Option
+
+func (l *optionList) UnmarshalJSON(raw []byte) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return err
+	}
+	*l = nil
+	for _, item := range items {
+		var o Option
+		if json.Unmarshal(item, &o.Label) != nil {
+			members, err := object(item)
+			if err != nil {
+				return err
+			}
+			if len(takeMembers([]member{memberOf("label", &o.Label, ""), memberOf("description", &o.Description, "")}, members)) > 0 {
+				return errors.New("an option has other members")
+			}
+		}
+		*l = append(*l, o)
+	}
+	return nil
+}
+
+func (l *optionList) MarshalJSON() ([]byte, error) {
+	items := make([]any, len(*l))
+	for i, o := range *l {
+		items[i] = o
+		if o.Description == "" {
+			items[i] = o.Label
+		}
+	}
+	return plainJSON(items)
+}

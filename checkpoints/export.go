@@ -1,0 +1,48 @@
+package checkpoints
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Exported is all that a database holds of one run, as of one instant. A pack file holds its JSON form, so members may be
+// added to it and to the records, never renamed; Schema says which tables they come from.
+type Exported struct {
+	Schema     int         `json:"schema"`
+	Run        Run         `json:"run"`
+	Agents     []*Agent    `json:"agents"`     // by id
+	Launches   []*Launch   `json:"launches"`   // by agent and number
+	Questions  []*Question `json:"questions"`  // in the order they were asked
+	Deliveries []*Delivery `json:"deliveries"` // by Seq
+	Events     []Event     `json:"events"`     // the whole history
+	Notes      []Note      `json:"notes"`      // the whole inbox, oldest first; Seq means order only
+	Taken      int64       `json:"taken"`      // notes up to this Seq are taken
+}
+
+// Export reads all that there is of a run; *UnknownError if there is none of this id.
+func (s *Store) Export(ctx context.Context, run string) (Exported, error) {
+	var l Loaded
+	e := Exported{Schema: schemaVersion}
+	err := s.read(ctx, "export run "+run+" from", func(ctx context.Context) (err error) {
+		if err = s.load(ctx, run, &l); err != nil {
+			return err
+		}
+		if e.Events, err = s.events(ctx, run, 0); err != nil {
+			return err
+		}
+		e.Notes, err = s.notes(ctx, `SELECT seq, doc FROM inbox WHERE run = ? ORDER BY seq`, run)
+		return err
+	})
+	if err == nil && s.db == nil {
+		err = &UnknownError{ID: run}
+	}
+	if err != nil {
+		return Exported{}, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.Agents)) {
+		e.Agents = append(e.Agents, l.Agents[id])
+	}
+	e.Run, e.Launches, e.Questions, e.Deliveries, e.Taken = l.Run, l.Launches, l.Questions, l.Deliveries, l.Taken
+	return e, nil
+}

@@ -1,0 +1,209 @@
+//go:build linux && (amd64 || arm64)
+
+package checkpoints
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var seed = flag.Uint64("seed", 0, "the one seed of the tests of power loss to play; 0: the usual ones")
+
+// A history is what a program did to a database on a recorded disk: after n acknowledged operations the database held
+// states[n], as a program reads it.
+type history struct {
+	recorder
+	states [][]string
+}
+
+// play works on a new database as a supervisor and its clients do, until it has made so many operations. With options, so
+// that a test can take away what keeps the data safe.
+func play(t *testing.T, random *rand.Rand, operations int, pragmas string, ignores, fails func(kind string) bool) *history {
+	t.Helper()
+	dir, remove := passingDir(t)
+	defer remove()
+	d := Dirs{State: dir + "/state"}
+	h := &history{recorder: recorder{folder: d.State, ignores: ignores, fails: fails}}
+	if err := os.Mkdir(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if random.IntN(2) == 0 { // a log that outlived its database
+		stale := crashed(t, func(s *Store) { commit(t, s, firstChange()) })
+		copyFile(t, stale.Database()+"-wal", d.Database()+"-wal")
+		text, err := os.ReadFile(d.Database() + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []diskCall{{kind: callWrite, data: text}, {kind: callSync}, {kind: callSyncDir}} {
+			c.path = d.Database() + "-wal"
+			h.after(c)
+		}
+	}
+	watch(d.State, h)
+	defer watch(d.State, nil)
+
+	persist := func(doing string, do func() error) {
+		t.Helper()
+		var err error
+		for range 20 { // a disk that fails now and then
+			if err = do(); err == nil {
+				return
+			}
+			if problem, ok := errors.AsType[*DatabaseError](err); !ok || problem.Problem == nil {
+				t.Fatalf("%s: %v", doing, err)
+			}
+		}
+		t.Fatalf("%s, at last: %v", doing, err)
+	}
+	var s *Store
+	reopen := func() error {
+		opened, err := open(d, h.system())
+		if err != nil {
+			return err
+		}
+		s = opened
+		_, err = s.conn.ExecContext(t.Context(), "PRAGMA wal_autocheckpoint = 12; "+pragmas)
+		return err
+	}
+	acknowledge := func() {
+		h.states = append(h.states, everything(t, s))
+		h.acknowledge(len(h.states) - 1)
+	}
+	h.states = append(h.states, nil) // before anything was acknowledged
+	persist("open", reopen)
+	acknowledge()
+
+	ctx, event, c := context.Background(), int64(0), firstChange()
+	text := func() string { return strings.Repeat(string(rune('a'+random.IntN(26))), 1+random.IntN(9_000)) }
+	for n := range operations {
+		switch kind := random.IntN(10); {
+		case n == 0 || kind < 5:
+			event++
+			c.Event.Seq, c.Agents[0].Task, c.Agents[0].Launches = event, text(), int(event)
+			c.Questions[0].ID, c.Questions[0].Own = fmt.Sprintf("q-%06d", event), text()
+			persist("commit", func() error { return s.Commit(ctx, c) })
+		case kind < 7:
+			question := fmt.Sprintf("q-%06d", event)
+			err := error(nil)
+			persist("answer", func() error {
+				_, err = s.Answer(ctx, Note{Question: question, Value: text(), By: "me", At: noon})
+				if errors.As(err, new(*TakenError)) {
+					err = nil
+				}
+				return err
+			})
+		case kind == 7:
+			persist("leave", func() error {
+				_, err := s.Leave(ctx, Note{Run: testRun, Kind: "stop", Value: text(), At: noon})
+				return err
+			})
+		case kind == 8:
+			past := Change{Run: &Run{ID: "r-past0000", EndedAt: &noon, Reason: text()}}
+			persist("commit", func() error { return s.Commit(ctx, past) })
+			acknowledge()
+			persist("remove", func() error { return s.Remove(ctx, past.Run.ID) })
+		default: // the supervisor ends, another comes
+			_ = s.Close() // on a failing disk it may not be able to tidy up
+			persist("open", reopen)
+		}
+		acknowledge()
+	}
+	if err := s.Close(); err != nil && fails == nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// lost cuts the power at a moment that random picks, opens what is left as ever, and tells what is wrong with it.
+func (h *history) lost(t *testing.T, random *rand.Rand) error {
+	t.Helper()
+	cut := 1 + random.IntN(len(h.done))
+	if random.IntN(4) == 0 { // while the database is being made
+		cut = 1 + random.IntN(min(len(h.done), 80))
+	}
+	files, acknowledged := h.afterPowerCut(cut, random)
+	dir, remove := passingDir(t)
+	defer remove()
+	d := Dirs{State: dir}
+	if random.IntN(2) == 0 {
+		files["state.db-shm"] = slices.Repeat([]byte{byte(random.IntN(256))}, 32<<10)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(d)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	var sound string
+	if err := s.row(t.Context(), `PRAGMA integrity_check`, nil, &sound); err != nil || sound != "ok" {
+		return fmt.Errorf("%s (%w)", sound, err)
+	}
+	found := everything(t, s)
+	for _, state := range h.states[acknowledged:min(acknowledged+2, len(h.states))] {
+		if slices.Equal(state, found) {
+			return s.Commit(t.Context(), Change{Run: &Run{ID: "r-goes-on"}})
+		}
+	}
+	return fmt.Errorf("after call %d of %d, with %d operations acknowledged, %d rows are found that belong to neither %d nor %d",
+		cut, len(h.done), acknowledged, len(found), acknowledged, acknowledged+1)
+}
+
+func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// What was acknowledged is there after a power cut, what was under way is there whole or not at all.
+func TestAPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
+	histories, cuts := rounds(t, 500)/100, 18
+	if *seed != 0 {
+		histories = 1
+	}
+	for i := range max(histories, 1) {
+		from := max(*seed, uint64(i)+1)
+		random := randomOf(from)
+		var fails func(string) bool
+		if i%3 == 2 {
+			fails = func(kind string) bool { return kind == callSync && random.IntN(15) == 0 }
+		}
+		h := play(t, random, 30, "", nil, fails)
+		for range cuts {
+			if err := h.lost(t, random); err != nil {
+				t.Fatalf("%v\nreplay: go test -run %s -seed %d", err, t.Name(), from)
+			}
+		}
+	}
+}
+
+// The test above is one only if it finds what is lost without that which keeps the data safe.
+func TestThePowerCutFindsWhatAnUnsafeProgramLoses(t *testing.T) {
+	for name, c := range map[string]struct {
+		pragmas string
+		ignores func(kind string) bool
+	}{
+		"it syncs no log":     {"PRAGMA synchronous = NORMAL", nil},
+		"it syncs nothing":    {"PRAGMA synchronous = OFF", nil},
+		"its disk lies":       {"", func(kind string) bool { return kind == callSync }},
+		"it syncs no folders": {"", func(kind string) bool { return kind == callSyncDir }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			random := randomOf(1)
+			h := play(t, random, 20, c.pragmas, c.ignores, nil)
+			for range 100 {
+				if h.lost(t, random) != nil {
+					return
+				}
+			}
+			t.Error("nothing was lost in 100 power cuts")
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package checkpoints
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReplaceFile makes a text the whole content of the file at path, whose folder must exist, with that mode. Whatever happens,
+// the file is afterwards the old one or the new one; when ReplaceFile returns nil it is the new one, on the disk. A symlink
+// at path is not followed but replaced.
+func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
+	next, err := Replace(path)
+	if err != nil {
+		return err
+	}
+	return next.keep(text, mode)
+}
+
+// replaceFile is ReplaceFile for a file that is only for this user's eyes.
+func replaceFile(path string, text []byte) error { return ReplaceFile(path, text, 0o600) }
+
+// A Replacement is the next content of a file. Whatever happens, the file is afterwards the old one or the new one, whole.
+type Replacement struct {
+	*os.File
+	folder *os.File
+	name   string // in the folder
+	temp   string // the same, of what is being written
+}
+
+// Replace begins the next content of the file at path, whose folder must exist, under a name of its own beside it and with
+// mode 0600. Drop has to be called in any case.
+func Replace(path string) (*Replacement, error) {
+	folder, err := openFolder(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	r, err := replaceIn(folder, filepath.Base(path))
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return r, nil
+}
+
+// replaceIn is Replace for a name in a folder, wherever that is moved meanwhile. The folder is closed by Drop.
+func replaceIn(folder *os.File, name string) (*Replacement, error) {
+	const most = 200 // bytes: a name has 255
+	temp := "." + name[:min(len(name), most)] + "." + rand.Text()
+	file, err := openIn(folder, temp, unix.O_CREAT|unix.O_EXCL|unix.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	return &Replacement{File: file, folder: folder, name: name, temp: temp}, nil
+}
+
+// Keep gives what was written its name. When it returns nil that is on the disk.
+func (r *Replacement) Keep() error {
+	if err := errors.Join(r.Sync(), r.Close()); err != nil {
+		return err
+	}
+	at := int(r.folder.Fd())
+	if err := unix.Renameat(at, r.temp, at, r.name); err != nil {
+		return &os.LinkError{Op: "rename", Old: r.Name(), New: filepath.Join(r.folder.Name(), r.name), Err: err}
+	}
+	return r.folder.Sync()
+}
+
+// keep makes a text the whole content of the file.
+func (r *Replacement) keep(text []byte, mode fs.FileMode) error {
+	defer r.Drop()
+	if err := r.Chmod(mode.Perm()); err != nil {
+		return err
+	}
+	if _, err := r.Write(text); err != nil {
+		return err
+	}
+	return r.Keep()
+}
+
+// Drop removes what was not kept.
+func (r *Replacement) Drop() {
+	_ = r.Close()                                    // fails where it was kept
+	_ = unix.Unlinkat(int(r.folder.Fd()), r.temp, 0) // so does this
+	_ = r.folder.Close()                             // only read
+}

@@ -1,0 +1,78 @@
+package checkpoints
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A Worktree is a git worktree of an agent's own, with a branch of its own (git-worktree(1)).
+type Worktree struct {
+	State   WorktreeState `json:"state"`
+	Branch  string        `json:"branch"`            // made for it: claude-supervise/RUN/AGENT
+	Path    string        `json:"path,omitempty"`    // its top folder, absolute; "" where there is none
+	Repo    string        `json:"repo,omitempty"`    // the top of the work tree that the run began in
+	From    string        `json:"from,omitempty"`    // the folder that it corresponds to: where the agent would work without it
+	Base    string        `json:"base,omitempty"`    // the commit that it began at
+	Lacks   []string      `json:"lacks,omitempty"`   // what is where it was made from and not in it, for people
+	Tip     string        `json:"tip,omitempty"`     // kept: what is checked out in it, a branch, or a commit where there is none
+	Loose   int           `json:"loose,omitempty"`   // kept: files in it with changes that are not committed
+	Commits int           `json:"commits,omitempty"` // kept: how many commits were made in it
+	Problem string        `json:"problem,omitempty"` // why there is none, or why it was not looked through
+}
+
+// WorktreeState is how far an agent's worktree has got.
+type WorktreeState string
+
+// The states of a worktree. Wanted is saved before anything is made.
+const (
+	WorktreeWanted  WorktreeState = "wanted"
+	WorktreeMade    WorktreeState = "made"    // the agent works in it
+	WorktreeKept    WorktreeState = "kept"    // the agent has ended, and has left something in it
+	WorktreeRemoved WorktreeState = "removed" // the agent has ended, and has left nothing in it
+	WorktreeHanded  WorktreeState = "handed"  // another agent goes on in it
+	WorktreeNone    WorktreeState = "none"    // none could be made: Problem says why
+)
+
+// Commands gives what a person types to take over what is in a worktree that was kept, in order, and what to be rid of it.
+// folder is the work tree that takes it over; "" is where the commands are typed.
+func (w Worktree) Commands(folder string) (merge, drop []string) {
+	if w.State != WorktreeKept {
+		return nil, nil
+	}
+	git := func(folder string, args ...string) string {
+		words := []string{"git"}
+		if folder != "" {
+			words = append(words, "-C", shellWord(folder))
+		}
+		return strings.Join(append(words, args...), " ")
+	}
+	tip := w.Tip
+	if strings.HasPrefix(tip, "-") { // a branch that would be read as an option
+		tip = "refs/heads/" + tip
+	}
+	if w.Loose > 0 {
+		merge = append(merge, git(w.Path, "add", "--all"), git(w.Path, "commit", "--message", shellWord("work of "+w.Branch)))
+	}
+	switch {
+	case w.Loose > 0 && objectName.MatchString(w.Tip): // no branch follows the commit
+		merge = append(merge, git(folder, "merge", `"$(`+git(w.Path, "rev-parse", "HEAD")+`)"`))
+	case w.Loose > 0 || w.Commits > 0:
+		merge = append(merge, git(folder, "merge", shellWord(tip)))
+	}
+	if w.Path != "" {
+		drop = append(drop, git(w.Repo, "worktree", "remove", "--force", shellWord(w.Path)))
+	}
+	return merge, append(drop, git(w.Repo, "branch", "-D", shellWord(w.Branch)))
+}
+
+var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// shellWord writes a text as one word of a POSIX shell.
+func shellWord(text string) string {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+,:@%=", r))
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

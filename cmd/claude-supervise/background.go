@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// A supervisor in the background is this program once more, in a session of its own so that it outlives the terminal.
+// What it says goes to a file in its run's folder. backgroundRun tells it which run it is for; once it supervises that, it
+// says so on readyFD, which whoever has started it waits for.
+const (
+	backgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
+	readyFD       = 3
+)
+
+// inBackground tells whether this process is a supervisor in the background.
+func inBackground() bool { return os.Getenv(backgroundRun) != "" }
+
+// underWay tells whoever has started this supervisor in the background that it supervises its run now.
+func underWay() {
+	if !inBackground() {
+		return
+	}
+	ready := os.NewFile(readyFD, "ready")
+	_, _ = fmt.Fprintln(ready, "under way") // who has gone meanwhile need not know
+	_ = ready.Close()
+}
+
+// inTheBackground starts this program with these arguments as the supervisor of a run, and waits until it is that. It
+// gives the file that it writes to. Where it ends before, the error is a *backgroundError.
+func inTheBackground(c supervisor.Client, run string, stdin io.Reader, args ...string) (log string, err error) {
+	self, err := ownPath()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(c.Dirs.RunDir(run), 0o700); err != nil {
+		return "", err
+	}
+	log = filepath.Join(c.Dirs.RunDir(run), "supervisor.out")
+	out, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = out.Close() }() // the other has its own
+	before, err := out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = ours.Close() }() // only read
+	cmd := exec.Command(self, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdin, out, out, []*os.File{theirs}
+	cmd.Env = append(os.Environ(), backgroundRun+"="+run)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	_ = theirs.Close() // the other has its own
+	if err != nil {
+		return "", err
+	}
+	if said, _ := bufio.NewReader(ours).ReadString('\n'); said != "" {
+		return log, cmd.Process.Release()
+	}
+	_ = cmd.Wait() // its exit code tells
+	said, err := io.ReadAll(io.NewSectionReader(out, before, maxSaid))
+	if err != nil {
+		return log, err
+	}
+	return log, &backgroundError{said: string(said), code: cmd.ProcessState.ExitCode()}
+}
+
+// A backgroundError is the end of a supervisor before it had its run.
+type backgroundError struct {
+	said string
+	code int
+}
+
+func (e *backgroundError) Error() string {
+	return strings.TrimPrefix(strings.TrimSpace(e.said), "claude-supervise: ")
+}
+
+// maxSaid bounds what is repeated of what a supervisor said before it ended, in bytes.
+const maxSaid = 4 << 10
+
+// detach starts a run in the background, with what was read from stdin for it. Its id goes to stdout, what one needs next to
+// stderr.
+func detach(stdin string, asJSON bool) error {
+	client, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // nothing was written
+	run := supervisor.NewRun()
+	log, err := inTheBackground(client, run, strings.NewReader(stdin), os.Args[1:]...)
+	if err != nil {
+		return err
+	}
+	return print(func(p *terminal.Printer) error {
+		if asJSON {
+			return p.JSON(map[string]string{"run": run, "output": log})
+		}
+		p.Notice(fmt.Sprintf("It goes on in the background. What you may want next:\n"+
+			"  claude-supervise attach %[1]s\n  claude-supervise answer\n  claude-supervise wait %[1]s", run))
+		return p.Result(run)
+	})
+}
+
+// ownPath is the path of this program.
+func ownPath() (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self) // called by another name it is another program: claude-answer
+	}
+	if err != nil {
+		return "", fmt.Errorf("this program does not know its own path: %w", err)
+	}
+	return self, nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newAttach() *cobra.Command {
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "attach [RUN] [MESSAGE... | -]",
+		Short: "see a run live, and write to its agent",
+		Long: `Show what the agents of a run say and do, wherever the run is supervised:
+another terminal, or the background. Without RUN it is the one that goes on. RUN
+may be an agent's id: then only that agent is shown, until it has ended.
+
+What is typed is a message to the agent, of a run to its first. It is kept until the agent has read it,
+and goes into the turn that is under way. While a question is open, a message is
+told apart from its answer:
+
+  /answer VALUE      answers the question, as the answer command does
+  /answer ID VALUE   answers that one
+  /say MESSAGE       sends a message; the question stays open
+  /detach            leaves, as Ctrl-D and Ctrl-C do; the run goes on
+
+With MESSAGE (- reads it from stdin) that is sent, and nothing shown: for
+scripts. Without a terminal attach only shows. It ends with the run or agent,
+and with its exit code; 0 if you leave.`,
+		Example: "  claude-supervise attach\n" +
+			"  claude-supervise attach r-3f9a2c1b\n" +
+			"  claude-supervise attach r-3f9a2c1b \"use the staging database\"\n" +
+			"  claude-supervise attach r-3f9a2c1b - < notes.md",
+		Args: cobra.MaximumNArgs(math.MaxInt),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return runAttach(cmd.Context(), strings.Join(args, ""), plain)
+			}
+			if err := notInside(cmd); err != nil {
+				return err
+			}
+			text, err := message(args[1:], os.Stdin)
+			if err != nil {
+				return err
+			}
+			return runSay(cmd.Context(), args[0], text)
+		},
+	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "no colours, and nothing drawn in place")
+	return cmd
+}
+
+// maxMessage bounds a message, in bytes: what is longer belongs in a file that the message names.
+const maxMessage = 1 << 20
+
+// message reads the message that words give, or, for -, stdin.
+func message(words []string, stdin io.Reader) (string, error) {
+	text := strings.Join(words, " ")
+	if text == "-" {
+		read, err := io.ReadAll(io.LimitReader(stdin, maxMessage+1))
+		if err != nil {
+			return "", fmt.Errorf("the message cannot be read from stdin: %w", err)
+		}
+		text = string(read)
+	}
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return "", usage("the message is empty; nothing was sent")
+	case len(text) > maxMessage:
+		return "", usage("the message is longer than %d MiB; put it into a file and name that; nothing was sent", maxMessage>>20)
+	case !utf8.ValidString(text):
+		return "", usage("the message is not UTF-8 text; nothing was sent")
+	}
+	return text, nil
+}
+
+// runSay sends one message and says what becomes of it.
+func runSay(ctx context.Context, id, text string) error {
+	becomes, err := say(ctx, id, text)
+	if err != nil {
+		return err
+	}
+	return print(func(p *terminal.Printer) error { return p.Result(becomes) })
+}
+
+// say leaves a message for a run or an agent, and gives what becomes of it.
+func say(ctx context.Context, id, text string) (string, error) {
+	client, err := openClient()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = client.Close() }() // what was left is on disk
+	sight, agent, err := supervisor.Reader{Dirs: client.Dirs, Store: client.Store}.Sight(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	becomes, err := sight.Becomes(agent)
+	if err == nil {
+		err = client.Say(ctx, id, text, who("attach"))
+	}
+	switch {
+	case errors.Is(err, supervisor.ErrEnded):
+		return "", fmt.Errorf("%w; start a new run for follow-up work", err)
+	case err != nil:
+		return "", err
+	case !sight.Run.GoesOn():
+		becomes += "\n" + whatNext(sight.Run)
+	}
+	return strings.TrimSpace(becomes), nil
+}
+
+// runAttach shows a run until it has ended or the person leaves.
+func runAttach(ctx context.Context, id string, plain bool) error {
+	r, err := supervisor.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	if id == "" {
+		if id, err = onlyLive(ctx, r); err != nil {
+			return err
+		}
+	}
+	log, agent, err := r.RunLog(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run, err := r.Run(ctx, log.Run); err != nil {
+		return err
+	} else if run.Agents[0].ID == agent {
+		agent = ""
+	}
+	return newAttached(r, log, agent, id, plain).show(ctx)
+}
+
+// onlyLive gives the one run that goes on.
+func onlyLive(ctx context.Context, r supervisor.Reader) (string, error) {
+	runs, err := r.Runs(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	var live []string
+	for _, v := range runs {
+		if v.GoesOn() {
+			live = append(live, v.ID)
+		}
+	}
+	switch len(live) {
+	case 1:
+		return live[0], nil
+	case 0:
+		return "", usage("no run goes on; `claude-supervise ps -a` lists all there are")
+	}
+	return "", usage("%d runs go on (%s): say which; `claude-supervise ps` shows them", len(live), strings.Join(live, ", "))
+}

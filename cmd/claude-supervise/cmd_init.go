@@ -1,0 +1,310 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/skill"
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+type initFlags struct{ user, dry, undo, yes, hook bool }
+
+func newInit() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "tell the agents of a project how to ask",
+		Long: `Tell every Claude Code agent of this folder's project how to ask a person from
+the background, with this supervisor or without it:
+
+  .claude/skills/claude-supervise/SKILL.md   a skill that says how
+  CLAUDE.md                                  a marked section that names it
+  .claude/settings.json                      with --hook: a Stop hook that has
+                                             malformed signals mended
+  ~/.local/bin/claude-answer                 a link to this program, which lists
+                                             what is asked and takes an answer
+
+With --user the first three go to ~/.claude, for all projects. You are asked
+before a file that is there is changed, and see the change; without a terminal
+that needs --yes. Once more, init brings its texts up to date. --undo takes out
+what init has put there and nothing else; where you have edited its texts, it
+asks.`,
+		Example: "  claude-supervise init --dry-run\n" +
+			"  claude-supervise init\n" +
+			"  claude-supervise init --user --hook\n" +
+			"  claude-supervise init --undo",
+		Args: exactly(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error { return runInit(f) },
+	}
+	cmd.Flags().BoolVar(&f.user, "user", false, "for all projects: in ~/.claude, or $CLAUDE_CONFIG_DIR")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would be done, and change nothing")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "take out what init has put there")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "yes to every question, also to dropping edits of init's texts")
+	cmd.Flags().BoolVar(&f.hook, "hook", false, "add a Stop hook that runs `lint`")
+	return cmd
+}
+
+// A change is what init wants of one file or link. Nothing is done before all that is in the way was looked for.
+type change struct {
+	shown string // its path, as a person would type it
+	verb  verb
+	said  string // what follows its path in what is said of it: where it stays as it is, why
+	note  string // more about it, for people, once it is done
+	lines string // what changes, for a person to agree to
+	ask   string // the question, empty where none is asked
+	need  bool   // without a terminal --yes is needed for it
+	do    func() error
+}
+
+// A verb says what becomes of a file.
+type verb struct{ would, did string }
+
+var (
+	creates = verb{"create", "created"}
+	changes = verb{"change", "changed"}
+	removes = verb{"remove", "removed"}
+	links   = verb{"link", "linked"}
+	stays   = verb{}
+)
+
+func runInit(f initFlags) error {
+	place, err := initPlace(f.user)
+	if err != nil {
+		return err
+	}
+	wanted, err := place.wanted(f)
+	if err != nil {
+		return fmt.Errorf("%w\nnothing was changed", err)
+	}
+	if f.dry {
+		return tellInit(wanted, f)
+	}
+	switch {
+	case f.yes:
+	case onTerminal():
+		err = askFor(wanted)
+	default:
+		err = needsAsking(wanted, f)
+	}
+	if err != nil {
+		return err
+	}
+	for i, c := range wanted {
+		if c.verb == stays {
+			continue
+		}
+		if err := c.do(); err != nil {
+			told := tellInit(wanted[:i], f)
+			return errors.Join(fmt.Errorf("%s: %w\nIt is as it was, and what would have followed was not done.\nRun it again to do the rest", c.shown, err), told)
+		}
+	}
+	return tellInit(wanted, f)
+}
+
+// wanted looks at all the files, and gives what is to be done to each. It changes nothing.
+func (p place) wanted(f initFlags) ([]change, error) {
+	files := []personsFile{
+		{place: p, rel: p.skill, part: skill.Skill},
+		{place: p, rel: "CLAUDE.md", part: skill.Section},
+	}
+	if f.hook || f.undo {
+		files = append(files, personsFile{place: p, rel: p.settings, part: skill.Hook})
+	}
+	var all []change
+	var bad []error
+	for _, file := range files {
+		c, err := file.wanted(f.undo)
+		switch {
+		case err != nil && f.undo && !f.hook && file.rel == p.settings: // most have no hook of ours
+			c.verb, c.said = stays, "stays as it is: "+err.Error()
+		case err != nil:
+			bad = append(bad, err)
+		}
+		all = append(all, c)
+	}
+	return append(all, answerLink(f.undo)), errors.Join(bad...)
+}
+
+// askFor asks for each change of what is there already; what the person does not agree to stays.
+func askFor(wanted []change) error {
+	for i, c := range wanted {
+		if c.ask == "" {
+			continue
+		}
+		if c.lines != "" {
+			if err := print(func(p *terminal.Printer) error { p.Notice(c.lines); return nil }); err != nil {
+				return err
+			}
+		}
+		if !confirmed(terminal.CleanLine(c.ask, 70)) {
+			wanted[i] = change{shown: c.shown, said: "stays as it is"}
+		}
+	}
+	return nil
+}
+
+// needsAsking is the error of a process that would have to ask and cannot, nil where it need not.
+func needsAsking(wanted []change, f initFlags) error {
+	var about string
+	for _, c := range wanted {
+		if c.need {
+			about += "  " + c.shown + "\n"
+		}
+	}
+	if about == "" {
+		return nil
+	}
+	return fmt.Errorf("without a terminal nobody can be asked about changing\n%s"+
+		"Nothing was changed. --dry-run shows what would be; do it with:\n  %s", about, initCommand(f, "--yes"))
+}
+
+// tellInit says what was done, or would be.
+func tellInit(all []change, f initFlags) error {
+	return print(func(p *terminal.Printer) error {
+		done := false
+		for _, c := range all {
+			line := c.shown + " " + c.said
+			switch {
+			case c.verb == stays:
+			case f.dry:
+				line = strings.TrimRight("would "+c.verb.would+" "+c.shown+c.said+"\n"+c.lines, "\n")
+			default:
+				line = c.verb.did + " " + c.shown + c.said
+				done = true
+			}
+			if c.verb != stays && c.note != "" {
+				line += "\n  " + c.note
+			}
+			if err := p.Result(line); err != nil {
+				return err
+			}
+		}
+		switch {
+		case f.dry:
+			return p.Result("Nothing was changed.")
+		case done && !f.undo:
+			return p.Result("Take it back with: " + initCommand(f, "--undo"))
+		}
+		return nil
+	})
+}
+
+// initCommand is the command line with these flags, and one more.
+func initCommand(f initFlags, more string) string {
+	words := "claude-supervise init"
+	for _, flag := range []struct {
+		on   bool
+		word string
+	}{{f.user, " --user"}, {f.hook && more != "--undo", " --hook"}, {f.undo, " --undo"}} {
+		if flag.on {
+			words += flag.word
+		}
+	}
+	return words + " " + more
+}
+
+// wanted gives what is to be done to a file. The error says what is in the way.
+func (f personsFile) wanted(undo bool) (change, error) {
+	c := change{shown: f.shown()}
+	now, err := f.look()
+	if err != nil {
+		return c, err
+	}
+	turn := f.part.Put
+	if undo {
+		turn = f.part.Take
+	}
+	next, standing, err := turn(now.text)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", c.shown, err)
+	}
+	c.do = func() error { return f.write(now, next) }
+	switch {
+	case undo && standing == skill.Foreign:
+		c.said = "is not init's and stays"
+		return c, nil
+	case next == now.text && undo:
+		c.said = "holds nothing of init's"
+		return c, nil
+	case next == now.text:
+		c.said = "is up to date"
+		return c, nil
+	case !now.there:
+		c.verb, c.said = creates, fmt.Sprintf(" (%d lines)", strings.Count(next, "\n"))
+	case next == "":
+		c.verb = removes
+	default:
+		c.verb = changes
+	}
+	if err := f.room(); err != nil {
+		return c, err
+	}
+	if c.verb == changes || standing == skill.Edited || standing == skill.Foreign {
+		c.need, c.lines = true, difference(c.shown, now.text, next)
+		c.ask = strings.ToUpper(c.verb.would[:1]) + c.verb.would[1:] + " " + c.shown + "?"
+		switch standing {
+		case skill.Edited:
+			c.lines = "init's text in " + c.shown + " was edited since; the edits would be lost:\n" + c.lines
+		case skill.Foreign:
+			c.lines = c.shown + " is not init's; it would be replaced:\n" + c.lines
+		}
+	}
+	return c, nil
+}
+
+// difference shows what changes as a unified diff.
+func difference(path, from, to string) string {
+	text := string(diff.Diff(path, []byte(from), path+", after init", []byte(to)))
+	_, text, _ = strings.Cut(text, "\n") // its first line repeats the names
+	return strings.TrimRight(text, "\n")
+}
+
+// homeFolder is the person's home.
+func homeFolder() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", errors.New("your home folder is not known: set HOME to an absolute path")
+	}
+	return home, nil
+}
+
+// initPlace gives where init puts its files.
+func initPlace(user bool) (place, error) {
+	home, err := homeFolder()
+	if user {
+		folder, err := supervisor.ClaudeFolder(os.Getenv)
+		if err != nil {
+			return place{}, err
+		}
+		return place{base: folder, home: home, skill: filepath.Join("skills", "claude-supervise", "SKILL.md"), settings: "settings.json", uid: os.Geteuid()}, nil
+	}
+	here, wrong := os.Getwd()
+	if wrong != nil {
+		return place{}, fmt.Errorf("the present folder is not known: %w", wrong)
+	}
+	if err == nil && sameFile(here, home) {
+		return place{}, usage("this folder is your home, not a project: `claude-supervise init --user` is for all projects")
+	}
+	return place{
+		base: here, home: home, project: true, uid: os.Geteuid(),
+		skill:    filepath.Join(".claude", "skills", "claude-supervise", "SKILL.md"),
+		settings: filepath.Join(".claude", "settings.json"),
+	}, nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}

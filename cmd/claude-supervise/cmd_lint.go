@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newLint() *cobra.Command {
+	var agent string
+	var hook, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "lint [FILE|-]",
+		Short: "find the signals in a text, and what is wrong with them",
+		Long: `Find the signals in a text, or in the JSON lines of a conversation (claude's
+stream-json, its transcript, or our log of an agent), and tell what is wrong
+with their form. Without FILE, or for -, stdin is read.
+
+Exit codes: 0 all is well, 1 there are problems, 2 FILE cannot be read.
+
+With --hook it is a Stop hook of Claude Code: it reads the hook's JSON on stdin,
+and exits 2 with the reason on stderr if a signal in the model's last message
+has a problem, so that the model prints it again, mended. It does so once: a
+model that was sent on may end, whatever it says. What keeps the hook itself
+from its work exits 1, which stops nobody. For .claude/settings.json:
+
+  {"hooks": {"Stop": [{"hooks": [
+    {"type": "command", "command": "claude-supervise lint --hook"}]}]}}`,
+		Example: "  claude-supervise lint answer.md\n" +
+			"  claude -p \"...\" | claude-supervise lint --agent bg-task-abc123\n" +
+			"  claude-supervise logs --raw r-3f9a2c1b | claude-supervise lint --json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if hook {
+				return runLintHook(args, agent, asJSON)
+			}
+			if len(args) > 1 {
+				return usage("lint takes one FILE, or - for stdin; `claude-supervise lint --help` has an example")
+			}
+			return runLint(strings.Join(args, ""), agent, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&agent, "agent", "", "signals must carry this `ID`; those of another are problems")
+	cmd.Flags().BoolVar(&hook, "hook", false, "be a Stop hook of Claude Code")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		err = flagError(cmd, err)
+		if slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "--hook") }) {
+			return notBlocking(err)
+		}
+		return err
+	})
+	return cmd
+}
+
+func runLint(path, agent string, asJSON bool) error {
+	in := os.Stdin
+	switch {
+	case path != "" && path != "-":
+		f, err := os.Open(path)
+		if err != nil {
+			return usage("lint cannot read the file: %w", err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return usage("lint reads a file; %s is a folder", path)
+		}
+		in = f
+	case terminal.IsTerminal(in):
+		return usage("lint reads a file or a pipe; `claude-supervise lint --help` has an example")
+	default:
+		path = "stdin"
+	}
+	found, err := supervisor.Lint(in, agent)
+	if err != nil {
+		return usage("lint cannot %w", err)
+	}
+	err = print(func(p *terminal.Printer) error {
+		if asJSON {
+			return p.JSON(found)
+		}
+		type finding struct {
+			line int
+			text string
+		}
+		var all []finding
+		for _, s := range found.Signals {
+			all = append(all, finding{s.Line, shortly(s)})
+		}
+		for _, b := range found.Problems {
+			all = append(all, finding{b.Line, b.Code + ": " + terminal.CleanLine(b.Message, 0)})
+		}
+		slices.SortStableFunc(all, func(a, b finding) int { return a.line - b.line })
+		for _, f := range all {
+			if err := p.Result(fmt.Sprintf("%s:%d: %s", path, f.line, f.text)); err != nil {
+				return err
+			}
+		}
+		return p.Result(fmt.Sprintf("%s, %s", counted(len(found.Signals), "signal"), counted(len(found.Problems), "problem")))
+	})
+	if err == nil && len(found.Problems) > 0 {
+		return exitError(supervisor.ExitFailed)
+	}
+	return err
+}
+
+// shortly says a signal in one line: what it is, whose, and what it says above all.
+func shortly(s supervisor.LintedSignal) string {
+	text := string(s.Kind)
+	if s.AgentID != "" {
+		text += " of " + terminal.CleanLine(s.AgentID, 40)
+	}
+	text += fmt.Sprintf(" (%s)", s.Dialect)
+	gist := ""
+	switch {
+	case len(s.Questions) == 1:
+		gist = s.Questions[0].Text
+	case len(s.Questions) > 1:
+		gist = fmt.Sprintf("%d questions, %s", len(s.Questions), s.Questions[0].Text)
+	default:
+		for _, name := range []string{"details", "new_task_description", "summary", "step", "text", "question_id"} {
+			if gist = s.Fields[name]; gist != "" {
+				break
+			}
+		}
+	}
+	if gist == "" {
+		return text
+	}
+	return text + ": " + terminal.CleanLine(gist, 60)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// blocks is the exit code by which a Stop hook sends the model on, with what stands on stderr. Any other than it and 0
+// is told to the person, and stops nothing.
+const blocks exitError = 2
+
+// notBlocking keeps a fault of the hook itself from being taken for one of the model's: usage errors exit 2, too.
+func notBlocking(err error) error {
+	return fmt.Errorf("the hook did nothing: %s", err) //nolint:errorlint // its exit code must not be that of what it wraps
+}
+
+func runLintHook(args []string, agent string, asJSON bool) error {
+	if len(args) > 0 || asJSON {
+		return notBlocking(usage("lint --hook takes neither FILE nor --json: it reads what Claude Code gives it on stdin"))
+	}
+	if terminal.IsTerminal(os.Stdin) {
+		return notBlocking(usage("Claude Code gives a hook its JSON on stdin; this is a terminal"))
+	}
+	reason, err := supervisor.LintHook(os.Stdin, agent)
+	if err != nil {
+		return notBlocking(err)
+	}
+	if reason == "" {
+		return nil
+	}
+	if _, err := io.WriteString(os.Stderr, terminal.Clean(reason)+"\n"); err != nil {
+		return notBlocking(err)
+	}
+	return blocks
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+type packFlags struct {
+	output, maxSize   string
+	withoutWork, undo bool
+}
+
+func newPack() *cobra.Command {
+	var f packFlags
+	cmd := &cobra.Command{
+		Use:   "pack RUN",
+		Short: "put a run into one file, to go on with it elsewhere",
+		Long: `Put a run that nobody supervises into one file: its questions and answers, its
+checkpoint, its agents' conversations, and the uncommitted work of its folder.
+The machine may vanish then; unpack the file on another one, and resume.
+
+Of a git work tree are packed the commits that no remote has, the index, and the
+files that differ; not what git ignores, and not what is in submodules. Nothing
+that the repository's configuration names is run. Of another folder all files
+are packed.
+
+The run is then refused here, so that it does not go on in two places; unpack
+brings it back. The file holds all that the agents saw: keep it as private.`,
+		Example: "  claude-supervise pack r-3f9a2c1b\n" +
+			"  claude-supervise pack r-3f9a2c1b -o - | ssh laptop 'cat > run.tar.gz'\n" +
+			"  claude-supervise pack r-3f9a2c1b --undo    # its file was lost",
+		Args: exactly(1, 1, "the id of a run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notInside(cmd); err != nil {
+				return err
+			}
+			return runPack(cmd.Context(), args[0], f)
+		},
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to this `FILE` (default: RUN.tar.gz here; - is stdout)")
+	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the uncommitted work out")
+	addMaxSize(cmd, &f.maxSize)
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "go on here after all; the file must not be unpacked any more")
+	return cmd
+}
+
+func addMaxSize(cmd *cobra.Command, size *string) {
+	cmd.Flags().StringVar(size, "max-size", humanize.IBytes(supervisor.DefaultMaxWork), "the uncommitted work may have this `SIZE`")
+}
+
+func workSize(text string) (int64, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<40 {
+		return 0, usage("--max-size takes a size such as 500MiB or 2GiB, not %q", text)
+	}
+	return int64(n), nil
+}
+
+func runPack(ctx context.Context, id string, f packFlags) error {
+	size, err := workSize(f.maxSize)
+	if err != nil {
+		return err
+	}
+	client, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // what was marked is on disk
+	if f.undo {
+		run, err := client.TakeBack(ctx, id)
+		if err != nil {
+			return err
+		}
+		return print(func(p *terminal.Printer) error {
+			return p.Result(run + " is here again; do not unpack its file. Go on with:\n  claude-supervise resume " + run)
+		})
+	}
+	run, _, _, err := client.Target(ctx, id)
+	if err != nil {
+		return err
+	}
+	opt := supervisor.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + version}
+	if f.output == "-" {
+		return packToStdout(ctx, client, run, opt)
+	}
+	return packToFile(ctx, client, run, f.output, opt)
+}
+
+func packToStdout(ctx context.Context, client supervisor.Client, run string, opt supervisor.PackOptions) error {
+	if terminal.IsTerminal(os.Stdout) {
+		return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
+	}
+	opt.File = "standard output"
+	packed, err := client.Pack(ctx, run, os.Stdout, opt)
+	if err != nil {
+		return err
+	}
+	p := terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})
+	p.Notice(packedText(packed, "standard output", "FILE"))
+	return p.Close(context.Background())
+}
+
+// packToFile packs into a file, unless another one has its name.
+func packToFile(ctx context.Context, client supervisor.Client, run, file string, opt supervisor.PackOptions) error {
+	if file == "" {
+		file = run + ".tar.gz"
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return fmt.Errorf("the path of the pack file is not known: %w", err)
+	}
+	if err := mayReplace(path, run); err != nil {
+		return err
+	}
+	packed, err := client.PackFile(ctx, run, path, opt)
+	if err != nil {
+		return err
+	}
+	return print(func(p *terminal.Printer) error { return p.Result(packedText(packed, path, file)) })
+}
+
+// mayReplace refuses to write over a file that is not an earlier pack of the same run.
+func mayReplace(path, run string) error {
+	old, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
+	}
+	defer func() { _ = old.Close() }() // only read
+	if in, err := supervisor.PackedRunIn(old); err != nil || in != run {
+		return usage("%s is there already and is no pack file of %s; nothing was packed: name another with -o", path, run)
+	}
+	return nil
+}
+
+func packedText(p supervisor.PackedRun, into, file string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is packed into %s (%s unpacked).\nIt goes on where that is unpacked:\n  claude-supervise unpack %s",
+		p.Run, into, humanize.IBytes(uint64(p.Bytes)), file)
+	for _, t := range p.Told {
+		b.WriteString("\nnote: " + t)
+	}
+	return b.String()
+}

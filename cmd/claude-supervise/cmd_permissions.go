@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newPermissions() *cobra.Command {
+	var revoke string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "permissions RUN",
+		Short: "list what a run lets its agents do unasked, and take it back",
+		Long: `List what a run lets its agents do without asking: the rules of --allow, and
+those given by answering allow-run. With --revoke one is taken back, by its
+number or as it is written: the agents of the run are asked about again. (A rule
+of --allow is claude's own: it holds until the agent's process ends.)`,
+		Example: "  claude-supervise permissions r-3f9a2c1b\n" +
+			"  claude-supervise permissions r-3f9a2c1b --revoke 2\n" +
+			"  claude-supervise permissions r-3f9a2c1b --revoke \"Bash(npm test)\"",
+		Args: exactly(1, 1, "the id of a run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("revoke") {
+				if err := notInside(cmd); err != nil {
+					return err
+				}
+				return runRevoke(cmd.Context(), args[0], revoke)
+			}
+			return runPermissions(cmd.Context(), args[0], asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&revoke, "revoke", "", "take the `RULE` back, or the one of this number")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runPermissions(ctx context.Context, id string, asJSON bool) error {
+	r, err := supervisor.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	d, err := r.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	if d.Question != nil {
+		return usage("%s is a question; name its run instead", d.Question.ID)
+	}
+	v, err := r.Permissions(ctx, d.Run.ID)
+	if err != nil {
+		return err
+	}
+	return print(func(p *terminal.Printer) error {
+		if asJSON {
+			return p.JSON(v)
+		}
+		return p.Result(permissionsText(v))
+	})
+}
+
+// permissionsText is what a person reads.
+func permissionsText(v supervisor.PermissionsView) string {
+	var b strings.Builder
+	if len(v.Rules) == 0 {
+		b.WriteString("No rule lets anything run unasked.\n")
+	}
+	for i, r := range v.Rules {
+		from := r.From
+		if r.Question != "" {
+			from = "answer to " + r.Question + ", by " + r.From
+		}
+		// A rule is never cut: its end may be what it is about.
+		fmt.Fprintf(&b, "%3d  %s\n     %s\n", i+1, terminal.CleanLine(r.Rule, 0), terminal.CleanLine(from, 0))
+	}
+	if len(v.Denied) > 0 {
+		fmt.Fprintf(&b, "Never runs: %s\n", terminal.CleanLine(strings.Join(v.Denied, ", "), 0))
+	}
+	if v.Project {
+		b.WriteString("What the folder's own files permit is in force, too (--allow project).\n")
+	}
+	if len(v.Flags) > 0 {
+		fmt.Fprintf(&b, "Flags of claude: %s\n", terminal.CleanLine(strings.Join(v.Flags, " "), 0))
+	}
+	if v.Default == supervisor.DenyPermissions {
+		b.WriteString("What else claude would ask for is denied.")
+	} else {
+		b.WriteString("What else claude asks for, a person is asked.")
+	}
+	return b.String()
+}
+
+func runRevoke(ctx context.Context, id, which string) error {
+	client, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // what was left is on disk
+	run, _, ended, err := client.Target(ctx, id)
+	if err != nil {
+		return err
+	}
+	v, err := client.Permissions(ctx, run)
+	if err != nil {
+		return err
+	}
+	rule := strings.TrimSpace(which)
+	if n, err := strconv.Atoi(rule); err == nil {
+		if n < 1 || n > len(v.Rules) {
+			return usage("%s has no rule of number %d; `claude-supervise permissions %s` lists them", run, n, run)
+		}
+		rule = v.Rules[n-1].Rule
+	}
+	if !ended {
+		err = client.Revoke(ctx, run, rule, who("permissions"))
+		ended = errors.Is(err, supervisor.ErrEnded)
+	}
+	switch {
+	case ended:
+		return print(func(p *terminal.Printer) error {
+			return p.Result(run + " has ended, and its rules with it.")
+		})
+	case err != nil:
+		return err
+	}
+	return print(func(p *terminal.Printer) error {
+		return p.Result(fmt.Sprintf("%s is taken back in %s.", terminal.CleanLine(rule, 0), run))
+	})
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newPrune() *cobra.Command {
+	var olderThan string
+	var dry, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "prune [RUN...]",
+		Short: "forget runs that have ended",
+		Long: `Forget runs that ended long ago, or those that are named: their records, their
+questions and answers, and what their agents printed. What the agents wrote, and
+claude's own transcripts, stay. A run that has not ended is never forgotten.`,
+		Example: "  claude-supervise prune --dry-run\n  claude-supervise prune --older-than 7d\n  claude-supervise prune r-3f9a2c1b",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notInside(cmd); err != nil {
+				return err
+			}
+			age, err := days(olderThan)
+			if err != nil {
+				return usage("--older-than takes a duration such as 12h or 7d, not %q", olderThan)
+			}
+			return runPrune(cmd.Context(), args, time.Now().Add(-age), dry, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&olderThan, "older-than", "30d", "those that ended at least a `DURATION` ago")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say which")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// days reads a duration, of which days may be the unit.
+func days(text string) (time.Duration, error) {
+	if n, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.ParseUint(n, 10, 16)
+		return time.Duration(days) * 24 * time.Hour, err
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = strconv.ErrRange
+	}
+	return d, err
+}
+
+func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON bool) error {
+	client, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // what was written is on disk
+	pruned, err := client.Prune(ctx, runs, before, dry)
+	kept := 0
+	told := print(func(p *terminal.Printer) error {
+		for _, r := range pruned {
+			if r.Kept != "" {
+				kept++
+			}
+			if !asJSON {
+				if err := p.Result(prunedWords(r, dry)); err != nil {
+					return err
+				}
+			}
+		}
+		switch {
+		case asJSON:
+			return p.JSON(nonNil(pruned))
+		case len(pruned) == 0 && err == nil:
+			return p.Result("There is nothing to forget. What there is: claude-supervise ps -a")
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case told == nil && kept > 0:
+		return exitError(supervisor.ExitFailed)
+	}
+	return told
+}
+
+func prunedWords(r supervisor.Pruned, dry bool) string {
+	done := "forgotten"
+	if dry {
+		done = "would be forgotten"
+	}
+	switch {
+	case r.Kept != "":
+		return fmt.Sprintf("%s kept: %s", r.Run, r.Kept)
+	case r.EndedAt == nil:
+		return fmt.Sprintf("%s %s: a folder without a run", r.Run, done)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s: %s %s %s", r.Run, done, r.Status, terminal.Ago(*r.EndedAt, time.Now()), r.Name))
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+func newWait() *cobra.Command {
+	var limit time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "wait ID...",
+		Short: "wait until runs or agents have ended, or are left to a person",
+		Long: `Wait until each run or agent has ended, or nobody supervises it any more: it is
+parked, was interrupted, or its supervisor died. One line each says so. The id
+of a run's first agent stands for the run.
+
+The exit code is that of the run or agent: 75 if it is parked, 130 if it was
+left otherwise; of several the worst, in the order 70, 69, 1, 6, 5, 4, 130, 75,
+3, 0. It is 124 if the time is up and one still goes on, and 130 after Ctrl-C.`,
+		Example: "  claude-supervise wait r-3f9a2c1b\n" +
+			"  claude-supervise wait a-7Qm2xK9fWb4T a-Zp3r\n" +
+			"  claude-supervise wait r-3f9a2c1b r-7uz22pon --timeout 30m\n" +
+			"  claude-supervise wait r-3f9a2c1b --timeout 0   # only look",
+		Args: exactly(1, math.MaxInt, "the ids of runs or agents"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case !cmd.Flags().Changed("timeout"):
+				limit = math.MaxInt64
+			case limit < 0:
+				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", limit)
+			}
+			return runWait(cmd.Context(), args, limit, asJSON)
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "timeout", 0, "wait at most this `DURATION`; 0 looks once (default: no limit)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each run or agent as ps --json does, one per line")
+	return cmd
+}
+
+// errTimedOut ends a wait that has taken as long as the person allowed.
+var errTimedOut = errors.New("the time is up")
+
+func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool) error {
+	r, err := supervisor.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	nodes, err := r.Awaitable(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if limit > 0 {
+		if err := notForItself(ctx, r, nodes); err != nil {
+			return err
+		}
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
+	defer cancel()
+
+	code := supervisor.ExitSuccess
+	var waited error
+	err = print(func(p *terminal.Printer) error {
+		waited = r.AwaitEach(limited, nodes, func(a supervisor.Awaited) error {
+			nodes = slices.DeleteFunc(nodes, func(n supervisor.Node) bool { return n == a.Node })
+			code = supervisor.WorseCode(code, a.Code())
+			if asJSON {
+				return p.JSON(inJSON(a))
+			}
+			if next := whatNextFor(a); next != "" {
+				defer p.Notice(next)
+			}
+			return p.Result(stateOf(a))
+		})
+		switch {
+		case ctx.Err() != nil:
+			code = supervisor.ExitInterrupted
+		case errors.Is(waited, errTimedOut):
+			code = supervisor.ExitTimedOut
+			p.Notice(fmt.Sprintf("Still going on: %s. Look with: claude-supervise ps", strings.Join(names(nodes), ", ")))
+		default:
+			return waited
+		}
+		return nil
+	})
+	if err == nil && code != supervisor.ExitSuccess {
+		return exitError(code)
+	}
+	return err
+}
+
+// notForItself refuses that an agent waits for its own end, or for what has to wait for that: neither would ever end.
+func notForItself(ctx context.Context, r supervisor.Reader, nodes []supervisor.Node) error {
+	agent, inside := supervisor.InsideAgent(os.Environ())
+	if !inside {
+		return nil
+	}
+	above, err := r.Above(ctx, agent)
+	if err != nil {
+		return nil // a run of another state folder is none of these
+	}
+	for _, n := range nodes {
+		if slices.Contains(above, n) {
+			return fmt.Errorf("wait is refused inside agent %s for %s: neither would end; wait for others only, or look with --timeout 0",
+				agent, cmp.Or(n.Agent, "its own run "+n.Run))
+		}
+	}
+	return nil
+}
+
+func names(nodes []supervisor.Node) []string {
+	var ids []string
+	for _, n := range nodes {
+		ids = append(ids, cmp.Or(n.Agent, n.Run))
+	}
+	return ids
+}
+
+// inJSON is what is printed of a node for programs.
+func inJSON(a supervisor.Awaited) any {
+	if agent, is := a.View.Agent(a.Agent); is {
+		return agent
+	}
+	return a.View
+}
+
+// stateOf says in one line how a node was left.
+func stateOf(a supervisor.Awaited) string {
+	agent, is := a.View.Agent(a.Agent)
+	if !is {
+		return state(a.View)
+	}
+	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", agent.ID, agent.Status, agent.Reason), 0)
+}
+
+// whatNextFor says what to type for a node that has not ended and does not go on by itself; "" if there is nothing.
+func whatNextFor(a supervisor.Awaited) string {
+	if agent, is := a.View.Agent(a.Agent); is && agent.ExitCode != nil {
+		return ""
+	}
+	return whatNext(a.View)
+}
+
+// state says in one line how a run was left.
+func state(v supervisor.RunView) string {
+	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, v.Status, v.Reason), 0)
+}
+
+// whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so already.
+func whatNext(v supervisor.RunView) string {
+	resume := "claude-supervise resume " + v.ID
+	if v.EndedAt != nil || strings.Contains(v.Reason, resume) {
+		return ""
+	}
+	if len(v.OpenQuestions) == 0 {
+		return "Everything is saved. Go on with:\n  " + resume
+	}
+	var b strings.Builder
+	b.WriteString("Answer with:\n")
+	for _, q := range v.OpenQuestions {
+		b.WriteString("  claude-supervise answer " + q + " VALUE\n")
+	}
+	return b.String() + "Then go on with:\n  " + resume
+}

@@ -1,0 +1,32 @@
+// Package commandline reads a command that a person gives as one text, such as --exec 'deploy --dry-run {}'.
+//
+// It runs nothing.
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"mvdan.cc/sh/v3/shell"
+)
+
+// Parse splits a command line into a program and its arguments as a shell would, quotes and variables included; nothing
+// is run by one. The program is looked for now, so that what is misspelt is known before it is needed, and comes back as an
+// absolute path.
+func Parse(line string, getenv func(string) string) ([]string, error) {
+	words, err := shell.Fields(line, getenv)
+	if err != nil {
+		return nil, fmt.Errorf("%q cannot be split into words: %w", line, err)
+	}
+	if len(words) == 0 {
+		return nil, errors.New("it names no program")
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, err
+	}
+	words[0], err = filepath.Abs(path)
+	return words, err
+}

@@ -1,0 +1,116 @@
+package items
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/pattern"
+)
+
+// maxWalked bounds how many files and folders are looked at for a pattern.
+const maxWalked = 1_000_000
+
+// Files gives the files below a folder whose path from there fits a pattern, sorted by path. The pattern is that of a shell: * and ?
+// stand for anything but a slash, ** for any number of folders, and nothing but a dot for a dot that a name begins with. A link
+// counts if it leads to a file below the folder; no folder is entered by one.
+func Files(folder, glob string) ([]string, error) { return files(folder, glob, Max) }
+
+func files(folder, glob string, most int) ([]string, error) {
+	glob = strings.TrimPrefix(glob, "./")
+	switch {
+	case path.IsAbs(glob), glob == "..", strings.HasPrefix(glob, "../"), strings.Contains(glob, "/../"):
+		return nil, errors.New("it leads out of the folder of the run")
+	}
+	expression, err := pattern.Regexp(glob, pattern.Filenames|pattern.EntireString)
+	if err != nil {
+		return nil, fmt.Errorf("it is no pattern: %w", err)
+	}
+	fits, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, fmt.Errorf("it is no pattern: %w", err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	var fitting []string
+	walked := 0
+	err = fs.WalkDir(root.FS(), base(glob), func(name string, entry fs.DirEntry, err error) error {
+		if walked++; walked > maxWalked {
+			return fmt.Errorf("there are more than %d files to look at; begin the pattern with a folder", maxWalked)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // gone meanwhile, or somebody else's
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() || !fits.MatchString(name):
+			return nil
+		}
+		if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // a link that leads out, a socket
+			return nil
+		}
+		switch {
+		case !utf8.ValidString(name):
+			return fmt.Errorf("the name of %q is not UTF-8", name)
+		case len(fitting) == most:
+			return tooMany(most)
+		}
+		fitting = append(fitting, name)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(fitting) == 0:
+		return nil, errors.New("no file fits it")
+	}
+	return fitting, nil
+}
+
+// base is the folder below which all lies that fits a pattern.
+func base(glob string) string {
+	at := "."
+	for dir := range strings.SplitSeq(path.Dir(glob), "/") {
+		if dir == "" || pattern.HasMeta(dir, pattern.Filenames) {
+			break
+		}
+		at = path.Join(at, dir)
+	}
+	return at
+}
+
+// LinesOf gives the lines of a file below a folder, as Lines does.
+func LinesOf(folder, name string) ([]string, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	info, err := root.Stat(name)
+	var why *fs.PathError
+	switch {
+	case !filepath.IsLocal(name):
+		return nil, errors.New("it leads out of the folder of the run")
+	case errors.As(err, &why):
+		return nil, why.Err
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // a pipe would be waited for
+		return nil, errors.New("it is no file")
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return Lines(f)
+}

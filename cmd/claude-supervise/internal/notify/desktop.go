@@ -1,0 +1,101 @@
+package notify
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode"
+
+	"github.com/gen2brain/beeep"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+)
+
+// A Banner is what a desktop shows for a few seconds. Its texts may come from an agent: Show makes them harmless.
+type Banner struct {
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	Urgent bool   `json:"urgent,omitempty"` // it stays until it is seen, where the desktop can do that
+}
+
+// How much of a banner is shown, in terminal cells: what desktops cut by themselves.
+const (
+	maxTitle = 80
+	MaxBody  = 300
+)
+
+// HasDesktop tells whether the person of this environment sits at a desktop that shows banners: not one that is logged in from
+// elsewhere, and no CI machine. Nothing is tried or started to find it out.
+func HasDesktop(getenv func(string) string) bool {
+	for _, elsewhere := range []string{"CI", "SSH_CONNECTION", "SSH_TTY"} {
+		if value := getenv(elsewhere); value != "" && value != "false" {
+			return false
+		}
+	}
+	if runtime.GOOS == "darwin" {
+		return true
+	}
+	return (getenv("WAYLAND_DISPLAY") != "" || getenv("DISPLAY") != "") && sessionBus(getenv) != ""
+}
+
+// sessionBus is the address of the bus on which a desktop takes banners; "" if there is none. The library would start one.
+func sessionBus(getenv func(string) string) string {
+	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
+		return address
+	}
+	if folder := getenv("XDG_RUNTIME_DIR"); folder != "" {
+		if socket := filepath.Join(folder, "bus"); exists(socket) {
+			return "unix:path=" + socket
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// maxBanner bounds a banner as JSON, in bytes: a text of terminal cells has many times fewer.
+const maxBanner = 64 << 10
+
+// Show reads a banner as JSON, as Send writes it, and shows it on the desktop. It blocks for as long as the desktop does, and
+// may print a bell for an urgent one: it is for a process of its own, whose output nobody sees and that can be ended.
+func Show(from io.Reader) error {
+	var b Banner
+	if err := json.NewDecoder(io.LimitReader(from, maxBanner)).Decode(&b); err != nil {
+		return fmt.Errorf("a banner is one JSON object: %w", err)
+	}
+	if bus := sessionBus(os.Getenv); bus != "" {
+		if err := os.Setenv("DBUS_SESSION_BUS_ADDRESS", bus); err != nil {
+			return err
+		}
+	}
+	beeep.AppName = "claude-supervise"
+	show := beeep.Notify
+	if b.Urgent {
+		show = beeep.Alert
+	}
+	return show(Plain(b.Title, maxTitle), Plain(b.Body, MaxBody), "")
+}
+
+// Plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as markup
+// (the D-Bus service), as options or with backslashes (notify-send), as a property list (terminal-notifier), as rich text
+// (kdialog) or as the source of a script (osascript), and who reads it is not known: so what any of them would obey becomes
+// a character that looks like it, and what a script cannot hold a space. The line begins with a letter or a digit.
+func Plain(text string, cells int) string {
+	text = strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) {
+			return ' '
+		}
+		return r
+	}, lookalikes.Replace(terminal.CleanLine(text, 0)))
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return terminal.CleanLine(text, cells)
+}
+
+var lookalikes = strings.NewReplacer("<", "‹", ">", "›", "&", "＆", `\`, "＼", `"`, "”")

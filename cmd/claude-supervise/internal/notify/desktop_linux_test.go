@@ -1,0 +1,62 @@
+package notify
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestADesktopIsOneWithAScreenAndABusOfThisMachine(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "bus"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		is   string
+		env  map[string]string
+		want bool
+	}{
+		{"X and a bus", map[string]string{"DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, true},
+		{"Wayland and the bus of the login", map[string]string{"WAYLAND_DISPLAY": "wayland-0", "XDG_RUNTIME_DIR": folder}, true},
+		{"no screen", map[string]string{"XDG_RUNTIME_DIR": folder}, false},
+		{"a screen without a bus", map[string]string{"DISPLAY": ":0", "XDG_RUNTIME_DIR": t.TempDir()}, false},
+		{"a bus that is yet to be started", map[string]string{"DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "autolaunch:"}, false},
+		{"a login from elsewhere", map[string]string{"DISPLAY": ":10", "XDG_RUNTIME_DIR": folder, "SSH_CONNECTION": "::1 1 ::1 22"}, false},
+		{"CI", map[string]string{"DISPLAY": ":99", "XDG_RUNTIME_DIR": folder, "CI": "true"}, false},
+		{"no CI", map[string]string{"DISPLAY": ":0", "XDG_RUNTIME_DIR": folder, "CI": "false"}, true},
+		{"nothing", nil, false},
+	} {
+		if got := HasDesktop(func(name string) string { return c.env[name] }); got != c.want {
+			t.Errorf("%s: %v", c.is, got)
+		}
+	}
+}
+
+// What a banner becomes where the bus does not answer and notify-send shows it.
+func TestABannerReachesTheDesktopAsPlainWords(t *testing.T) {
+	folder := t.TempDir()
+	script := "#!/bin/sh\nfor word; do echo \"$word\"; done > \"$0.said\"\n"
+	if err := os.WriteFile(filepath.Join(folder, "notify-send"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(folder, "none"))
+	for urgent, want := range map[bool]string{false: "-u\nnormal\n", true: "-u\ncritical\n"} {
+		doc, err := json.Marshal(Banner{Title: "asks", Body: "--icon=/x `id` <b>\\n", Urgent: urgent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Show(strings.NewReader(string(doc))); err != nil {
+			t.Fatal(err)
+		}
+		said, err := os.ReadFile(filepath.Join(folder, "notify-send.said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(said); !strings.HasPrefix(got, "asks\nicon=/x `id` ‹b›＼n\n-a\nclaude-supervise\n") || !strings.HasSuffix(got, want) {
+			t.Errorf("urgent %v: notify-send is called with\n%s", urgent, got)
+		}
+	}
+}

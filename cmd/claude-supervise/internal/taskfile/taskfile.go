@@ -1,0 +1,164 @@
+// Package taskfile reads the task files of `run -f`: what an agent is to do, as a file that can be kept, reviewed and
+// written by a program. It reads only what it is given, starts nothing and asks nobody. All keys but the prompt are
+// optional:
+//
+//	# yaml-language-server: $schema=task.schema.json
+//	prompt: Write MIGRATION.md for the move to PostgreSQL
+//	context: |
+//	  The service is in ./api; its tables are in db/schema.sql.
+//	goals:
+//	  - every table has a plan
+//	success_criteria:
+//	  - every table of db/schema.sql has a section
+//	deliverables:
+//	  - MIGRATION.md
+//	name: migration          # for people
+//	model: opus              # handed on to claude
+//	max_turns: 40            # handed on to claude
+//	permissions: deny        # or ask
+//	allow: [Bash(make test)] # wished for: in force only where the person says --allow task
+//	deny: ["Bash(git push:*)"] # never runs
+//	answers:
+//	  Which version: "17"    # KEY: VALUE, as --answer takes them
+//	accept_ids: [bg-task-1]  # agent ids in signals that count as this agent's
+//	hold: 10m                # as --hold takes it
+//	max_parallel: 3          # under what the person sets; as well max_depth, max_agents, max_cost_usd, max_tokens, max_time
+//	delegate: auto           # or ask, deny; by depth auto,ask
+//	worktree: true           # each child in a git worktree of its own
+//
+// Work for other agents stands in it as children, or as a pool. With a prompt the task's own agent begins when they have ended, and
+// reads how; without one they are all there is. The context is everybody's.
+//
+//	children:                # or a map, NAME: CHILD
+//	  - name: schema
+//	    prompt: Write db/schema.sql
+//	  - name: api
+//	    prompt: Write the API
+//	    after: [schema]      # begins once these have succeeded
+//	    priority: P0         # or P1, P2
+//	    independence: optional # then nobody waits for it
+//	    subagent_type: reviewer
+//	    estimated_duration: 20 min
+//	    # and context, goals, success_criteria, deliverables, model, max_turns, max_cost_usd, max_tokens, max_time, children
+//
+//	each: {files: "docs/**/*.md"} # or {lines: FILE}, or --each 'COMMAND'
+//	child:                   # what is done with each; without it the task itself
+//	  prompt: Proofread {item}, number {index}
+//
+// A task file may come with a repository that nobody has read. So it names no program to run, and an answer in it lets
+// an agent do nothing that it may not do by itself; the flags that a person gives go before it.
+package taskfile
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"claude-supervise/supervisor"
+)
+
+// Schema is the JSON Schema (draft 7) of a task file, for editors.
+//
+//go:embed task.schema.json
+var Schema string
+
+// A File is what a task file says. What it does not say is the zero value.
+type File struct {
+	Prompt      string
+	Brief       supervisor.Brief
+	Name        string
+	Model       string
+	MaxTurns    int
+	Permissions supervisor.Permissions
+	Allow, Deny []string // rules, as supervisor.ParseRule takes them
+	Answers     []supervisor.Preset
+	AcceptIDs   []string
+	Hold        string // as supervisor.ParseHold takes it
+	Estimated   string // how long it takes, in the words of its author
+
+	// Work for agents besides the one that does the task, if that has a prompt: stated children, or a pool of like tasks.
+	Children []Child
+	Each     *Each  // what the tasks of a pool are about
+	Template *Child // what is done with each; nil: the task itself is
+
+	// Limits, which make those of the person narrower and never wider.
+	Delegate                         supervisor.Delegates // nil: not said
+	MaxParallel, MaxDepth, MaxAgents int
+	Worktree                         bool
+	Budget                           supervisor.Budget
+}
+
+// A Child is work that a task file states for an agent of its own.
+type Child struct {
+	Name         string // what others call it under After, and people
+	Prompt       string
+	Brief        supervisor.Brief
+	After        []string // children that have to succeed before it begins
+	Priority     string   // P0, P1, P2
+	Independence string   // can_proceed_parallel, blocks_current_work, optional
+	Type         string   // the kind of agent, as claude knows it
+	Model        string
+	MaxTurns     int
+	Estimated    string
+	Budget       supervisor.Budget
+	Children     []Child // it begins once they have ended, and reads how
+}
+
+// maxFile bounds a task file, in bytes.
+const maxFile = 1 << 20
+
+// ReadFile gives the text of the file at path, as Read does.
+func ReadFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return Read(f)
+}
+
+// Read gives the text that from holds. It blocks until that has ended. A text of more than 1 MiB is an *Invalid.
+func Read(from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = &Invalid{Problems: []Problem{{Text: fmt.Sprintf("it is larger than %d MiB; put the material in files and name them", maxFile>>20)}}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// An Invalid is a file that cannot be meant. After the first dozen or so of its problems no more are looked for.
+type Invalid struct{ Problems []Problem }
+
+// A Problem is one reason, in words for people.
+type Problem struct {
+	Line int // 0: the whole file, or not known
+	Text string
+}
+
+// maxTold bounds how many problems are told of at a time.
+const maxTold = 10
+
+// Error gives each problem on its own line.
+func (e *Invalid) Error() string {
+	var lines []string
+	for i, p := range e.Problems {
+		if i == maxTold {
+			lines = append(lines, "and more")
+			break
+		}
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Text
+	}
+	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
+}

@@ -1,0 +1,62 @@
+package taskfile
+
+import (
+	"strconv"
+
+	"claude-supervise/supervisor"
+)
+
+// Work gives stated children as a supervisor takes them, each after the one that it stands below. shared is what all of them have to
+// know.
+func Work(children []Child, shared string) []supervisor.Child {
+	var all []supervisor.Child
+	called := map[string]string{} // the keys of those that have a name
+	var add func(children []Child, parent string)
+	add = func(children []Child, parent string) {
+		for _, c := range children {
+			key := strconv.Itoa(len(all))
+			if c.Name != "" {
+				called[c.Name] = key
+			}
+			all = append(all, supervisor.Child{Agent: key, Parent: parent, Work: c.work(shared)})
+			add(c.Children, key)
+		}
+	}
+	add(children, "")
+	for i := range all {
+		for n, name := range all[i].Said.After {
+			all[i].Said.After[n] = called[name]
+		}
+	}
+	return all
+}
+
+// Item gives the task of a pool that is about an item, as a supervisor takes it.
+func (c Child) Item(item string, place int, shared string) supervisor.Child {
+	w := c.About(item, place).work(shared)
+	w.Said.Item = item
+	return supervisor.Child{Agent: strconv.Itoa(place), Work: w}
+}
+
+func (c Child) work(shared string) supervisor.Work {
+	b := c.Brief
+	b.Context = joined(shared, b.Context)
+	w := supervisor.Work{
+		Task: b.Compose(c.Prompt), Priority: c.Priority, SuccessCriteria: b.SuccessCriteria, Deliverables: b.Deliverables,
+		Budget: c.Budget,
+	}
+	w.Said.Name, w.Said.Independence, w.Said.After = c.Name, supervisor.Independence(c.Independence), append([]string(nil), c.After...)
+	w.Said.Type, w.Said.Model, w.Said.MaxTurns, w.Said.Estimated = c.Type, c.Model, c.MaxTurns, c.Estimated
+	return w
+}
+
+// joined sets one text below another.
+func joined(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + "\n\n" + b
+}

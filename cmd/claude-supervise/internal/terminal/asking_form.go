@@ -1,0 +1,90 @@
+package terminal
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// openForm asks the current question as a form. One that was open when the program left the foreground comes back as it was.
+func (a *asking) openForm() {
+	before := ""
+	if a.earlier > 0 {
+		before = a.given[a.current.Group][a.earlier-1].text
+	}
+	kept := a.kept
+	a.kept = nil
+	if kept != nil && kept.q.ID == a.current.ID && kept.before == before {
+		a.form = kept
+		return
+	}
+	a.form = newForm(*a.current, a.canGoBack(), before, a.styles)
+}
+
+// draw shows the form as it is now; anew, below what others have written.
+func (a *asking) draw(anew bool) {
+	if a.form == nil {
+		return
+	}
+	more := 0
+	for _, q := range a.open {
+		if q.ID != a.current.ID && !a.answered[q.ID] && (q.Group == "" || q.Group != a.current.Group) {
+			more++
+		}
+	}
+	columns, rows := a.out.size()
+	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
+}
+
+// pressed takes what arrived for the form. What comes with the key that ends it was not meant for the next one.
+func (a *asking) pressed(ctx context.Context, msgs []tea.Msg) {
+	form := a.form
+	for _, msg := range msgs {
+		if a.form == nil || a.form != form {
+			return
+		}
+		a.act(ctx, form.press(msg))
+	}
+}
+
+func (a *asking) act(ctx context.Context, what act) {
+	switch what.kind {
+	case stay:
+	case choose:
+		chosen, err := Choose(*a.current, what.text, a.folder())
+		a.taken(ctx, chosen, err)
+	case pick:
+		chosen, err := a.current.checked(what.picked, a.folder())
+		a.taken(ctx, chosen, err)
+	case keep:
+		a.close("")
+	case skip:
+		a.send(ctx, Reply{}, "skipped")
+	case decline:
+		a.decline(ctx, what.text)
+	case goBack:
+		a.back()
+	case leave:
+		a.end()
+	}
+}
+
+// taken hands over what was chosen, unless it is what was answered before.
+func (a *asking) taken(ctx context.Context, chosen string, err error) {
+	switch {
+	case err != nil:
+		a.form.say("Not taken: " + strings.TrimSuffix(err.Error(), ".") + ".")
+	case a.earlier > 0 && chosen == a.form.before:
+		a.close("")
+	default:
+		a.answer(ctx, chosen)
+	}
+}
+
+// hangUp is the end of the terminal: nobody is there any more.
+func (a *asking) hangUp() {
+	a.pause()
+	a.deaf = true
+}

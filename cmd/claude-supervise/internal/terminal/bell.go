@@ -1,0 +1,11 @@
+package terminal
+
+// Bell rings the terminal's bell, if stderr is one. It moves nothing on the screen.
+func (p *Printer) Bell() {
+	if p.err.terminal == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.enqueue(piece{prompted, "\a"})
+}

@@ -1,0 +1,290 @@
+package terminal
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/huh/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// ownWords is the value of the row that is no option.
+const ownWords = -1
+
+// choices are the options of a question as a list that arrow keys move in, and that typing filters. Several can be marked where
+// the question is multi-select. It is huh's list: of its keys only those of keyMap reach it, and what it wants to be done later
+// (a blinking cursor, which would wake a program that waits for days) is not done.
+type choices struct {
+	q        Question
+	keys     []string // what chooses each option at once, as Keys gives them
+	own      bool     // the last row is for own words
+	field    list
+	picked   []int  // of a multi-select, what is marked
+	filter   string // what was typed to filter
+	height   int    // rows of all options
+	width    int
+	filtered bool // the list is in its filtering state
+}
+
+// list is what huh's two lists have in common.
+type list interface {
+	huh.Field
+	Hovered() (int, bool)
+}
+
+var (
+	press  = func(code rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: code} }
+	bind   = func(keys ...string) key.Binding { return key.NewBinding(key.WithKeys(keys...)) }
+	filter = bind("/")
+)
+
+// keyMap leaves to the lists what choices has no meaning of its own for.
+func keyMap() *huh.KeyMap {
+	return &huh.KeyMap{
+		Select: huh.SelectKeyMap{Up: bind("up"), Down: bind("down"), GotoTop: bind("home"), GotoBottom: bind("end"),
+			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"), ClearFilter: bind("esc")},
+		MultiSelect: huh.MultiSelectKeyMap{Up: bind("up"), Down: bind("down"), GotoTop: bind("home"), GotoBottom: bind("end"),
+			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"), ClearFilter: bind("esc"),
+			Toggle: bind("space")},
+	}
+}
+
+func newChoices(q Question, own bool, before string, s *styles) *choices {
+	c := &choices{q: q, keys: Keys(q), own: own, width: -1}
+	if q.MultiSelect {
+		c.field = huh.NewMultiSelect[int]().Value(&c.picked)
+	} else {
+		at := 0
+		if chosen := c.named(before); len(chosen) > 0 {
+			at = chosen[0]
+		} else if i := slices.IndexFunc(q.Options, func(o Option) bool { return !o.blank() }); i > 0 {
+			at = i
+		}
+		c.field = huh.NewSelect[int]().Value(&at)
+	}
+	c.field.WithTheme(s.theme())
+	c.field.WithKeyMap(keyMap())
+	c.field.Focus() // which takes all marks away
+	if q.MultiSelect {
+		c.picked = c.named(before)
+	}
+	return c
+}
+
+// named gives the options that an answer was put together from.
+func (c *choices) named(answer string) []int {
+	if answer == "" {
+		return nil
+	}
+	picked, _ := c.q.pick(answer) // what cannot be told apart any more is not marked
+	return picked
+}
+
+// lay fits the list to a width, and tells how many rows it has without a limit.
+func (c *choices) lay(width int) int {
+	if width == c.width {
+		return c.rows()
+	}
+	c.width, c.height = width, 0
+	gutter := 2
+	if c.q.MultiSelect {
+		gutter = 6
+	}
+	var options []huh.Option[int]
+	for i, o := range c.q.Options[:min(len(c.q.Options), maxShown)] {
+		if !o.blank() {
+			text := optionText(o, c.keys[i], width-gutter-1)
+			c.height += 1 + strings.Count(text, "\n")
+			options = append(options, huh.NewOption(text, i).Selected(slices.Contains(c.picked, i)))
+		}
+	}
+	if c.own {
+		c.height++
+		options = append(options, huh.NewOption(CleanLine("In your own words …", width-gutter), ownWords))
+	}
+	switch field := c.field.(type) {
+	case *huh.Select[int]:
+		field.Options(options...)
+	case *huh.MultiSelect[int]:
+		field.Options(options...)
+	}
+	c.field.WithWidth(width)
+	if c.filter != "" { // the list has forgotten it
+		typed := c.filter
+		c.clear()
+		c.typed(typed)
+	}
+	return c.rows()
+}
+
+func (c *choices) rows() int {
+	if c.filter != "" {
+		return c.height + 1
+	}
+	return c.height
+}
+
+// optionText is an option in the list: its key and label, and its description below.
+func optionText(o Option, key string, width int) string {
+	mark := "- "
+	if key != "" {
+		mark = key + ") "
+	}
+	indent := strings.Repeat(" ", len(mark))
+	text := mark + strings.TrimPrefix(wrap(CleanLine(o.Label, 400), indent, width), indent)
+	if about := CleanLine(o.Description, 800); about != "" {
+		text += "\n" + wrap(about, indent, width)
+	}
+	return text
+}
+
+// view gives at most height rows of the list, those around the one that the cursor is on.
+func (c *choices) view(height int) []string {
+	// The title is where huh shows what is typed.
+	title := ""
+	if c.filter != "" {
+		title = " "
+	}
+	switch field := c.field.(type) {
+	case *huh.Select[int]:
+		field.Title(title)
+	case *huh.MultiSelect[int]:
+		field.Title(title)
+	}
+	c.field.WithHeight(min(height, c.rows()))
+	c.field.View()                    // tells the list what it is to scroll in,
+	c.field.Update(tea.KeyPressMsg{}) // and a key that is none makes it scroll to its cursor
+	rows := strings.Split(c.field.View(), "\n")
+	for i, row := range rows {
+		rows[i] = trimRight(row)
+	}
+	for len(rows) > 1 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows[:min(len(rows), height)]
+}
+
+// trimRight removes the blanks that fill a row up, but for one that is the cursor.
+func trimRight(row string) string {
+	row = strings.TrimRight(row, " ")
+	if strings.Contains(row, cursorStyle) {
+		return row
+	}
+	plain := strings.TrimRight(ansi.Strip(row), " ")
+	if ansi.StringWidth(plain) == ansi.StringWidth(row) {
+		return row
+	}
+	return ansi.Truncate(row, ansi.StringWidth(plain), "")
+}
+
+// cursorStyle is how the fields mark the cell that the next key goes to.
+const cursorStyle = "\x1b[7m"
+
+// move passes a key on that moves the cursor. In a list without rows huh would lose it.
+func (c *choices) move(msg tea.KeyPressMsg) {
+	if _, ok := c.hovered(); ok {
+		c.field.Update(msg)
+	}
+}
+
+// hovered is the option under the cursor, or ownWords; false if none matches what was typed.
+func (c *choices) hovered() (int, bool) { return c.field.Hovered() }
+
+// mark marks the option under the cursor, or takes the mark away.
+func (c *choices) mark() {
+	if at, ok := c.hovered(); !ok || at == ownWords {
+		return
+	}
+	if c.filtered { // huh marks nothing while one types
+		c.field.Update(press(tea.KeyTab))
+		c.filtered = false
+	}
+	c.field.Update(press(tea.KeySpace))
+}
+
+// markAt marks an option by its place.
+func (c *choices) markAt(at int) {
+	if c.goTo(at) {
+		c.mark()
+	}
+}
+
+// maxFilter bounds what filters the list, in bytes: more is no start of a label, but own words.
+const maxFilter = 400
+
+// typed filters the list by what is typed on.
+func (c *choices) typed(text string) {
+	if len(c.filter)+len(text) > maxFilter {
+		return
+	}
+	if !c.filtered {
+		c.field.Update(tea.KeyPressMsg{Code: '/', Text: "/"})
+		c.filtered = true
+	}
+	for _, r := range text {
+		c.field.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	c.filter += text
+	c.aim()
+}
+
+// backspace takes back the last of what was typed.
+func (c *choices) backspace() {
+	runes := []rune(c.filter)
+	switch len(runes) {
+	case 0:
+		return
+	case 1:
+		c.clear()
+		return
+	}
+	typed := string(runes[:len(runes)-1])
+	c.clear()
+	c.typed(typed)
+}
+
+// clear shows all options again.
+func (c *choices) clear() {
+	if c.filter == "" {
+		return
+	}
+	if c.filtered {
+		c.field.Update(press(tea.KeyTab))
+	}
+	c.field.Update(press(tea.KeyEscape))
+	c.filter, c.filtered = "", false
+}
+
+// aim puts the cursor on the option that the typed text means, if that is one.
+func (c *choices) aim() {
+	if meant := c.q.readings(c.filter); len(meant) == 1 {
+		c.goTo(meant[0])
+	}
+}
+
+// goTo puts the cursor on an option and tells whether it is in the list.
+func (c *choices) goTo(at int) bool {
+	for _, way := range []rune{tea.KeyDown, tea.KeyUp} { // one of the lists goes round, the other stops at its ends
+		for range len(c.q.Options) + 1 {
+			if now, ok := c.hovered(); !ok || now == at {
+				return ok
+			}
+			c.move(press(way))
+		}
+	}
+	return false
+}
+
+// atOnce gives the option that a key chooses without Enter: no other option's key begins with it.
+func (c *choices) atOnce(text string) (int, bool) {
+	if c.filter != "" || text == "" {
+		return 0, false
+	}
+	at := slices.Index(c.keys, text)
+	if at < 0 || slices.ContainsFunc(c.keys, func(k string) bool { return len(k) > len(text) && strings.HasPrefix(k, text) }) {
+		return 0, false
+	}
+	return at, at < maxShown
+}

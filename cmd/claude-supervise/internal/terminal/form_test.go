@@ -1,0 +1,346 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	up, down  = "\x1b[A", "\x1b[B"
+	leftwards = "\x1b[D"
+	pageUp    = "\x1b[5~"
+	pageDown  = "\x1b[6~"
+	altEnter  = "\x1b\r"
+	esc       = "\x1b" // at the end of what is typed
+)
+
+func paste(text string) string { return pasteBegin + text + pasteEnd }
+
+// typeInto types on a form until one key leads to more than another picture.
+func typeInto(f *form, looks ...string) act {
+	var k keyboard
+	for _, look := range looks {
+		f.view(80, 24, 0, time.Time{}) // a person types at what they see
+		for _, msg := range append(k.take([]byte(look)), k.settle()...) {
+			if what := f.press(msg); what.kind != stay {
+				return what
+			}
+		}
+	}
+	return act{}
+}
+
+func database() Question {
+	q := question("q-1", "PostgreSQL", "SQLite", "MySQL")
+	q.Options[0].Description = "a server beside the tests"
+	return q
+}
+
+func permission() Question {
+	q := question("q-1", "allow", "allow-run", "deny", "deny-stop")
+	q.Kind = "permission"
+	return q
+}
+
+func delegation() Question {
+	q := question("q-1", "approve", "deny")
+	q.Kind, q.Task, q.Instead = "delegation", "Port the service.", "instead:"
+	return q
+}
+
+func changed(q Question, f func(*Question)) Question {
+	f(&q)
+	return q
+}
+
+func TestAFormTakesAnswers(t *testing.T) {
+	many := changed(database(), func(q *Question) { q.MultiSelect = true })
+	versions := question("q-1", "1.22", "1.23", "2")
+	twelve := question("q-1", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+	go4it := question("q-1", "Django", "Go")
+	free := question("q-1")
+	picks := func(at ...int) act { return act{kind: pick, picked: at} }
+	says := func(text string) act { return act{kind: choose, text: text} }
+	for name, test := range map[string]struct {
+		q     Question
+		looks []string
+		want  act
+	}{
+		"Enter takes what the cursor is on":                {database(), []string{"\r"}, picks(0)},
+		"arrows move it":                                   {database(), []string{down, down, up, "\r"}, picks(1)},
+		"and go round":                                     {database(), []string{up, up, "\r"}, picks(2)},
+		"so do Ctrl-N and Ctrl-P":                          {database(), []string{"\x0e", "\x0e", "\x10", "\r"}, picks(1)},
+		"a number chooses at once":                         {database(), []string{"3"}, picks(2)},
+		"a letter does where numbers could be labels":      {versions, []string{"b"}, picks(1)},
+		"a number there is the start of a label":           {versions, []string{"1", ".", "2", "3", "\r"}, picks(1)},
+		"and the whole of one":                             {versions, []string{"2", "\r"}, picks(2)},
+		"a number that another one begins with does not":   {twelve, []string{"1"}, act{}},
+		"but both go on":                                   {twelve, []string{"1", "2", "\r"}, picks(11)},
+		"typing finds an option":                           {database(), []string{"sql", "i", "\r"}, picks(1)},
+		"in its description too":                           {database(), []string{"beside", "\r"}, picks(0)},
+		"the start of a label goes before its middle":      {go4it, []string{"g", "o", "\r"}, picks(1)},
+		"arrows move among what was found":                 {database(), []string{"sql", down, "\r"}, picks(2)},
+		"Backspace takes back":                             {database(), []string{"myx", "\x7f", "\x7f", "\x7f", "\r"}, picks(0)},
+		"Esc takes all back":                               {database(), []string{"my", esc, "2"}, picks(1)},
+		"what no option holds is own words":                {database(), []string{"none of them", "\r"}, says("none of them")},
+		"a letter of an option is sent as such":            {database(), []string{"c", "\r"}, says("c")},
+		"and cannot lose the cursor":                       {database(), []string{"zz", up, down, esc, "\r"}, picks(0)},
+		"Tab opens a field for own words":                  {database(), []string{"\t", "use both", "\r"}, says(`"""use both"""`)},
+		"so does the last row":                             {database(), []string{up, "\r", "use both", "\r"}, says(`"""use both"""`)},
+		"with what was typed before":                       {database(), []string{"use", "\t", " both", "\r"}, says(`"""use both"""`)},
+		"Esc goes back to the options":                     {database(), []string{"\t", "use both", esc, "2"}, picks(1)},
+		"own words may have lines":                         {database(), []string{"\t", "one", altEnter, "two", "\n", "three", "\r"}, says("\"\"\"one\ntwo\nthree\"\"\"")},
+		"as with a backslash":                              {free, []string{`one\`, "\r", "two", "\r"}, says("one\ntwo")},
+		"a paste of lines is own words":                    {database(), []string{paste("one\ntwo"), "\r"}, says("\"\"\"one\ntwo\"\"\"")},
+		"a paste of a line finds an option":                {database(), []string{paste("SQLite"), "\r"}, picks(1)},
+		"free text":                                        {free, []string{"three words here", "\r"}, says("three words here")},
+		"a paste into it":                                  {free, []string{"see: ", paste("a\n\tb\n"), " ok", "\r"}, says("see: a\n\tb ok")},
+		"a long paste is one mark, and sent whole":         {free, []string{paste(strings.Repeat("x\n", 30)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", 30)))},
+		"Space marks":                                      {many, []string{" ", down, down, " ", "\r"}, picks(0, 2)},
+		"and takes the mark away":                          {many, []string{" ", down, " ", up, " ", "\r"}, picks(1)},
+		"so do the keys":                                   {many, []string{"3", "1", "3", "2", "\r"}, picks(0, 1)},
+		"what was found can be marked":                     {many, []string{"lite", " ", esc, "1", "\r"}, picks(0, 1)},
+		"Enter without a mark sends nothing":               {many, []string{"\r"}, act{}},
+		"yes or no":                                        {changed(free, func(q *Question) { q.Validate = "yes_no" }), []string{"n", "\r"}, says("no")},
+		"a permission":                                     {permission(), []string{"1"}, picks(0)},
+		"for the run":                                      {permission(), []string{down, "\r"}, picks(1)},
+		"for the run by another rule":                      {permission(), []string{down, "\t", "Bash(go:*)", "\r"}, says("allow-run Bash(go:*)")},
+		"a denial asks why":                                {permission(), []string{"3", "too risky", "\r"}, says("deny too risky")},
+		"or not":                                           {permission(), []string{"4", "\r"}, says("deny-stop ")},
+		"and can be thought over":                          {permission(), []string{"3", "too", esc, "1"}, picks(0)},
+		"nothing else is a decision":                       {permission(), []string{"\t", "maybe", "\r"}, says("maybe")},
+		"a budget asks how much":                           {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"1", "5", "\r"}, says("raise 5")},
+		"a delegation is approved at once":                 {delegation(), []string{"1"}, picks(0)},
+		"or with its task changed":                         {delegation(), []string{"\t", " Only the parser.", "\r"}, says("approve Port the service. Only the parser.")},
+		"unchanged it is approved as it is":                {delegation(), []string{"\t", "\r"}, says("approve")},
+		"denied it asks why, and what else":                {delegation(), []string{"2", "too early", "\r", "list it", "\r"}, says("deny too early instead: list it")},
+		"what else is not needed":                          {delegation(), []string{"2", "too early", "\r", "\r"}, says("deny too early")},
+		"or is said at once":                               {delegation(), []string{"2", "no instead: list it", "\r"}, says("deny no instead: list it")},
+		"a denied one can be thought over":                 {delegation(), []string{"2", "too early", "\r", "x", esc, "1"}, picks(0)},
+		"an optional question is skipped":                  {changed(database(), func(q *Question) { q.Optional = true }), []string{"-"}, act{kind: skip}},
+		"another is not":                                   {database(), []string{"-", "\r"}, says("-")},
+		"a question is declined with a reason":             {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "ask the owner", "\r"}, act{kind: decline, text: "ask the owner"}},
+		"or without one":                                   {changed(database(), func(q *Question) { q.Declinable = true }), []string{"!", "\r"}, act{kind: decline}},
+		"or not in the end":                                {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "no", esc, "ok", "\r"}, says("ok")},
+		"Ctrl-D ends asking":                               {database(), []string{"\x04"}, act{kind: leave}},
+		"but not within words":                             {free, []string{"ab", leftwards, "\x04", "\r"}, says("a")},
+		"help takes one key":                               {database(), []string{"?", "2", "2"}, picks(1)},
+		"a question mark in words is one":                  {free, []string{"what?", "\r"}, says("what?")},
+		"what would go back is text where nothing is back": {free, []string{"<", "\r"}, says("<")},
+		"what is too long is not taken":                    {free, []string{paste(strings.Repeat("x", MaxText+1)), "y", "\r"}, says("y")},
+		"nor what becomes too long":                        {free, []string{paste(strings.Repeat("x\n", MaxText/3)), paste(strings.Repeat("x\n", MaxText/3)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", MaxText/3)))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForm(test.q, false, "", newStyles(true))
+			got := typeInto(f, test.looks...)
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(act{})); diff != "" {
+				t.Errorf("%s\n%s", diff, strings.Join(f.view(80, 24, 0, time.Time{}), "\n"))
+			}
+		})
+	}
+}
+
+func TestAFormGoesBackAndKeepsAnAnswer(t *testing.T) {
+	for name, test := range map[string]struct {
+		q      Question
+		before string
+		looks  []string
+		want   act
+	}{
+		"with <":                      {database(), "", []string{"<"}, act{kind: goBack}},
+		"with the left arrow":         {question("q-1"), "", []string{leftwards}, act{kind: goBack}},
+		"not out of words":            {question("q-1"), "", []string{"ab", leftwards, "<", "\r"}, act{kind: choose, text: "a<b"}},
+		"the option is under Enter":   {database(), "MySQL", []string{"\r"}, act{kind: pick, picked: []int{2}}},
+		"the options are marked":      {changed(database(), func(q *Question) { q.MultiSelect = true }), "MySQL, SQLite", []string{"1", "\r"}, act{kind: pick, picked: []int{0, 1, 2}}},
+		"the words are there":         {question("q-1"), "as they were", []string{"\r"}, act{kind: keep}},
+		"and can be changed":          {question("q-1"), "as they were", []string{" once", "\r"}, act{kind: choose, text: "as they were once"}},
+		"an answer is not skipped":    {changed(database(), func(q *Question) { q.Optional = true }), "MySQL", []string{"-", "\r"}, act{kind: choose, text: "-"}},
+		"own words beside the labels": {database(), "none", []string{"\r"}, act{kind: pick, picked: []int{0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := typeInto(newForm(test.q, true, test.before, newStyles(true)), test.looks...)
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(act{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// seen is a form as it stands on a terminal, without its looks.
+func seen(f *form, width, height, more int) string {
+	return ansi.Strip(strings.Join(f.view(width, height, more, when), "\n")) + "\n"
+}
+
+var when = time.Date(2026, 1, 11, 8, 45, 0, 0, time.UTC)
+
+func TestAFormShowsAllThatAPersonNeeds(t *testing.T) {
+	q := changed(database(), func(q *Question) {
+		q.Header, q.Context, q.Agent, q.Run = "Database", "The tests\nneed one.", "a-x", "r-y"
+		q.Index, q.Of, q.Group = 1, 3, "g"
+		q.AskedAt = when.Add(-3*time.Minute - 5*time.Second)
+		q.Asker = "Explore: find the tests, depth 2"
+		q.Options[0].Preview = "services:\n  db:\n    image: postgres"
+		q.Urgent = true
+	})
+	f := newForm(q, true, "", newStyles(true))
+	if diff := cmp.Diff(`
+! URGENT · Database · question 2 of 3 · 2 more wait
+for Explore: find the tests, depth 2
+[q-1] asked 3m ago by a-x in r-y
+
+What about q-1?
+  The tests
+  need one.
+
+❯ 1) PostgreSQL
+     a server beside the tests
+  2) SQLite
+  3) MySQL
+  In your own words …
+│ services:
+│   db:
+│     image: postgres
+
+↑↓ Enter choose · type to filter · Tab own words · < back · ? help
+`, seen(f, 80, 24, 2)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(`! URGENT · Database · question 2 of 3 ·…
+for Explore: find the tests, depth 2
+What about q-1?
+❯ 1) PostgreSQL
+     a server beside the tests
+  2) SQLite
+  3) MySQL
+Enter · ? help
+`, seen(f, 40, 8, 2)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALongQuestionIsScrolled(t *testing.T) {
+	q := changed(permission(), func(q *Question) {
+		q.Text, q.Context = "Allow Edit: main.go?", strings.TrimSpace(strings.Repeat("+ line\n", 100))
+	})
+	f := newForm(q, false, "", newStyles(true))
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "Allow Edit: main.go?\n  + line\n") || !strings.Contains(got, "rows below · PgDn\n") || !strings.Contains(got, "4) deny-stop\n") {
+		t.Errorf("at first\n%s", got)
+	}
+	for range 30 {
+		typeInto(f, pageDown)
+	}
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "rows above · PgUp\n") || strings.Contains(got, "PgDn") {
+		t.Errorf("at the end\n%s", got)
+	}
+	for range 30 {
+		typeInto(f, pageUp)
+	}
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "rows below · PgDn\n") {
+		t.Errorf("back at the top\n%s", got)
+	}
+}
+
+// A person who changes a task sees the whole of it, where there is room, though it takes more rows than when they began.
+func TestWordsThatGrowAreShownFromTheirBeginning(t *testing.T) {
+	f := newForm(delegation(), false, "", newStyles(true))
+	typeInto(f, "\t")
+	for _, key := range strings.Split(strings.Repeat(" Then write down what you did.", 6), "") {
+		typeInto(f, key)
+	}
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "change it:\n❯ Port the service. Then") || strings.Count(got, "Then write") != 6 || strings.Contains(got, "\n\n\n") {
+		t.Errorf("with room for all\n%s", got)
+	}
+	if got := seen(f, 80, 6, 0); !strings.Contains(got, "what you did.") || strings.Contains(got, "Port the service. Then") {
+		t.Errorf("with room for the end\n%s", got)
+	}
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "❯ Port the service. Then") {
+		t.Errorf("with room for all again\n%s", got)
+	}
+}
+
+func TestTheRuleIsSaidBeforeAWrongAnswerAndTheRefusalAfterIt(t *testing.T) {
+	f := newForm(changed(question("q-1"), func(q *Question) { q.Validate = "integer" }), false, "", newStyles(true))
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "The answer is a whole number.\n") {
+		t.Error(got)
+	}
+	typeInto(f, "80a")
+	f.say("Not taken: that is none.")
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "❯ 80a \nNot taken: that is none.\n") {
+		t.Error(got)
+	}
+	typeInto(f, "\x7f")
+	if got := seen(f, 80, 24, 0); strings.Contains(got, "Not taken") {
+		t.Errorf("it is still refused\n%s", got)
+	}
+}
+
+func TestWithoutColoursOnlyTheCursorIsMarked(t *testing.T) {
+	f := newForm(database(), false, "", newStyles(false))
+	typeInto(f, "sq")
+	f.say("Not taken.")
+	got := strings.Join(f.view(80, 24, 1, when), "\n")
+	if rest := strings.NewReplacer(cursorStyle, "", "\x1b[m", "").Replace(got); strings.Contains(rest, "\x1b") || !strings.Contains(got, cursorStyle) {
+		t.Errorf("%q", got)
+	}
+}
+
+// mustFit checks that rows are a picture that no terminal can take amiss.
+func mustFit(t *testing.T, rows []string, width, height int) {
+	t.Helper()
+	if len(rows) > height {
+		t.Errorf("%d rows on a terminal of %d:\n%s", len(rows), height, strings.Join(rows, "\n"))
+	}
+	for _, row := range rows {
+		if w := ansi.StringWidth(row); w > max(width, narrowestForm)+1 { // one cell for the cursor behind a full row
+			t.Errorf("%d cells in %d: %q", w, width, row)
+		}
+		if plain := ansi.Strip(row); Clean(plain) != plain || strings.ContainsAny(plain, "\n\t") {
+			t.Errorf("%q reaches the terminal", plain)
+		}
+	}
+}
+
+// Whatever an agent asks and a person types, the form fits the terminal and shows nothing raw.
+func FuzzAForm(f *testing.F) {
+	f.Add("Which?", "one", "two", "about", "clarification", "ab\r\x1b[A\t2", uint8(80), uint8(24), uint8(0))
+	f.Add("\x1b[2J\u202e", "日本語のラベル", "", "\x1b]0;x\x07", "permission", "\tx\x1b[B \r\x7f", uint8(40), uint8(10), uint8(255))
+	f.Add("Which?", "one", "two", "", "budget", "?", uint8(0), uint8(60), uint8(0x17)) // the whole help on the narrowest terminal
+	f.Add("0", "0", "", "0", "0", "1", uint8(7), uint8(10), uint8(255))                // room for two rows of keys, which take three
+	f.Add("Which?", "", "", "", "", "\x7f", uint8(0), uint8(60), uint8(8))             // a hyphen where a row is full
+	f.Add("a\nb\nc", "1", "2", "\t", "budget", "??!-<\x04zz\x1b[A\x1b[A\r \x1b[6~", uint8(1), uint8(1), uint8(7))
+	f.Fuzz(func(t *testing.T, text, one, two, about, kind, keys string, width, height, bits uint8) {
+		q := Question{ID: "q-1", Text: text, Context: about, Kind: kind, Header: one, Asker: about, Agent: two, Command: about,
+			Options:     []Option{{Label: one, Description: about, Preview: text}, {Label: two}, {Label: about}}[:bits&3],
+			MultiSelect: bits&4 != 0, Optional: bits&8 != 0, Declinable: bits&16 != 0, Urgent: bits&32 != 0}
+		if bits&64 != 0 {
+			q.Validate = "yes_no"
+		}
+		w, h := int(width), max(int(height), 1)
+		form := newForm(q, bits&128 != 0, "", newStyles(true))
+		var k keyboard
+		for _, msg := range append(k.take([]byte(keys)), k.settle()...) {
+			form.press(msg)
+			mustFit(t, form.view(w, h, 1, when), w, h)
+		}
+		mustFit(t, form.view(80, 24, 1, when), 80, 24)
+		mustFit(t, form.view(w, h, 1, when), w, h)
+	})
+}
+
+func BenchmarkAKeyInAForm(b *testing.B) {
+	labels := make([]string, maxShown)
+	for i := range labels {
+		labels[i] = strings.Repeat("label ", 3) + string(rune('a'+i%26))
+	}
+	q := question("q-1", labels...)
+	q.Context = strings.Repeat("+ a line of a long diff\n", 5000)
+	f := newForm(q, false, "", newStyles(true))
+	f.view(80, 40, 0, when)
+	for b.Loop() {
+		typeInto(f, down)
+	}
+}

@@ -1,0 +1,315 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// narrowestForm is the width below which a form is not laid out any more, but cut.
+const narrowestForm = 20
+
+// view gives the form as rows of at most width cells, of which there are at most height. On a low terminal there is always the
+// input, a row of the question, and what went wrong; what more there is has to be scrolled or asked for by ?. more is how many
+// other questions wait.
+func (f *form) view(width, height, more int, now time.Time) []string {
+	width, height = max(min(width, 80), narrowestForm), max(height, 1)
+	head := f.head(width, more, now)
+	if f.help {
+		rows := append(head, strings.Split(strings.TrimRight(f.helpText(width), "\n"), "\n")...)
+		return rows[:min(len(rows), height)]
+	}
+	want := f.wants(width)
+	question, details, preview := f.question(width)
+	note, foot := f.paint(f.styles.alarm, f.note, width), f.paint(f.styles.faint, f.keys(), width)
+
+	room := height
+	take := func(want int) int { // rows that are given away
+		got := max(min(want, room), 0)
+		room -= got
+		return got
+	}
+	input := take(min(want, 3))
+	note = note[:take(len(note))]
+	asked := take(1)
+	titled := take(1)
+	hinted := take(1)
+	asked += take(min(len(question), 4) - asked)
+	input += take(min(want, height/2) - input)
+	titled += take(len(head) - titled)
+	shown := take(min(len(details), 3))
+	hinted += take(len(foot) - hinted)
+	asked += take(len(question) - asked)
+	input += take(want - input)
+	shown += take(len(details) - shown)
+	previewed := take(len(preview))
+	air := func() []string { return []string{""}[:take(1)] }
+
+	rows := append(air(), head[:titled]...)
+	rows = append(append(rows, air()...), clip(question, asked)...)
+	rows = append(rows, f.scrolled(details, shown)...)
+	rows = append(append(rows, air()...), f.input(width, input)...)
+	rows = append(rows, clip(preview, previewed)...)
+	rows = append(rows, note...)
+	if hinted < len(foot) {
+		foot, hinted = []string{f.styles.faint.Render(CleanLine("Enter · ? help", width))}, min(hinted, 1)
+	}
+	return append(append(rows, air()...), foot[:hinted]...)
+}
+
+// clip gives the first rows of what is too long, and says so in the last of them.
+func clip(rows []string, most int) []string {
+	if len(rows) <= most || most == 0 {
+		return rows[:min(len(rows), most)]
+	}
+	return append(rows[:most-1:most-1], "…")
+}
+
+// paint wraps a text of ours and gives each row its look.
+func (f *form) paint(look lipgloss.Style, text string, width int) []string {
+	if text == "" {
+		return nil
+	}
+	rows := strings.Split(wrap(Clean(text), "", width), "\n")
+	for i, row := range rows {
+		rows[i] = look.Render(row)
+	}
+	return rows
+}
+
+// head says what sort of question this is, who asks, how many there are, and where it can be answered too.
+func (f *form) head(width, more int, now time.Time) []string {
+	q := f.q
+	title := CleanLine(q.Header, 60)
+	switch {
+	case title != "":
+	case q.Kind != "" && q.Kind != "clarification":
+		title = CleanLine(q.Kind, 20)
+	default:
+		title = "Question"
+	}
+	parts := []string{title}
+	if q.Of > 1 {
+		parts = append(parts, fmt.Sprintf("question %d of %d", q.Index+1, q.Of))
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more wait", more))
+	}
+	mark, look := "? ", f.styles.accent
+	if q.Urgent {
+		mark, look = "! ", f.styles.alarm
+		parts = append([]string{"URGENT"}, parts...)
+	}
+	line := func(look lipgloss.Style, text string) string { return look.Render(ansi.Truncate(text, width, "…")) }
+	rows := []string{line(look, mark+strings.Join(parts, " · "))}
+	about := "[" + name(q) + "]" + whence(q, now)
+	if asker := CleanLine(q.Asker, 400); asker != "" {
+		rows = append(rows, line(f.styles.faint, "for "+asker))
+	}
+	return append(rows, line(f.styles.faint, about))
+}
+
+// question gives what is asked, its context with what may be answered, and what the option under the cursor comes to.
+func (f *form) question(width int) (text, details, preview []string) {
+	if f.wide != width { // a diff can be long, and is not laid out for every key
+		f.wide, f.details = width, nil
+		f.text = f.paint(f.styles.title, strings.Trim(Clean(f.q.Text), "\n"), width)
+		if context := strings.Trim(Clean(f.q.Context), "\n"); strings.TrimSpace(context) != "" {
+			f.details = strings.Split(wrap(context, "  ", width), "\n")
+		}
+		if rule := f.q.rule(); rule != "" && f.q.Validate != "yes_no" {
+			f.details = append(f.details, f.paint(f.styles.faint, "The answer is "+rule+".", width)...)
+		}
+		if f.before != "" {
+			f.details = append(f.details, f.paint(f.styles.faint, "Your answer was "+show(f.before)+". Enter keeps it.", width)...)
+		}
+	}
+	return f.text, f.details, f.preview(width)
+}
+
+// scrolled gives as many of the rows as there is room for, from where the person has scrolled to, and says what is not seen.
+func (f *form) scrolled(rows []string, room int) []string {
+	if len(rows) <= room || room == 0 {
+		f.scroll, f.most = 0, 0
+		return rows[:min(len(rows), room)]
+	}
+	f.most = len(rows) - (room - 1)
+	f.scroll = min(f.scroll, f.most)
+	end := f.scroll + room - 1
+	left := fmt.Sprintf("  … %d rows below · PgDn", len(rows)-end)
+	if end == len(rows) {
+		left = fmt.Sprintf("  … %d rows above · PgUp", f.scroll)
+	}
+	return append(rows[f.scroll:end:end], f.styles.faint.Render(left))
+}
+
+// preview shows what the option under the cursor comes to, as its agent gave it.
+func (f *form) preview(width int) []string {
+	if f.writing != nothing {
+		return nil
+	}
+	at, ok := f.choices.hovered()
+	if !ok || at == ownWords {
+		return nil
+	}
+	text := strings.Trim(Clean(f.choices.q.Options[at].Preview), "\n")
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	rows := strings.Split(wrap(text, "", width-2), "\n")
+	if len(rows) > maxLines {
+		rows = append(rows[:maxLines], fmt.Sprintf("(%d more lines: claude-supervise show %s)", len(rows)-maxLines, name(f.q)))
+	}
+	for i, row := range rows {
+		rows[i] = f.styles.faint.Render("│ ") + row
+	}
+	return rows
+}
+
+// wants is how many rows the input would take.
+func (f *form) wants(width int) int {
+	if f.writing == nothing {
+		rows := f.choices.lay(width)
+		if _, ok := f.choices.hovered(); !ok {
+			rows = 2
+		}
+		return rows
+	}
+	f.words.SetWidth(width)
+	rows := 1
+	for line := range strings.SplitSeq(f.words.Value(), "\n") {
+		rows += 1 + ansi.StringWidth(line)/max(width-2, 1)
+	}
+	if f.label() == "" {
+		rows--
+	}
+	return min(rows, 2*longPaste)
+}
+
+func (f *form) input(width, height int) []string {
+	if f.writing == nothing {
+		rows := f.choices.view(height)
+		if _, ok := f.choices.hovered(); !ok {
+			rows = append(rows[:1], f.paint(f.styles.faint, f.unmatched(), width)...)
+		}
+		return rows[:min(len(rows), height)]
+	}
+	var rows []string
+	if label := f.label(); label != "" && height > 1 {
+		rows = append(rows, f.styles.title.Render(ansi.Truncate(label, width, "…")))
+	}
+	f.words.MaxHeight = max(height-len(rows), 1)
+	f.words.SetWidth(width)
+	for row := range strings.SplitSeq(f.words.View(), "\n") {
+		rows = append(rows, trimRight(row))
+	}
+	return rows
+}
+
+func (f *form) unmatched() string {
+	if f.ownAllowed() {
+		return "None of the options: Enter sends it as your own words."
+	}
+	return "None of the options; Esc shows all again."
+}
+
+// label says what the field is for, where that is not plain.
+func (f *form) label() string {
+	switch {
+	case f.writing == declining:
+		return "Why will there be no answer? (the agent reads it)"
+	case f.writing == alternative:
+		return "And what is the agent to do instead? (Enter alone: it goes on with its own task)"
+	case f.writing == reasons && f.q.changesTask(f.decision):
+		return CleanLine(f.decision, 40) + ", with the task as you change it:"
+	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision):
+		return CleanLine(f.decision, 40) + ": why? (the agent reads it)"
+	case f.writing == reasons && strings.HasPrefix(fold(f.decision), "raise"):
+		return CleanLine(f.decision, 40) + ": to how much?"
+	case f.writing == reasons && wantsWords(f.decision):
+		return CleanLine(f.decision, 40) + ": why? (the agent reads it; Enter alone gives no reason)"
+	case f.writing == reasons:
+		return CleanLine(f.decision, 40) + ": what is to be said with it?"
+	case f.choices != nil:
+		return "In your own words"
+	}
+	return ""
+}
+
+// keys says in a row or two what the keys do here.
+func (f *form) keys() string {
+	var say []string
+	switch {
+	case f.writing != nothing && f.canLeaveWords():
+		say = []string{"Enter sends", "Alt+Enter new line", "Esc back"}
+	case f.writing != nothing:
+		say = []string{"Enter sends", "Alt+Enter new line"}
+	case f.q.MultiSelect:
+		say = []string{"Space marks", "Enter sends", "type to filter"}
+	default:
+		say = []string{"↑↓ Enter choose", "type to filter"}
+	}
+	switch {
+	case f.writing != nothing:
+	case f.ownAllowed():
+		say = append(say, "Tab own words")
+	case f.q.Task != "":
+		say = append(say, "Tab on approve changes the task")
+	}
+	switch {
+	case f.canGoBack && f.writing == ownAnswer && f.words.Length() > 0:
+		say = append(say, "Shift+Tab back")
+	case f.canGoBack && f.writing <= ownAnswer:
+		say = append(say, "< back")
+	}
+	if f.q.Optional && f.before == "" {
+		say = append(say, "- skip")
+	}
+	return strings.Join(append(say, "? help"), " · ")
+}
+
+// helpText is what ? shows, until the next key.
+func (f *form) helpText(width int) string {
+	var b strings.Builder
+	say := func(keys, text string) {
+		const column = 14
+		keys = fmt.Sprintf("  %-*s", column-2, keys)
+		if width < 2*column {
+			b.WriteString(keys + "\n" + wrap(text, "    ", width) + "\n")
+			return
+		}
+		indent := strings.Repeat(" ", column)
+		b.WriteString(keys + strings.TrimPrefix(wrap(text, indent, width), indent) + "\n")
+	}
+	if f.choices != nil {
+		if f.q.MultiSelect {
+			say("Space, 1, b", "marks an option, or takes the mark away")
+			say("Enter", "sends all that are marked")
+		} else {
+			say("Up, Down", "move; Enter chooses")
+			say("2, b", "the key that stands before an option chooses it at once")
+		}
+		say("letters", "show only the options that hold them; what none holds is sent as your own words")
+		say("Esc", "shows all options again")
+		say("Tab", "your own words, over as many lines as you like; for a decision, words that go with it")
+	}
+	say("Alt+Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
+	say("PgUp, PgDn", "scroll a long question")
+	if f.canGoBack {
+		say("<", "back to the question before, to change its answer; Shift+Tab where something was typed")
+	}
+	if f.q.Optional {
+		say("-", "goes on without an answer")
+	}
+	if f.q.Declinable {
+		say("!", "says that there will be no answer, and why")
+	}
+	say("Ctrl-D", "stops asking here; questions stay open")
+	say("Ctrl-C", "leaves the run; all is saved")
+	say("any key", "back to the question")
+	b.WriteString(wrap(strings.TrimSuffix(elsewhere(f.q), "\n"), "", width))
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// AwaitKey blocks until one of the keys is pressed on the terminal in, the terminal is gone, or ctx ends. Meanwhile keys are
+// read one by one and are not shown; Ctrl-C and Ctrl-Z keep their meaning. Then the terminal is as it was before. A background
+// job touches nothing until it is in the foreground. It fails only if the terminal cannot be waited for.
+func AwaitKey(ctx context.Context, in *os.File, keys string) error {
+	l, err := newLines(in)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	defer context.AfterFunc(ctx, l.wake)()
+	defer onContinue(l.wake)()
+	mode := keyMode{fd: l.fd}
+	defer mode.leave(l.foreground)
+	buf := make([]byte, 64)
+	for ctx.Err() == nil {
+		listen, limit := l.foreground(), time.Duration(-1)
+		if !listen {
+			limit = backgroundLook
+		} else if err := mode.enter(); errors.Is(err, unix.EIO) {
+			return nil // the terminal hung up
+		} else if err != nil {
+			return err
+		}
+		ready, err := l.wait(listen, limit)
+		if err != nil {
+			return err
+		}
+		if !ready || !l.foreground() {
+			continue
+		}
+		n, err := unix.Read(l.fd, buf)
+		switch {
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+		case n == 0 && !l.waiting(): // a Ctrl-C has thrown away what was there to read
+		case err != nil, n == 0, strings.ContainsAny(string(buf[:n]), keys):
+			return nil
+		}
+	}
+	return nil
+}
+
+// onContinue calls f whenever this process goes on after a Ctrl-Z.
+func onContinue(f func()) (stop func()) {
+	return onSignal(func(os.Signal) { f() }, syscall.SIGCONT)
+}
+
+// onSignal calls f, one call after the other, with each of the signals that arrives.
+func onSignal(f func(os.Signal), signals ...os.Signal) (stop func()) {
+	arrived, done := make(chan os.Signal, 4), make(chan struct{})
+	signal.Notify(arrived, signals...)
+	go func() {
+		for {
+			select {
+			case s := <-arrived:
+				f(s)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(arrived); close(done) }
+}
+
+// keyMode is the mode of a terminal in which single keys can be read.
+type keyMode struct {
+	fd     int
+	stops  bool          // Ctrl-Z and Ctrl-\ are read as keys too
+	before *unix.Termios // nil until it was entered
+}
+
+// enter sets the mode, again if a shell has set another one meanwhile.
+func (m *keyMode) enter() error {
+	now, err := unix.IoctlGetTermios(m.fd, getMode)
+	if err != nil {
+		return fmt.Errorf("reading the terminal's mode: %w", err)
+	}
+	if m.before == nil {
+		before := *now
+		m.before = &before
+	}
+	now.Lflag &^= unix.ICANON | unix.ECHO | unix.IEXTEN
+	now.Iflag &^= unix.ICRNL | unix.INLCR | unix.IGNCR // Enter is \r, and Ctrl-J is not
+	if m.stops {
+		now.Cc[unix.VSUSP], now.Cc[unix.VQUIT] = disabled, disabled
+	}
+	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 0, 0 // a read never blocks
+	if err := unix.IoctlSetTermios(m.fd, setMode, now); err != nil {
+		return fmt.Errorf("setting the terminal's mode: %w", err)
+	}
+	return nil
+}
+
+// leave restores the mode. In the background the shell has done so, and who tries it is stopped.
+func (m *keyMode) leave(foreground func() bool) {
+	if m.before != nil && foreground() {
+		_ = unix.IoctlSetTermios(m.fd, setMode, m.before) // fails where the terminal is gone
+	}
+}

@@ -1,0 +1,43 @@
+package terminal
+
+import (
+	"charm.land/bubbles/v2/textarea"
+	"charm.land/huh/v2"
+	"charm.land/lipgloss/v2"
+)
+
+// styles are the looks of a form: weight, and the terminal's own sixteen colours, which its person has chosen to be readable.
+// With NO_COLOR only the place where keys go is marked.
+type styles struct {
+	title, accent, faint, alarm lipgloss.Style
+	fields                      *huh.Styles
+}
+
+func newStyles(colours bool) *styles {
+	s := &styles{fields: new(huh.Styles)}
+	if colours {
+		s.title = s.title.Bold(true)
+		s.accent = s.accent.Bold(true).Foreground(lipgloss.Cyan)
+		s.faint = s.faint.Faint(true)
+		s.alarm = s.alarm.Bold(true).Foreground(lipgloss.Yellow)
+	}
+	field := &s.fields.Focused
+	field.SelectSelector = s.accent.SetString("❯ ")
+	field.MultiSelectSelector = field.SelectSelector
+	field.SelectedPrefix = s.accent.SetString("[x] ")
+	field.UnselectedPrefix = lipgloss.NewStyle().SetString("[ ] ")
+	if colours {
+		field.SelectedOption = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	}
+	return s
+}
+
+// theme is what huh's fields look like. huh asks for it for every row that it draws, so it is made once.
+func (s *styles) theme() huh.Theme {
+	return huh.ThemeFunc(func(bool) *huh.Styles { return s.fields })
+}
+
+// textarea is what the field for own words looks like.
+func (s *styles) textarea() textarea.Styles {
+	return textarea.Styles{Focused: textarea.StyleState{Prompt: s.accent}}
+}

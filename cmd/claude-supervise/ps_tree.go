@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// runTree lists each run with its agents below it: children below their parents, and below each what it waits for.
+func runTree(width int, runs []supervisor.RunView, now time.Time) string {
+	var rows []terminal.TreeRow
+	for _, r := range runs {
+		why := strings.TrimPrefix(r.Name+": "+r.Reason, ": ")
+		rows = append(rows, terminal.TreeRow{Cells: []string{
+			r.ID, string(r.Status), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
+		}})
+		rows = append(rows, agentRows(r, now)...)
+	}
+	return terminal.Tree(width, []string{"RUN, AGENT", "STATUS", "SINCE", "PRIO", "COST", "WHY, TASK"}, rows)
+}
+
+// agentRows gives the rows of a run's agents.
+func agentRows(r supervisor.RunView, now time.Time) []terminal.TreeRow {
+	var rows []terminal.TreeRow
+	shown, hidden := folded(r.Agents)
+	eachBelow(shown, func(depth int, a supervisor.AgentView) {
+		row := terminal.TreeRow{Depth: depth, Below: saying(r, a), Cells: []string{
+			a.ID, string(a.Status), terminal.Ago(a.Since, now), a.Priority, terminal.Money(a.CostUSD), agentTitle(a),
+		}}
+		rows = append(rows, row)
+		if more := hidden[a.ID]; len(more) > 0 {
+			rows = append(rows, terminal.TreeRow{Depth: depth, Below: fmt.Sprintf("… %d more below it: %s", len(more), byStatus(more))})
+		}
+	})
+	return rows
+}
+
+// agentTitle is what an agent does, in a line: as its task file calls it, else how its task begins.
+func agentTitle(a supervisor.AgentView) string {
+	title := firstLine(a.Task)
+	if a.Name != "" {
+		title = a.Name + ": " + title
+	}
+	if a.Independence == "optional" {
+		title = "(optional) " + title
+	}
+	return title
+}
+
+// saying is what an agent waits for, how far it is, or why it has ended, unless its row or its run's says that already.
+func saying(r supervisor.RunView, a supervisor.AgentView) string {
+	switch {
+	case len(a.OpenQuestions) > 0:
+		text := "asks " + a.OpenQuestions[0] + ": " + strings.TrimPrefix(a.Reason, "asks: ")
+		if more := len(a.OpenQuestions) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		return text
+	case a.LimitedUntil != nil:
+		return "until " + clock(*a.LimitedUntil) + ": " + a.Reason
+	case a.Reason == r.Reason, a.Reason == "at work", a.Status == "succeeded", a.Status == "starting":
+		return ""
+	}
+	return a.Reason
+}
+
+// clock says a time of these days as a person's clock does.
+func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
+
+// eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the order
+// in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.
+func eachBelow(agents []supervisor.AgentView, f func(depth int, a supervisor.AgentView)) {
+	children := map[string][]supervisor.AgentView{}
+	there := map[string]bool{}
+	for _, a := range agents {
+		children[a.Parent] = append(children[a.Parent], a)
+		there[a.ID] = true
+	}
+	told := map[string]bool{}
+	var tell func(depth int, a supervisor.AgentView)
+	tell = func(depth int, a supervisor.AgentView) {
+		if told[a.ID] {
+			return
+		}
+		told[a.ID] = true
+		f(depth, a)
+		for _, child := range children[a.ID] {
+			tell(depth+1, child)
+		}
+	}
+	for _, a := range agents {
+		if !there[a.Parent] {
+			tell(1, a)
+		}
+	}
+	for _, a := range agents {
+		tell(1, a)
+	}
+}

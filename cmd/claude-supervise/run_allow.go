@@ -1,0 +1,61 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// What --allow takes beside rules: all rules that the task file wants, and what the files in the run's folder permit and run.
+const (
+	allowTask    = "task"
+	allowProject = "project"
+)
+
+// allowed reads --allow.
+func allowed(given []string) (rules []string, project bool, err error) {
+	for _, text := range given {
+		switch text {
+		case allowTask:
+		case allowProject:
+			project = true
+		default:
+			rule, err := supervisor.ParseRule(text)
+			if err != nil {
+				return nil, false, usage("--allow %w", err)
+			}
+			if !slices.Contains(rules, rule.String()) {
+				rules = append(rules, rule.String())
+			}
+		}
+	}
+	return rules, project, nil
+}
+
+// grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a file may
+// come with a repository that nobody has read.
+func (o *order) grant(wanted []string, all bool) (wishes []string) {
+	for _, rule := range wanted {
+		switch {
+		case slices.Contains(o.Config.Allow, rule), slices.Contains(wishes, rule):
+		case all:
+			o.Config.Allow = append(o.Config.Allow, rule)
+		default:
+			wishes = append(wishes, rule)
+		}
+	}
+	return wishes
+}
+
+// wish says in a line which rules of the task file are not in force.
+func (o order) wish() error {
+	if len(o.wishes) == 0 {
+		return nil
+	}
+	return print(func(p *terminal.Printer) error {
+		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.wishes, ", ") + " (--allow task allows it).")
+		return nil
+	})
+}

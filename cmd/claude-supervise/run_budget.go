@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"claude-supervise/supervisor"
+)
+
+// budgetFlags are what the whole run may use.
+type budgetFlags struct {
+	maxCost, maxTokens, maxTime string
+	maxTurns                    int
+}
+
+func addBudgetFlags(cmd *cobra.Command, f *budgetFlags) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.maxCost, "max-cost-usd", "", "the run may cost `DOLLARS`; then you are asked: raise it, finish up or stop (with nobody to ask, exit 4)")
+	fl.StringVar(&f.maxTokens, "max-tokens", "", "the same for `N` tokens, such as 500k or 2M; those that the cache gives count")
+	fl.StringVar(&f.maxTime, "max-time", "", "the same for a `DURATION`, such as 90m, in which any agent is at work; waiting for you does not count")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, "the same for `N` turns, which are claude's requests for its main conversations")
+}
+
+// budget reads the flags.
+func (f budgetFlags) budget() (b supervisor.Budget, err error) {
+	if f.maxCost != "" {
+		if b.CostUSD, err = supervisor.ParseUSD(f.maxCost); err != nil {
+			return b, usage("--max-cost-usd %w", err)
+		}
+	}
+	if f.maxTokens != "" {
+		if b.Tokens, err = supervisor.ParseTokens(f.maxTokens); err != nil {
+			return b, usage("--max-tokens %w", err)
+		}
+	}
+	if f.maxTime != "" {
+		if b.Time, err = supervisor.ParseBudgetTime(f.maxTime); err != nil {
+			return b, usage("--max-time %w", err)
+		}
+	}
+	if f.maxTurns < 0 {
+		return b, usage("--max-turns takes 0 or more, not %d", f.maxTurns)
+	}
+	b.Turns = f.maxTurns
+	return b, nil
+}
+
+// unmeasured names a budget that nobody can hold a program to that is not claude; "" if none is given.
+func (f budgetFlags) unmeasured() string {
+	switch {
+	case f.maxCost != "":
+		return "--max-cost-usd"
+	case f.maxTokens != "":
+		return "--max-tokens"
+	case f.maxTurns != 0:
+		return "--max-turns"
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// What --check takes: what is done about a task that lacks something.
+const (
+	checkOff     = "off"
+	checkWarn    = "warn"
+	checkAsk     = "ask"
+	checkRequire = "require"
+)
+
+// A part is what one agent is told, or each of a pool.
+type part struct {
+	name   string // "": the task itself
+	prompt string
+	brief  supervisor.Brief
+}
+
+// told gives what the agents of the task are told, with what stands in the task file for all of them. Of a pool that is the template.
+func (o order) told(file taskfile.File) []part {
+	var parts []part
+	if o.Prompt != "" {
+		parts = append(parts, part{prompt: o.Prompt, brief: o.Brief})
+	}
+	add := func(c taskfile.Child, name string) {
+		c.Brief.Context += file.Brief.Context
+		parts = append(parts, part{name: name, prompt: c.Prompt, brief: c.Brief})
+	}
+	var below func(children []taskfile.Child)
+	below = func(children []taskfile.Child) {
+		for _, c := range children {
+			name := c.Name
+			if name == "" {
+				name = taskfile.Title(c.Prompt)
+			}
+			add(c, name)
+			below(c.Children)
+		}
+	}
+	below(file.Children)
+	if file.Template != nil {
+		add(*file.Template, "child")
+	}
+	return parts
+}
+
+// A lack is what a part of the task does not say.
+type lack struct {
+	of   string // the part
+	gaps []supervisor.Gap
+}
+
+// gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has been
+// looked at by whoever has started that.
+func (o order) gaps(check string) []lack {
+	if check == checkOff || !o.own || inBackground() {
+		return nil
+	}
+	var lacks []lack
+	for _, p := range o.parts {
+		if gaps := supervisor.CheckTask(p.prompt, p.brief); len(gaps) > 0 {
+			lacks = append(lacks, lack{of: p.name, gaps: gaps})
+		}
+	}
+	return lacks
+}
+
+// check does what --check says about a task that lacks something. An error starts nothing.
+func check(gaps []lack, f runFlags) error {
+	switch {
+	case len(gaps) == 0 || f.check == checkWarn:
+		return nil
+	case f.check == checkAsk && onTerminal():
+		if confirmed("The task lacks:\n" + listed(gaps) + "\nStart it all the same?") {
+			return nil
+		}
+		return usage("nothing was started")
+	case f.check == checkAsk:
+		return usage("nothing was started: --check ask has no terminal to ask on.\nThe task lacks:\n%s", listed(gaps))
+	}
+	return usage("nothing was started: --check require wants of the task:\n%s", listed(gaps))
+}
+
+// remind says in a line what the task lacks, where that is all that --check wants.
+func remind(gaps []lack, f runFlags) error {
+	if len(gaps) == 0 || f.check != checkWarn || f.quiet || f.asJSON {
+		return nil
+	}
+	return print(func(p *terminal.Printer) error { p.Progress(reminder(gaps)); return nil })
+}
+
+// reminder is the one line that a person bears at each start.
+func reminder(lacks []lack) string {
+	var parts, names []string
+	for _, l := range lacks {
+		names = append(names, l.of)
+		for _, g := range l.gaps {
+			if g.Part == supervisor.PartActionability && len(lacks) == 1 && l.of == "" {
+				return "The task does not say what to work on (--check off hides this)."
+			}
+			if !slices.Contains(parts, string(g.Part)) {
+				parts = append(parts, string(g.Part))
+			}
+		}
+	}
+	if last := len(parts) - 1; last > 0 {
+		parts = []string{strings.Join(parts[:last], ", "), parts[last]}
+	}
+	return fmt.Sprintf("%s no %s (--check off hides this).", givers(names), strings.Join(parts, " or "))
+}
+
+// givers names the parts of the task that do not give what they should.
+func givers(names []string) string {
+	switch {
+	case len(names) > 1:
+		return fmt.Sprintf("%d of the tasks give", len(names))
+	case names[0] == "":
+		return "The task gives"
+	}
+	return "The task of " + names[0] + " gives"
+}
+
+// maxListed is of how many tasks it is said what they lack.
+const maxListed = 10
+
+func listed(lacks []lack) string {
+	var lines []string
+	for i, l := range lacks {
+		if i == maxListed {
+			lines = append(lines, fmt.Sprintf("  and so on, in %d tasks", len(lacks)))
+			break
+		}
+		of := ""
+		if l.of != "" {
+			of = l.of + ": "
+		}
+		for _, g := range l.gaps {
+			lines = append(lines, fmt.Sprintf("  %s%s: %s", of, g.Part, g.Advice))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

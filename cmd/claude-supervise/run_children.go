@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/supervisor"
+)
+
+// maxStated bounds the texts of all stated tasks together, in bytes.
+const maxStated = 64 << 20
+
+// within puts the limits of a task file under those of the person: what the person has set it makes narrower, never wider.
+func within(cfg *supervisor.Config, file taskfile.File, given func(flag string) bool) {
+	for _, limit := range []struct {
+		flag string
+		of   *int
+		file int
+	}{
+		{"max-parallel", &cfg.MaxParallel, file.MaxParallel}, {"max-depth", &cfg.MaxDepth, file.MaxDepth},
+		{"max-agents", &cfg.MaxAgents, file.MaxAgents},
+	} {
+		if limit.file > 0 && (!given(limit.flag) || *limit.of == 0 || limit.file < *limit.of) {
+			*limit.of = limit.file
+		}
+	}
+	switch {
+	case len(file.Delegate) == 0:
+	case given("delegate"):
+		cfg.Delegate = cfg.Delegate.Within(file.Delegate)
+	default:
+		cfg.Delegate = file.Delegate
+	}
+	cfg.Worktree = cfg.Worktree || file.Worktree
+	cfg.Budget = supervisor.Lower(cfg.Budget, file.Budget)
+}
+
+// state gives the order the children that the task file states, or those of a pool, and sees that they keep within the limits.
+func (o *order) state(ctx context.Context, f runFlags, file taskfile.File, given func(flag string) bool) error {
+	if given("each") && strings.TrimSpace(f.each) == "" { // a script's empty variable, say: else the agent would read {item}
+		return usage("--each takes a COMMAND that prints the items, and is empty; nothing was started")
+	}
+	pool, err := o.pool(ctx, f, file)
+	if err != nil {
+		return err
+	}
+	o.Children = append(taskfile.Work(file.Children, file.Brief.Context), pool...)
+	o.parts = o.told(file)
+	if len(o.Children) == 0 {
+		return nil
+	}
+	if err := o.bound(file, given); err != nil {
+		return err
+	}
+	if o.Prompt != "" && (file.Template != nil || len(file.Children) > 0) {
+		return nil // its agent begins when they have ended
+	}
+	switch b := file.Brief; {
+	case o.Prompt == "" && len(b.Goals)+len(b.SuccessCriteria)+len(b.Deliverables) > 0:
+		return usage("the task has no prompt, so nobody reads its goals, success_criteria or deliverables;\n" +
+			"write them to the children, or give a prompt: its agent begins when they have ended")
+	case !slices.ContainsFunc(o.Children, func(c supervisor.Child) bool { return c.Parent == "" && c.Said.Independence != supervisor.Optional }):
+		return usage("all children are optional and there is no prompt, so nothing would be waited for; nothing was started")
+	}
+	o.Group, o.Prompt, o.Brief = true, described(o.Children), supervisor.Brief{}
+	return nil
+}
+
+// bound sees that stated children keep within the limits. One that nobody has set gives way to what the task states.
+func (o *order) bound(file taskfile.File, given func(flag string) bool) error {
+	depth, text := deepest(o.Children), 0
+	for _, c := range o.Children {
+		text += len(c.Task)
+	}
+	cfg := &o.Config
+	switch {
+	case text > maxStated:
+		return usage("the texts of the %d tasks are longer than %d MiB together; put the material in files and name them", len(o.Children), maxStated>>20)
+	case cfg.MaxDepth == 0:
+	case !given("max-depth") && file.MaxDepth == 0:
+		cfg.MaxDepth = max(cfg.MaxDepth, depth)
+	case depth > cfg.MaxDepth:
+		return usage("the task states agents %d deep, and %s is %d; nothing was started", depth, limitOf("max-depth", given), cfg.MaxDepth)
+	}
+	switch agents := len(o.Children) + 1; {
+	case cfg.MaxAgents == 0:
+	case !given("max-agents") && file.MaxAgents == 0:
+		cfg.MaxAgents += len(o.Children) // it is about what agents add
+	case agents > cfg.MaxAgents:
+		return usage("the task states %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given), cfg.MaxAgents)
+	}
+	return nil
+}
+
+// limitOf names a limit by where it stands.
+func limitOf(flag string, given func(flag string) bool) string {
+	if given(flag) {
+		return "--" + flag
+	}
+	return strings.ReplaceAll(flag, "-", "_") + " of the task file"
+}
+
+// deepest is how deep the deepest of stated children stands, the root's being 1 deep.
+func deepest(children []supervisor.Child) int {
+	depths := map[string]int{"": 0}
+	deepest := 0
+	for _, c := range children {
+		depths[c.Agent] = depths[c.Parent] + 1
+		deepest = max(deepest, depths[c.Agent])
+	}
+	return deepest
+}
+
+// described says to people what stated tasks are.
+func described(children []supervisor.Child) string {
+	const most = 3
+	var names []string
+	for i, c := range children {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		name := c.Said.Name
+		if name == "" {
+			name = taskfile.Title(firstLine(c.Task))
+		}
+		names = append(names, name)
+	}
+	if len(children) == 1 {
+		return "1 task: " + names[0]
+	}
+	return fmt.Sprintf("%d tasks: %s", len(children), strings.Join(names, ", "))
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/examples"
+	"claude-supervise/supervisor"
+)
+
+// delegateFlags say what a run lets its agents start.
+type delegateFlags struct {
+	delegate                         string
+	maxParallel, maxDepth, maxAgents int
+	worktree                         bool
+}
+
+func addDelegateFlags(cmd *cobra.Command, f *delegateFlags) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations), "`WHAT` becomes of work that an agent delegates: ask, auto (start it, within the limits) or deny; by depth as in auto,ask")
+	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel, "at most `N` agents are at work at a time, others wait for a slot; who waits for a child or for you holds none (0: any number)")
+	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "agents start others at most `N` levels below the first (0: any depth)")
+	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "no agent is started by another once the run has `N` (0: any number)")
+	fl.BoolVar(&f.worktree, "worktree", false, "each agent below the first works in a git worktree and branch of its own; show RUN tells how to merge it")
+}
+
+// put reads the flags into the config of a run.
+func (f delegateFlags) put(cfg *supervisor.Config) (err error) {
+	if cfg.Delegate, err = supervisor.ParseDelegates(f.delegate); err != nil {
+		return usage("--delegate %w", err)
+	}
+	for _, limit := range []struct {
+		flag string
+		n    int
+	}{{"--max-parallel", f.maxParallel}, {"--max-depth", f.maxDepth}, {"--max-agents", f.maxAgents}} {
+		if limit.n < 0 {
+			return usage("%s takes 0 or more, not %d", limit.flag, limit.n)
+		}
+	}
+	cfg.MaxParallel, cfg.MaxDepth, cfg.MaxAgents, cfg.Worktree = f.maxParallel, f.maxDepth, f.maxAgents, f.worktree
+	return nil
+}
+
+// scenarioFlags may be set by a scenario: its file may come with a repository that nobody has read, and so names no program.
+var scenarioFlags = []string{"delegate", "max-parallel", "max-depth", "max-agents", "max-cost-usd", "max-tokens", "max-time", "max-turns"}
+
+// setOwnFlags gives a scenario the flags that it is played with, where the person has not given the same.
+func setOwnFlags(cmd *cobra.Command, demo string) error {
+	if demo == "" {
+		return nil
+	}
+	scenario, err := examples.Load(demo)
+	if err != nil {
+		return usageError{err}
+	}
+	for flags := scenario.Flags; len(flags) > 1; flags = flags[2:] {
+		name := strings.TrimPrefix(flags[0], "--")
+		if cmd.Flags().Changed(name) {
+			continue
+		}
+		if !slices.Contains(scenarioFlags, name) {
+			return usage("--demo %s sets %s, which is for the person to give; nothing was started", demo, flags[0])
+		}
+		if err := cmd.Flags().Set(name, flags[1]); err != nil {
+			return usage("--demo %s: %s: %w", demo, flags[0], err)
+		}
+	}
+	return nil
+}
+
+// goOnFrom makes the order one for the conversation of an agent that has ended.
+func (o *order) goOnFrom(ctx context.Context, agent string, f runFlags) error {
+	other := ""
+	switch {
+	case f.exec != "":
+		other = "--exec, which keeps no conversation"
+	case f.demo != "":
+		other = "--demo, which is no conversation of claude's"
+	case f.cwd != "":
+		other = "--cwd: it works where the agent did"
+	}
+	if other != "" {
+		return usage("--continue goes not with %s; nothing was started", other)
+	}
+	r, err := supervisor.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	c, err := r.Continuation(ctx, agent)
+	if err != nil {
+		return err
+	}
+	o.From, o.Cwd = c.Session, c.Cwd
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"claude-supervise/supervisor"
+)
+
+// maxEnding bounds how many agents and questions the last words of a run name.
+const maxEnding = 10
+
+// ending says in what state the run was left, and what to type next.
+func ending(out supervisor.Outcome) string {
+	return strings.TrimRight(endingOfRun(out)+"\n"+endingOfOthers(out), "\n")
+}
+
+func endingOfRun(out supervisor.Outcome) string {
+	id, reason := out.Run.ID, out.Run.Reason
+	switch out.Code {
+	case supervisor.ExitSuccess:
+		return fmt.Sprintf("%s succeeded", id)
+	case supervisor.ExitParked:
+		return parkedEnding(out)
+	case supervisor.ExitBudget:
+		if out.Run.EndedAt == nil {
+			return budgetEnding(out)
+		}
+	case supervisor.ExitInterrupted:
+		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with:\n  claude-supervise resume %s", id, id)
+	case supervisor.ExitPartial:
+		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
+	case supervisor.ExitStopped:
+		if strings.HasPrefix(reason, string(out.Run.Status)) {
+			return fmt.Sprintf("%s was %s", id, reason)
+		}
+	}
+	text := fmt.Sprintf("%s %s: %s", id, out.Run.Status, reason)
+	switch {
+	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
+		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
+			"then go on with: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
+	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
+		text += fmt.Sprintf("\nGo on with: claude-supervise resume %s --exec 'COMMAND {}'", id)
+	case out.Code == supervisor.ExitBudget && failedByBudget(out): // as it was run, it would meet its budget again and fail again
+		retry := id
+		if len(out.State.Agents) > 1 && out.Retries() {
+			retry = "--failed " + id
+		}
+		text += fmt.Sprintf("\nTo be asked whether to raise it, go on with:\n  claude-supervise resume %s --on-question ask", retry)
+	case len(out.State.Agents) > 1 && out.Retries():
+		text += fmt.Sprintf("\nTry what has failed again with: claude-supervise resume --failed %s", id)
+	case supervisor.Revivable(out.Root):
+		text += fmt.Sprintf("\nOnce the cause is mended, go on with: claude-supervise resume %s", id)
+	}
+	return text
+}
+
+// failedByBudget tells whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its own.
+func failedByBudget(out supervisor.Outcome) bool {
+	for _, a := range out.State.Agents {
+		if a.Exceeds != "" && a.EndedAt != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// parkedEnding says who waits for a person, and how to go on.
+func parkedEnding(out supervisor.Outcome) string {
+	id, reason := out.Run.ID, out.Run.Reason
+	open := out.Open()
+	if len(out.State.Agents) > 1 && len(open) > 0 {
+		reason = asked(open)
+	}
+	return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with:\n  claude-supervise resume %s", id, reason, id)
+}
+
+// budgetEnding says which budget is used up, and how to go on.
+func budgetEnding(out supervisor.Outcome) string {
+	return fmt.Sprintf("%s is over its budget: %s\nNothing more is used. Answer raise N, finish or stop, then go on with:\n  claude-supervise resume %s",
+		out.Run.ID, asked(out.Open()), out.Run.ID)
+}
+
+// asked names the questions that are open, with who asks.
+func asked(open []*supervisor.Question) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d questions are open", len(open))
+	if len(open) == 1 {
+		b.Reset()
+		b.WriteString("a question is open")
+	}
+	for i, q := range open {
+		if i == maxEnding {
+			fmt.Fprintf(&b, "\n  and %d more: claude-supervise questions", len(open)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, agentOf(supervisor.View(q)), firstLine(q.Text))
+	}
+	return b.String()
+}
+
+// endingOfOthers says what became of the agents that the end of the run does not tell of: those that did not succeed, and what
+// was left in worktrees.
+func endingOfOthers(out supervisor.Outcome) string {
+	if out.Run.EndedAt == nil {
+		return ""
+	}
+	var b strings.Builder
+	failed, kept := out.Unsuccessful(), out.Worktrees()
+	if out.Table() != nil {
+		failed = nil // that tells of each
+	}
+	for i, a := range failed {
+		if i == maxEnding {
+			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(failed)-i, out.Run.ID)
+			break
+		}
+		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, firstLine(a.Reason))
+	}
+	if len(kept) > 0 {
+		fmt.Fprintf(&b, "Worktrees are kept, with what was done in them. To take it over:\n")
+	}
+	for i, a := range kept {
+		if i == maxEnding {
+			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(kept)-i, out.Run.ID)
+			break
+		}
+		fmt.Fprintf(&b, "  # %s\n  %s\n", supervisor.Who(a), strings.Join(out.Merge(a), "\n  "))
+	}
+	return b.String()
+}

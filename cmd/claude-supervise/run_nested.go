@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// This file is `run` inside an agent: started by its Bash tool, a script, CI. It supervises nothing. The supervisor of the agent's own
+// run does the work, and this process waits for it, as long as whoever has started it waits.
+
+// nestedFlags are the flags of run that count inside an agent. All else is the run's, which a person has started.
+var nestedFlags = []string{
+	"file", "check", "model", "max-turns", "name", "cwd", "detach", "demo", "exec", "plain", "json", "quiet", "log", "no-notify",
+}
+
+// callMargin is how long before its caller's time is up a nested run goes: enough for a machine that is busy.
+const callMargin = 10 * time.Second
+
+// nestedPatience is how long a nested run that does not wait for its end waits until it is known whether it starts.
+const nestedPatience = 5 * time.Second
+
+// startNested does what run does inside an agent; false where this process belongs to none.
+func startNested(cmd *cobra.Command, o order, f runFlags) (inside bool, err error) {
+	if _, inside := supervisor.InsideAgent(os.Environ()); !inside {
+		return false, nil
+	}
+	client, err := openClient()
+	if err != nil {
+		return true, err
+	}
+	defer func() { _ = client.Close() }() // what was left is on disk
+	caller, err := client.Caller(cmd.Context(), os.Environ())
+	if caller == nil || err != nil {
+		return err != nil, err
+	}
+	task, told, err := nestedTask(cmd, o, f, *caller)
+	if err != nil {
+		return true, err
+	}
+	n := &nestedRun{
+		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
+		asJSON:  f.asJSON,
+	}
+	for _, text := range told {
+		n.printer.Progress(text)
+	}
+	err = n.do(cmd.Context(), client, *caller, task, f.detach)
+	return true, errors.Join(err, n.closed())
+}
+
+// nestedTask gives what is asked for, and what is to be told of what does not count inside an agent.
+func nestedTask(cmd *cobra.Command, o order, f runFlags, caller supervisor.Caller) (t supervisor.NestedTask, told []string, err error) {
+	switch {
+	case f.demo != "" && o.Config.Demo != caller.Demo:
+		return t, nil, usage("--demo plays no other scenario inside agent %s, whose run has an agent of its own; nothing was started", caller.Agent)
+	case f.exec != "" && !slices.Equal(o.Config.Exec, caller.Exec):
+		return t, nil, usage("--exec runs no other program inside agent %s: the run's own does the work; leave it out, nothing was started", caller.Agent)
+	case len(o.Children) > 0 && f.each != "":
+		return t, nil, usage("--each makes no pool inside agent %s: start a run for each item; nothing was started", caller.Agent)
+	case len(o.Children) > 0:
+		return t, nil, usage("a task file inside agent %s states one task: start a run for each of its children; nothing was started", caller.Agent)
+	}
+	t = supervisor.NestedTask{Task: o.Task, Model: f.model, MaxTurns: f.maxTurns}
+	place, within := caller.Within(o.Cwd)
+	switch t.Cwd = place; {
+	case within && place == caller.Cwd:
+		t.Cwd = ""
+	case within:
+	case cmd.Flags().Changed("cwd"):
+		return t, nil, usage("--cwd names a folder inside that of agent %s, which is %s; nothing was started", caller.Agent, caller.Cwd)
+	default:
+		told = append(told, "It works in "+caller.Cwd+", the folder of agent "+caller.Agent+".")
+	}
+	var idle []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(nestedFlags, flag.Name) {
+			idle = append(idle, "--"+flag.Name)
+		}
+	})
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		idle = append(idle, "what follows --")
+	}
+	if len(idle) > 0 {
+		told = append(told, fmt.Sprintf("Of no effect inside agent %s, whose run has its own: %s.", caller.Agent, strings.Join(idle, ", ")))
+	}
+	return t, told, nil
+}
+
+// A nestedRun is what the client of a run inside an agent shows.
+type nestedRun struct {
+	printer *terminal.Printer
+	asJSON  bool
+}
+
+// errCallOver ends the waiting of a client whose caller waits no longer.
+var errCallOver = errors.New("the caller's time is over")
+
+func (n *nestedRun) do(ctx context.Context, client supervisor.Client, caller supervisor.Caller, t supervisor.NestedTask, detached bool) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	run, err := client.Nest(ctx, caller, t, !detached)
+	if err != nil {
+		return err
+	}
+	if detached {
+		return n.detached(ctx, run)
+	}
+	if run.Again {
+		n.printer.Progress("agent " + run.Agent + " is at work on this already; waiting for it")
+	}
+	waiting := ctx
+	if limit, limited := supervisor.CallLimit(os.Environ()); limited {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, max(limit-callMargin, limit/2), errCallOver)
+		defer cancel()
+	}
+	end, err := run.Watch(waiting, n.tell)
+	leaving := context.WithoutCancel(ctx)
+	switch {
+	case err != nil && waiting.Err() == nil:
+		return errors.Join(err, run.Leave(leaving))
+	case err == nil && end.Refused != "":
+		if err := n.closed(); err != nil {
+			return errors.Join(err, run.Leave(leaving))
+		}
+		return errors.Join(&supervisor.NotNestedError{Why: end.Refused}, run.Seen(leaving))
+	case err == nil && end.Left == nil:
+		return n.ended(leaving, run, end)
+	}
+	if err := run.Leave(leaving); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		n.printer.Notice(fmt.Sprintf("Cut off; agent %s goes on all the same, and you are told when it ends.", run.Agent))
+		return exitError(supervisor.ExitInterrupted)
+	case end.Left != nil:
+		n.printer.Notice(unsupervised(run, *end.Left))
+	default:
+		n.printer.Notice(goesOn(run, end))
+	}
+	return exitError(supervisor.ExitParked)
+}
+
+// ended tells how the agent has ended, and then that this was told.
+func (n *nestedRun) ended(ctx context.Context, run *supervisor.NestedRun, end supervisor.NestedEnd) error {
+	a := end.Agent
+	if n.asJSON {
+		code := end.Code
+		_ = n.printer.JSON(jsonEvent{
+			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status), Reason: a.Reason,
+			Summary: summary(a), ExitCode: &code, CostUSD: &a.CostUSD,
+		}) // a failed write is told of by closed
+	} else if text := summary(a); text != "" {
+		_ = n.printer.Result(text)
+	}
+	n.printer.Notice(fmt.Sprintf("%s %s: %s", a.ID, a.Status, a.Reason))
+	if err := n.closed(); err != nil {
+		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID), run.Leave(ctx))
+	}
+	if err := run.Seen(ctx); err != nil {
+		return err
+	}
+	if end.Code != supervisor.ExitSuccess {
+		return exitError(end.Code)
+	}
+	return nil
+}
+
+func summary(a *supervisor.Agent) string {
+	if a.Report == nil {
+		return ""
+	}
+	return a.Report.Summary
+}
+
+// goesOn is the one line by which an agent knows what to do while the work that it has started goes on.
+func goesOn(run *supervisor.NestedRun, end supervisor.NestedEnd) string {
+	how := "has not begun yet"
+	switch {
+	case end.Question != nil:
+		how = "waits until a person approves it, " + end.Question.ID
+	case end.Agent != nil:
+		how = fmt.Sprintf("goes on (%s: %s)", end.Agent.Status, terminal.CleanLine(end.Agent.Reason, maxHow))
+	}
+	return fmt.Sprintf("agent %[1]s %[2]s; you are told when it ends: go on with other work or end your turn; "+
+		"look with: claude-supervise wait %[1]s --timeout 0, or show %[1]s", run.Agent, how)
+}
+
+// maxHow bounds what an agent does in goesOn, in columns.
+const maxHow = 200
+
+// unsupervised says what becomes of a nested run whose supervisor is gone.
+func unsupervised(run *supervisor.NestedRun, v supervisor.RunView) string {
+	return fmt.Sprintf("nobody supervises run %s any more (%s); agent %s is kept, and goes on once a person types: claude-supervise resume %[1]s; "+
+		"you are told when it ends", v.ID, v.Status, run.Agent)
+}
+
+// detached prints the id of the agent, as soon as it is known that it starts.
+func (n *nestedRun) detached(ctx context.Context, run *supervisor.NestedRun) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, nestedPatience, errCallOver)
+	defer cancel()
+	end, err := run.Taken(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return err
+	case end.Refused != "":
+		return &supervisor.NotNestedError{Why: end.Refused}
+	case end.Left != nil:
+		n.printer.Notice(unsupervised(run, *end.Left))
+	default:
+		n.printer.Progress(goesOn(run, end))
+	}
+	if n.asJSON {
+		return n.printer.JSON(map[string]string{"run": run.Run, "agent": run.Agent})
+	}
+	return n.printer.Result(run.Agent)
+}
+
+// tell shows what happens to the agent, and what it says.
+func (n *nestedRun) tell(news supervisor.Notice) {
+	if n.asJSON {
+		_ = n.printer.JSON(event(news)) // a failed write is told of by closed
+		return
+	}
+	if q := news.Question; news.Type == supervisor.QuestionOpen {
+		n.printer.Notice(fmt.Sprintf("[%s] a person is asked: %s", q.ID, q.Text))
+		return
+	}
+	if text := words(news); text != "" {
+		n.printer.Progress(text)
+	}
+}
+
+// closed writes what is still to be shown. It may be called again.
+func (n *nestedRun) closed() error {
+	ctx, cancel := context.WithTimeout(context.Background(), leavingPatience)
+	defer cancel()
+	return n.printer.Close(ctx)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"claude-supervise/cmd/claude-supervise/internal/commandline"
+	"claude-supervise/cmd/claude-supervise/internal/items"
+	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/supervisor"
+)
+
+// pool gives the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task itself.
+func (o *order) pool(ctx context.Context, f runFlags, file taskfile.File) ([]supervisor.Child, error) {
+	if file.Each == nil && f.each == "" {
+		if file.Template != nil {
+			return nil, usage("the task file says with child what is done with each item, but not of what: add each, or give --each 'COMMAND'")
+		}
+		return nil, nil
+	}
+	if len(file.Children) > 0 {
+		return nil, usage("--each makes a pool, and the task file states children: give one of the two")
+	}
+	template, shared := file.Template, file.Brief.Context
+	if template == nil {
+		template, shared = &taskfile.Child{Prompt: o.Prompt, Brief: o.Brief}, ""
+	}
+	if !template.Names() {
+		return nil, usage("no text of the task says {item}: each agent of the pool would do the same; nothing was started")
+	}
+	if f.detach && !inBackground() && (file.Each == nil || file.Each.Lines != "-") {
+		return nil, nil // the supervisor in the background looks for them, once
+	}
+	found, err := o.items(ctx, f, file.Each)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]supervisor.Child, len(found))
+	for i, item := range found {
+		all[i] = template.Item(item, i+1, shared)
+	}
+	return all, nil
+}
+
+// linesOfStdin gives the items that stand on stdin, and keeps them for a supervisor in the background.
+func (o *order) linesOfStdin() ([]string, error) {
+	if o.stdin != "" {
+		return nil, errors.New("the task was read from there")
+	}
+	var read strings.Builder
+	found, err := items.Lines(io.TeeReader(os.Stdin, &read))
+	o.stdin = read.String()
+	return found, err
+}
+
+// items finds what the tasks of a pool are about.
+func (o *order) items(ctx context.Context, f runFlags, each *taskfile.Each) (found []string, err error) {
+	what := "--each"
+	switch {
+	case f.each != "":
+		var command []string
+		if command, err = commandline.Parse(f.each, os.Getenv); err == nil {
+			found, err = items.Command(ctx, o.Cwd, command, os.Stderr)
+		}
+	case each.Files != "":
+		what = fmt.Sprintf("each: files: %s", each.Files)
+		found, err = items.Files(o.Cwd, each.Files)
+	case each.Lines == "-":
+		what = "each: lines on stdin"
+		found, err = o.linesOfStdin()
+	default:
+		what = fmt.Sprintf("each: lines: %s", each.Lines)
+		found, err = items.LinesOf(o.Cwd, each.Lines)
+	}
+	if err != nil {
+		return nil, usage("%s: %w; nothing was started", what, err)
+	}
+	return found, nil
+}

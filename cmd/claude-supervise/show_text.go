@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
+)
+
+// A factSheet is what is known of something, a line each: a name, and what stands behind it, which may have lines of its own.
+type factSheet struct{ strings.Builder }
+
+// nameColumn is the width of the names.
+const nameColumn = 12
+
+// line adds a fact; one without anything behind its name is left out.
+func (s *factSheet) line(name, format string, args ...any) {
+	text := strings.TrimSpace(terminal.Clean(fmt.Sprintf(format, args...)))
+	if text == "" {
+		return
+	}
+	for i, row := range strings.Split(text, "\n") {
+		if i > 0 {
+			name = ""
+		}
+		s.WriteString(strings.TrimRight(fmt.Sprintf("%-*s %s", nameColumn, name, row), " ") + "\n")
+	}
+}
+
+func (s *factSheet) gap() { s.WriteString("\n") }
+
+// showRun tells all about a run, or one of its agents. A run of one agent and that agent are the same story.
+func showRun(width int, d supervisor.Details) string {
+	var s factSheet
+	var agents []supervisor.AgentView
+	several := len(d.Run.Agents) > 1
+	switch {
+	case !several:
+		s.run(d)
+		agents = d.Run.Agents
+	case d.Agent == "":
+		s.run(d)
+		s.tree(width, d)
+	default:
+		s.line("Run", "%s %s", d.Run.ID, d.Run.Name)
+		if a, is := d.Run.Agent(d.Agent); is {
+			agents = append(agents, a)
+		}
+	}
+	for _, a := range agents {
+		s.gap()
+		s.agent(d, a)
+	}
+	s.questions(d.Questions, several && d.Agent == "")
+	return s.String()
+}
+
+func (s *factSheet) run(d supervisor.Details) {
+	r := d.Run
+	s.line("Run", "%s %s", r.ID, r.Name)
+	s.line("Status", "%s, since %s", r.Status, r.Since.Format(time.RFC3339))
+	s.line("Why", "%s", r.Reason)
+	s.line("Folder", "%s", r.Cwd)
+	s.line("Started", "%s", r.StartedAt.Format(time.RFC3339))
+	if r.EndedAt != nil {
+		s.line("Ended", "%s, exit code %d", r.EndedAt.Format(time.RFC3339), *r.ExitCode)
+	}
+	if r.SupervisorPID != 0 {
+		s.line("Supervisor", "pid %d", r.SupervisorPID)
+	}
+	for _, rule := range d.Rules {
+		s.line("Unasked", "%s, by %s", rule.Rule, rule.From)
+	}
+	if m := d.Merged; m != nil {
+		for _, f := range m.Files {
+			s.line("Shared", "%s", supervisor.MergedInWords(f))
+		}
+		s.line("Not merged", "%s", m.Problem)
+	}
+}
+
+// tree tells of a run of several agents: their sums, each of them in a row, what the first has reported, and what is left to merge.
+func (s *factSheet) tree(width int, d supervisor.Details) {
+	agents := d.Run.Agents
+	var worked time.Duration
+	var in, out int64
+	var uses int
+	for _, a := range agents {
+		in, out, uses = in+a.InputTokens, out+a.OutputTokens, uses+a.ToolUses
+		worked += seconds(d.Agents[a.ID].Worked)
+	}
+	s.line("Agents", "%d: %s", len(agents), byStatus(agents))
+	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(d.Run.CostUSD), terminal.Tokens(in), terminal.Tokens(out))
+	s.line("Worked", "%s in all, tool uses: %d", terminal.Duration(worked), uses)
+	s.report(d, agents[0].ID)
+	s.gap()
+	if d.Pool {
+		s.WriteString(table(width, d.Tasks) + "\n")
+	} else {
+		s.WriteString(terminal.Tree(width, []string{"AGENT", "STATUS", "SINCE", "PRIO", "COST", "TASK"}, agentRows(d.Run, time.Now())))
+	}
+	for _, a := range agents {
+		if w, own := d.Worktrees[a.ID]; own && len(w.Drop) > 0 {
+			s.gap()
+			s.line("Worktree", "of %s, %s\n%s", a.Who, w.Path, w.Left)
+			s.mending(w)
+		}
+	}
+	s.gap()
+	s.line("More", "claude-supervise show AGENT\nclaude-supervise logs AGENT")
+}
+
+func (s *factSheet) agent(d supervisor.Details, a supervisor.AgentView) {
+	more := d.Agents[a.ID]
+	s.line("Agent", "%s %s", a.ID, a.Name)
+	s.line("Parent", "%s", a.Parent)
+	s.line("Children", "%s", strings.Join(more.Children, "\n"))
+	s.line("Task", "%s", a.Task)
+	s.line("Status", "%s, since %s", a.Status, a.Since.Format(time.RFC3339))
+	s.line("Why", "%s", a.Reason)
+	if a.LimitedUntil != nil {
+		s.line("Goes on", "at %s", a.LimitedUntil.Format(time.RFC3339))
+	}
+	s.delegation(a, more)
+	s.line("Goes on from", "%s", more.GoesOnFrom)
+	s.line("Continued by", "%s", more.ContinuedBy)
+	s.line("Folder", "%s", a.Cwd)
+	s.line("Session", "%s", a.SessionID)
+	s.line("Launches", "%d", a.Launches)
+	s.line("Worked", "%s, tool uses: %d", terminal.Duration(seconds(more.Worked)), a.ToolUses)
+	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens), terminal.Tokens(a.OutputTokens))
+	if more.RSS > 0 {
+		s.line("Processes", "%.1f s of processor time, %s of memory, from pid %d on", more.CPU, humanize.IBytes(uint64(more.RSS)), a.PID)
+	}
+	s.line("Log", "%s", d.Logs[a.ID])
+	if w, own := d.Worktrees[a.ID]; own {
+		s.line("Worktree", "%s, %s, branch %s\n%s", w.State, w.Path, w.Branch, w.Left)
+		s.mending(w)
+	}
+	s.report(d, a.ID)
+}
+
+// delegation says how an agent came about, and what was said of its work.
+func (s *factSheet) delegation(a supervisor.AgentView, more supervisor.AgentDetails) {
+	said := more.Delegated
+	if said == nil {
+		return
+	}
+	s.line("Priority", "%s, %s", a.Priority, said.Independence)
+	s.line("Asked in", "%s", said.Question)
+	s.line("After", "%s", strings.Join(said.After, "\n"))
+	s.line("Because", "%s", said.Reason)
+	s.line("Context", "%s", said.Context)
+	s.line("Coordinate", "%s", said.Coordination)
+	s.line("Estimated", "%s", said.Estimated)
+	s.line("Kind", "%s", strings.TrimSpace(said.Type+" "+said.Model))
+}
+
+// mending gives the commands that end a worktree in one way or the other.
+func (s *factSheet) mending(w supervisor.WorktreeView) {
+	s.line("To merge", "%s", strings.Join(w.Merge, "\n"))
+	s.line("To drop", "%s", strings.Join(w.Drop, "\n"))
+}
+
+func (s *factSheet) report(d supervisor.Details, agent string) {
+	report := d.Reports[agent]
+	if report == nil {
+		return
+	}
+	s.line("Report", "%s: %s", report.Status, report.Summary)
+	s.line("Files", "%s", report.Deliverables)
+	s.line("Missing", "%s", strings.Join(report.Missing, "\n"))
+	s.line("Criteria", "%s", beside(d.Criteria[agent]))
+	s.line("Metrics", "%s", report.Metrics)
+	s.line("Issues", "%s", report.Issues)
+	s.line("Advice", "%s", report.Recommendations)
+}
+
+// questions tells of what was asked; only of what is open, where that is all that a person looks for.
+func (s *factSheet) questions(asked []supervisor.QuestionView, onlyOpen bool) {
+	if onlyOpen {
+		asked = slices.DeleteFunc(asked, func(q supervisor.QuestionView) bool { return q.State != supervisor.Open })
+	}
+	for i, q := range asked {
+		s.gap()
+		if onlyOpen && i == maxChildren {
+			s.line("Questions", "and %d more: claude-supervise questions", len(asked)-i)
+			return
+		}
+		s.line("Question", "%s (%s)", q.ID, q.State)
+		s.line("Of", "%s", q.Who)
+		s.line("Text", "%s", q.Question)
+		if q.Answer != nil {
+			s.line("Answer", "%s, by %s", given(q), q.AnsweredBy)
+		} else if q.State == supervisor.Open {
+			s.line("Answer it", "%s", q.AnswerCommand)
+		}
+	}
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

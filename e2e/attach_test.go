@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/examples"
+)
+
+// told is an agent that asks, and does what it is told meanwhile.
+const told = `
+name: told
+about: a message reaches the agent while its question is open
+prompt: Set the login up.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - text: |-
+          I need to know one thing.
+
+          [CLARIFICATION_NEEDED]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T08:45:00Z
+          questions:
+            - question_id: Q1
+              text: Which way of login?
+              options: [JWT, Sessions]
+          [/CLARIFICATION_NEEDED]
+  - when: "keep it simple"
+    replies:
+      - text: Simple it is.
+        tools:
+          - {name: Bash, input: {command: "echo simple > told.txt"}}
+      - text: I still wait for the way of login.
+  - when: "## CLARIFICATION RESPONSE"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo '{{A1}}' > auth.txt"}}
+      - text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: login is set up\n[/COMPLETION_REPORT]"
+expect: {status: succeeded, exit_code: 0}
+`
+
+func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
+	w := demoWorld(t)
+	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
+	p := w.sitInTmux()
+	attach := `claude-supervise attach; echo "[exit $?]"`
+	p.keys("claude-supervise attach", "Enter")
+	p.sees(`(?s)I need to know one thing\..*Which way of login\?.*is open: /answer VALUE.*\n>$`)
+
+	// What is typed stands still while others write to the run. It is neither an answer nor a message until that is said.
+	p.keys("keep it sim")
+	p.sees(`\n> keep it sim$`)
+	w.must("attach", run, "from", "elsewhere")
+	p.sees(`(?s)-- message of .*: from elsewhere.*the agent reads: from elsewhere.*\n> keep it sim$`)
+	p.keys("ple", "Enter")
+	p.sees(`Is that the answer to q-\w+, or a message\? Type a, m, or n for neither\.`)
+	if open := w.questions(); len(open) != 1 || open[0].Answer != nil {
+		t.Errorf("open are %+v", open)
+	}
+	p.keys("m", "Enter")
+	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\.`)
+	p.sees(`(?s)the agent reads: keep it simple.*\n>$`)
+	p.sees(`I still wait for the way of login`)
+	w.written("told.txt", "simple\n")
+
+	// Who leaves changes nothing, and finds all again.
+	p.keys("C-z")
+	p.sees(`Stopped.*\n\$$`)
+	p.sane("after Ctrl-Z")
+	p.keys("fg", "Enter")
+	p.sees(`\n>$`)
+	p.keys("C-d")
+	p.sees(`(?s)Detached; ` + run + ` goes on as it was\. Back with:\n  claude-supervise attach ` + run + `\n\$$`)
+	p.keys(`echo "[exit $?]"`, "Enter")
+	p.sees(`\n\[exit 0\]\n\$$`)
+	p.sane("after Ctrl-D")
+	if v := w.ps(); v.Status != "waiting" || len(v.OpenQuestions) != 1 {
+		t.Errorf("the run is %s, %d questions are open", v.Status, len(v.OpenQuestions))
+	}
+	p.keys("clear; "+attach, "Enter")
+	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*\n>$`)
+	p.keys("/answer ", "Enter")
+	p.sees(`Not taken: type the answer behind it`)
+	p.pastes("/say two lines\nare one message")
+	p.sees(`\n> /say two lines\n> are one message$`)
+	p.keys("Enter")
+	p.sees(`the agent reads: two lines\nare one message`)
+	p.keys("/answer 2", "Enter")
+	p.sees(`(?s)answered by .*: Sessions.*` + run + ` succeeded: reported success\n\[exit 0\]\n\$$`)
+	w.written("auth.txt", "Sessions\n")
+}
+
+func TestAttachInLinesLeavesByCtrlC(t *testing.T) {
+	w := demoWorld(t)
+	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
+	s := w.sit([]string{"TERM=dumb"}, "attach")
+	s.sees("Which way of login")
+	s.types("/nonsense\r")
+	s.sees("There is no /nonsense")
+	s.types("/say keep it simple\r")
+	s.sees("Simple it is")
+	s.types("\x03")
+	s.sees("Detached; " + run + " goes on as it was")
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	w.must("stop", run)
+}
+
+// toldInTurn is the same, and is told something more in the turn after the answer, in which it waits for the test.
+var toldInTurn = strings.Replace(told, `> auth.txt"}}`, `> auth.txt; echo > started; read line < go"}}
+  - when: "make it two"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo two > second.txt"}}`, 1)
+
+func TestAMessageReachesTheRealCLIBesideItsQuestion(t *testing.T) {
+	s, err := examples.Parse([]byte(toldInTurn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Parallel()
+	w := newWorld(t).real(s, nil)
+	gate := filepath.Join(w.cwd, "go")
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := strings.TrimSpace(w.must(w.runArgs(s, "--detach", "--hold", "forever")...))
+	for w.ps().Status != "waiting" { // each look is a process of its own: no need to rest between them
+	}
+	w.must("attach", run, "keep it simple")
+	waitFor(t, filepath.Join(w.cwd, "told.txt"))
+	q := w.questions()[0]
+	w.must("answer", q.ID, "Sessions")
+	waitFor(t, filepath.Join(w.cwd, "started"))
+	queued := func() int { return strings.Count(w.must("logs", run, "--raw"), `"state":"queued"`) }
+	before := queued()
+	w.must("attach", run, "make it two") // in the middle of a turn, which goes on with it
+	for queued() == before {
+	}
+	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.must("wait", run)
+	w.written("auth.txt", "Sessions\n")
+	w.written("second.txt", "two\n")
+	said := slices.DeleteFunc(w.conversation(), func(line string) bool {
+		return !strings.Contains(line, "make it two") || !strings.Contains(line, `"queued_command"`)
+	})
+	if len(said) != 1 {
+		t.Errorf("the message was taken into a turn %d times", len(said))
+	}
+}

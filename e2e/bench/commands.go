@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	_ "modernc.org/sqlite" // to fill the database by the thousand
+)
+
+// commandTimes is how often a command is run.
+const commandTimes = 60
+
+func (b *bench) version(ctx context.Context) error {
+	h, err := b.home("version")
+	if err != nil {
+		return err
+	}
+	return h.inTurns(ctx, "version", 5, []string{"version"}, []string{"version"})
+}
+
+// ps lists 50 runs that go on, alone and among 10,000 that have ended.
+func (b *bench) ps(ctx context.Context) error {
+	h, err := b.home("ps")
+	if err != nil {
+		return err
+	}
+	if err := h.fill(ctx, 50, 0); err != nil {
+		return err
+	}
+	floor := []string{"ps", h.dirs.Database()}
+	if err := h.inTurns(ctx, "ps, 50 runs", 7, []string{"ps"}, floor); err != nil {
+		return err
+	}
+	if err := h.fill(ctx, 0, 10_000); err != nil {
+		return err
+	}
+	return h.inTurns(ctx, "ps, 50 runs and 10,000 past", 10, []string{"ps"}, floor)
+}
+
+// inTurns runs a command of the program and its counterpart of the floor in turns.
+func (h home) inTurns(ctx context.Context, name string, target float64, args, floorArgs []string) error {
+	var values, floors samples
+	for i := range commandTimes + 1 {
+		began := clock()
+		if out, err := h.command(ctx, h.program, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		ended := clock()
+		if out, err := h.command(ctx, h.floor, floorArgs...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		if i > 0 { // the first fills the caches
+			values, floors = append(values, since(began, ended)), append(floors, since(ended, clock()))
+		}
+	}
+	h.table.add(figure{name: name, value: values.median(), floor: floors.median(), unit: "ms", target: target})
+	return nil
+}
+
+// fill copies a run that has ended into so many that are parked, and so many that have ended.
+func (h home) fill(ctx context.Context, parked, ended int) (err error) {
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: h.dirs.Database(), RawQuery: "mode=rw"}).String())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	h.env = append(h.env, envAgent+"=0")
+	if out, err := h.command(ctx, h.program, "run", "--quiet", "--claude", h.self, task).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	var run, agent string
+	if err := db.QueryRowContext(ctx, `SELECT r.id, a.id FROM runs r JOIN agents a ON a.run = r.id LIMIT 1`).Scan(&run, &agent); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
+	for i := range parked + ended {
+		copied := copyOf{run: fmt.Sprintf("r-%d%07d", min(1, ended), i), agent: fmt.Sprintf("a-%d%011d", min(1, ended), i), ended: i >= parked}
+		if err := copied.insert(ctx, tx, run, agent); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// copyOf is a run in the likeness of another.
+type copyOf struct {
+	run, agent string
+	ended      bool
+}
+
+func (c copyOf) insert(ctx context.Context, tx *sql.Tx, run, agent string) error {
+	const doc = `replace(replace(doc, ?1, ?2), ?3, ?4)`
+	status := doc
+	if !c.ended {
+		status = `json_remove(json_set(` + doc + `, '$.status', 'parked', '$.left', 'parked'), '$.ended_at', '$.exit_code')`
+	}
+	for _, query := range []string{
+		`INSERT INTO runs (id, started, ended, taken, doc) SELECT ?2, started + 1, ?5, 0, ` + status + ` FROM runs WHERE id = ?1`,
+		`INSERT INTO agents (run, id, doc) SELECT ?2, ?4, ` + strings.ReplaceAll(status, `, '$.left', 'parked'`, "") + ` FROM agents WHERE run = ?1 AND ?5 = ?5`,
+		`INSERT INTO launches (run, agent, n, live, doc) SELECT ?2, ?4, n, live, ` + doc + ` FROM launches WHERE run = ?1 AND ?5 = ?5`,
+		`INSERT INTO events (run, seq, doc) SELECT ?2, seq, ` + doc + ` FROM events WHERE run = ?1 AND ?4 = ?4 AND ?5 = ?5`,
+	} {
+		if _, err := tx.ExecContext(ctx, query, run, c.run, agent, c.agent, c.ended); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/e2e/claude"
+	"claude-supervise/examples"
+	"claude-supervise/supervisor"
+)
+
+// A way is how a question of the real CLI comes to its person, and its answer back.
+type way struct {
+	name      string
+	tool      bool   // asked in a call; else by a text
+	hold      string // of run: 0 answers another process
+	questions int
+}
+
+var ways = []way{
+	{"in the call", true, "forever", 50},
+	{"text, held", false, "forever", 50},
+	{"relaunch", true, "0", fewest},
+}
+
+// fewest is how many questions each way asks at least. What they cost is reckoned from so many in each: the conversation
+// grows by every one.
+const fewest = 8
+
+// What is asked and answered, in each of the ways the same.
+const (
+	theAnswer  = "PostgreSQL, as for the other services"
+	theContext = "The ledger is written by two services at once, and read by a third that reports at night."
+	bareID     = "a-7Qm2xK9fWb4T" // of the agent that nobody supervises
+)
+
+func questionText(i int) string {
+	return fmt.Sprintf("Question %d: which database should the service keep its ledger in?", i)
+}
+
+// scenario asks its questions one by one. After an answer that came by a prompt it goes on at the question in there.
+func (w way) scenario() examples.Scenario {
+	var asks []examples.Reply
+	for i := range w.questions {
+		if w.tool {
+			asks = append(asks, call("ask_user", map[string]any{"questions": []any{
+				map[string]any{"text": questionText(i), "context": theContext},
+			}}))
+		} else {
+			asks = append(asks, examples.Reply{Text: "[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nquestions:\n" +
+				"  - question_id: Q1\n    text: \"" + questionText(i) + "\"\n    context: " + theContext + "\n[/CLARIFICATION_NEEDED]"})
+		}
+	}
+	asks = append(asks, call("report_completion", map[string]any{"status": "success", "summary": "all is asked"}), examples.Reply{Text: "All is asked."})
+	s := examples.Scenario{Name: "inside", Prompt: task, Turns: []examples.Turn{{When: "## YOUR TASK", Replies: asks}}}
+	for i := range w.questions {
+		s.Turns = append(s.Turns, examples.Turn{When: questionText(i), Replies: asks[i+1:]})
+	}
+	return s
+}
+
+func call(tool string, input map[string]any) examples.Reply {
+	return examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__" + tool, Input: input}}}
+}
+
+// An asker is the real CLI with somebody around it who hears its questions.
+type asker interface {
+	asks(context.Context) (at int64, err error) // waits for the next question
+	settle() error                              // ends the process, where the way is to answer another one
+	answer(ctx context.Context, i int) error
+	finish() error
+}
+
+// inside measures, in each of the ways, what passes between the model and its person: supervised, and bare beside it,
+// question by question in turns. From this comes what a question costs, too.
+func (b *bench) inside(ctx context.Context) error {
+	path := os.Getenv(claude.Variable)
+	if path == "" {
+		return nil
+	}
+	var costs []cost
+	for _, w := range ways {
+		own, floor, err := b.both(ctx, w, path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		b.table.add(figure{name: w.name + ": announced", value: own.announced.median(), floor: floor.announced.median(), unit: "ms", target: 1, bound: overFloor})
+		b.table.add(figure{name: w.name + ": answer to request", value: own.heard.median(), floor: floor.heard.median(), unit: "ms", target: 5, bound: overFloor})
+		if w.questions > fewest {
+			b.table.add(figure{name: w.name + ": announced p99", value: own.announced.at(0.99), floor: floor.announced.at(0.99), unit: "ms", target: 25, bound: overFloor})
+			b.table.add(figure{name: w.name + ": answer to request p99", value: own.heard.at(0.99), floor: floor.heard.at(0.99), unit: "ms"})
+		}
+		costs = append(costs, own.cost(w))
+	}
+	b.costs(costs)
+	return nil
+}
+
+// turning is how long what is still under way of a turn is given to end before its question is answered.
+const turning = 50 * time.Millisecond
+
+// both lets an agent that is supervised and one that is not ask all their questions.
+func (b *bench) both(ctx context.Context, w way, path string) (own, floor measured, err error) {
+	var askers [2]asker
+	all := [2]*measured{&own, &floor}
+	names := [2]string{"supervised", "bare"}
+	for i, name := range names {
+		h, err := b.home(w.name + " " + name)
+		if err != nil {
+			return own, floor, err
+		}
+		all[i].listening = listen(w.scenario())
+		defer all[i].close()
+		h.env = append(claude.Environment(h.root, all[i].url), h.env...)
+		askers[i] = &bare{home: h, way: w, path: path}
+		if name == "supervised" {
+			askers[i] = &watched{home: h, way: w, path: path}
+		}
+	}
+	for question := range w.questions {
+		for i, a := range askers {
+			if err := all[i].one(ctx, a, question); err != nil {
+				return own, floor, fmt.Errorf("%s: %w", names[i], err)
+			}
+		}
+	}
+	for i, a := range askers {
+		if err := errors.Join(a.answer(ctx, w.questions-1), a.finish()); err != nil {
+			return own, floor, fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	return own, floor, nil
+}
+
+// A measured is what was seen of one agent.
+type measured struct {
+	*listening
+	announced, heard samples
+	caused           [][]request // by the task, and by each answer
+}
+
+// one answers the question before, if there is one, and lets the agent ask the next.
+func (m *measured) one(ctx context.Context, a asker, i int) error {
+	if i > 0 {
+		answered := clock()
+		if err := a.answer(ctx, i-1); err != nil {
+			return err
+		}
+		select {
+		case r := <-m.listening.requests:
+			m.heard = append(m.heard, since(answered, r.came))
+			m.caused = append(m.caused, []request{r})
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	at, err := a.asks(ctx)
+	if err != nil {
+		return err
+	}
+	m.announced = append(m.announced, since(m.replied.Load(), at))
+	if err := a.settle(); err != nil {
+		return err
+	}
+	time.Sleep(turning)
+	m.rest()
+	return nil
+}
+
+// rest takes the requests that came since, which the question before has caused.
+func (m *measured) rest() {
+	for {
+		select {
+		case r := <-m.listening.requests:
+			if len(m.caused) == 0 {
+				m.caused = append(m.caused, nil)
+			}
+			last := len(m.caused) - 1
+			m.caused[last] = append(m.caused[last], r)
+		default:
+			return
+		}
+	}
+}
+
+// A watched agent is the real CLI under the program.
+type watched struct {
+	home
+	way    way
+	path   string
+	run    *supervised
+	client supervisor.Client
+	id     string // of the question that waits
+}
+
+func (w *watched) asks(ctx context.Context) (at int64, err error) {
+	if w.run == nil {
+		if w.run, err = w.start(ctx, w.path, "--hold", w.way.hold); err != nil {
+			return 0, err
+		}
+	}
+	e, err := w.run.until("question")
+	w.id = e.Question.ID
+	return e.read, err
+}
+
+func (w *watched) settle() error {
+	if w.way.hold != "0" {
+		return nil
+	}
+	_, err := w.run.until("parked")
+	return err
+}
+
+func (w *watched) answer(ctx context.Context, _ int) error {
+	if w.client.Store == nil {
+		store, err := checkpoints.Open(w.dirs)
+		if err != nil {
+			return err
+		}
+		w.client = supervisor.Client{Dirs: w.dirs, Store: store}
+	}
+	return w.client.Answer(ctx, w.id, supervisor.Answer{Text: theAnswer, By: "bench"})
+}
+
+func (w *watched) finish() error { return errors.Join(w.client.Close(), w.run.finish()) }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/e2e/usage"
+	"claude-supervise/examples"
+)
+
+// How many agents are alive at once in the runs that are measured.
+var crowds = []int{1, 10, 100, 1000}
+
+// crowdAgent waits, without using anything, until the crowd goes home. The last of them speaks before, when it is told to: each
+// signal says when it was printed.
+const crowdAgent = `case "$1" in *"as number $SPEAKER."*)
+	read x < go
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		printf '[PROGRESS]\nagent_id: %s\nstep: at %s\n[/PROGRESS]\n' "$CLAUDE_SUPERVISE_AGENT" "$(date +%s%N)"
+		sleep 0.05
+	done
+esac
+read x < over
+`
+
+const spoken = 30
+
+// crowd measures what an agent costs its supervisor, and how soon a signal is told, beside how many others that are alive.
+func (b *bench) crowd(ctx context.Context) error {
+	for _, n := range crowds {
+		if err := b.crowdOf(ctx, n); err != nil {
+			return fmt.Errorf("%d agents: %w", n, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) crowdOf(ctx context.Context, n int) error {
+	h, err := b.home("crowd" + strconv.Itoa(n))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(h.cwd, "agent"), []byte(crowdAgent), 0o600); err != nil {
+		return err
+	}
+	for _, gate := range []string{"go", "over"} {
+		if err := unix.Mkfifo(filepath.Join(h.cwd, gate), 0o600); err != nil {
+			return err
+		}
+	}
+	h.env = append(h.env, "SPEAKER="+strconv.Itoa(n))
+	s := &supervised{cmd: h.command(ctx, h.program, "run", "--json", "--quiet", "--check", "off", "--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
+		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}.")}
+	s.cmd.Stderr = &s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	s.events = bufio.NewScanner(out)
+	s.events.Buffer(nil, 16<<20)
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	for range n {
+		if _, err := s.until("agent_started"); err != nil {
+			return err
+		}
+	}
+	cpu, err := usage.CPU(s.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	memory, err := usage.Memory(s.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	begin, err := h.open("go", 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = begin.Close() }()
+	told, err := s.latencies()
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%d agents: ", n)
+	b.table.add(figure{name: name + "CPU an agent", value: cpu.Seconds() * 1000 / float64(n), unit: "ms"})
+	b.table.add(figure{name: name + "RSS an agent", value: float64(memory) / float64(n) / (1 << 20), unit: "MiB"})
+	b.table.add(figure{name: name + "a signal is told", value: told.median(), unit: "ms"})
+	end, err := h.open("over", n)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = end.Close() }()
+	for s.events.Scan() { // they end without a report, which is no failure of the measurement
+	}
+	var exit *exec.ExitError
+	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+// open lets as many go on as wait at one of the gates, those that come there later included, until it is closed.
+func (h home) open(gate string, many int) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.Join(h.cwd, gate), os.O_RDWR, 0) // which waits for nobody
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteString(strings.Repeat("\n", many)); err != nil { // a line each
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// latencies gives how long after it was printed each signal was read as an event.
+func (s *supervised) latencies() (told samples, err error) {
+	for len(told) < spoken && s.events.Scan() {
+		var e struct{ Type, Text string }
+		read := time.Now()
+		if err := json.Unmarshal(s.events.Bytes(), &e); err != nil {
+			return nil, err
+		}
+		_, at, is := strings.Cut(e.Text, "at ")
+		if e.Type != "progress" || !is {
+			continue
+		}
+		ns, err := strconv.ParseInt(strings.TrimSpace(at), 10, 64)
+		if err != nil {
+			continue
+		}
+		told = append(told, read.Sub(time.Unix(0, ns)))
+	}
+	if len(told) < spoken {
+		return nil, fmt.Errorf("%d of %d signals were told: %s", len(told), spoken, &s.stderr)
+	}
+	return told, nil
+}
+
+// endTimes is how often the end of a child is measured.
+const endTimes = 20
+
+// family is the value of envAgent with which the program plays an agent that delegates, and the one that it delegates to.
+const family = "family"
+
+// ends measures the time from the moment in which a child prints its report, to that in which its parent reads of its end: the
+// child's process ends in between.
+func (b *bench) ends(ctx context.Context) error {
+	h, err := b.home("ends")
+	if err != nil {
+		return err
+	}
+	h.env = append(h.env, envAgent+"="+family)
+	var heard samples
+	for range endTimes {
+		cmd := h.command(ctx, h.program, "run", "--json", "--quiet", "--delegate", "auto", "--claude", h.self, task)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		stamped := map[string]int64{}
+		events := bufio.NewScanner(out)
+		events.Buffer(nil, 16<<20)
+		for events.Scan() {
+			for _, mark := range []string{"printed ", "heard "} {
+				if _, at, is := strings.Cut(events.Text(), mark); is && len(at) > len(printedMark) {
+					if ns, err := strconv.ParseInt(at[:len(printedMark)], 10, 64); err == nil && stamped[mark] == 0 {
+						stamped[mark] = ns
+					}
+				}
+			}
+		}
+		if _, err := io.Copy(io.Discard, out); err != nil && !errors.Is(err, os.ErrClosed) {
+			return err
+		}
+		if err := cmd.Wait(); err != nil {
+			return err
+		}
+		if len(stamped) < 2 {
+			return fmt.Errorf("the parent heard nothing: %v", stamped)
+		}
+		heard = append(heard, since(stamped["printed "], stamped["heard "]))
+	}
+	b.table.add(figure{name: "child's report -> parent's prompt", value: heard.median(), unit: "ms"})
+	return nil
+}
+
+// delegating is an agent that waits for another, and that other one.
+func delegating() examples.Scenario {
+	report := func(summary string) string {
+		return "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: " + summary + "\n[/COMPLETION_REPORT]"
+	}
+	return examples.Scenario{
+		Name: "bench", Prompt: task,
+		Turns: []examples.Turn{
+			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "[DELEGATE_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T10:00:00Z\n" +
+				"delegation_reason: it is measured\nnew_task_description: Report at once.\nindependence: blocks_current_work\npriority: P0\n[/DELEGATE_WORK]"}}},
+			{When: "## DELEGATED WORK ENDED", Replies: []examples.Reply{{Text: "heard " + heardMark + " " + printedMark + "\n\n" + report("all is told")}}},
+		},
+		Children: []examples.Child{{Task: "Report at once.", Turns: []examples.Turn{
+			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "printed " + printedMark + "\n\n" + report("done")}}},
+		}}},
+	}
+}

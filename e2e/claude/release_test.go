@@ -1,0 +1,347 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/examples"
+	"claude-supervise/procs"
+)
+
+// What procs holds of a release is what the release does. A model is made to do each of the things in which releases
+// differ: it has a subagent ask, is spoken to meanwhile, loses its process with a subagent's call open, wakes that
+// subagent, and leaves a command in the background. Then its conversation goes on in another directory.
+func TestAReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
+	for name, program := range map[string]func(testing.TB) string{"pinned": Program, "oldest": Oldest} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := program(t)
+			version, err := procs.Version(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := procs.ReleaseOf(version)
+			if !known.Measured {
+				t.Fatalf("procs knows no release %s: let it have one, and this test tells what it does", version)
+			}
+			tr := newTrial(t, path)
+			seen := tr.measure(known.WaitsForTasks)
+			tr.elsewhere(&seen, path)
+			seen.Version, seen.Measured = version, true
+			if diff := cmp.Diff(known, seen); diff != "" {
+				t.Errorf("what procs knows of it (-) and what it does (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A trial is one conversation with a release, over two processes of procs.
+type trial struct {
+	t         *testing.T
+	spec      procs.Spec
+	home, cwd string
+	api       *messagesapi.API // of the living process
+
+	process    *procs.Process
+	messages   chan procs.Message
+	lines      bytes.Buffer // all that was printed; whole when a process has ended
+	transcript string       // as the Stop hook names it
+	subtext    bool         // a subagent's text was shown
+}
+
+func newTrial(t *testing.T, program string) *trial {
+	t.Helper()
+	tr := &trial{t: t, home: t.TempDir(), cwd: t.TempDir()}
+	agents := filepath.Join(tr.cwd, ".claude", "agents")
+	tr.must(os.MkdirAll(agents, 0o700))
+	tr.must(os.WriteFile(filepath.Join(agents, "reviewer.md"),
+		[]byte("---\nname: reviewer\ndescription: reviews\n---\nYou are the reviewer.\n"), 0o600))
+	// In a script procs cannot tell the release, and so does nothing of its own about it.
+	script := filepath.Join(t.TempDir(), "claude")
+	tr.must(os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec '%s' \"$@\"\n", program), 0o700))
+	tr.spec = procs.Spec{
+		Path: script, Dir: tr.cwd, SessionID: uuid.NewString(), Log: &tr.lines, Allowed: []string{"Bash"},
+		Marker: procs.Marker{Run: "r-" + uuid.NewString()[:8], Agent: "a-7Qm2xK9fWb4T", Launch: 1}, AgentType: "reviewer",
+		Tools: []procs.Tool{{
+			Name: "ask_user", Description: "Asks the person.",
+			Schema: json.RawMessage(`{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}`),
+		}},
+	}
+	return tr
+}
+
+func turn(when string, replies ...examples.Reply) examples.Turn {
+	return examples.Turn{When: when, Replies: replies}
+}
+
+func says(text string) examples.Reply { return examples.Reply{Text: text} }
+
+func calls(tool string, input map[string]any) examples.Reply {
+	return examples.Reply{Tools: []examples.ToolCall{{Name: tool, Input: input}}}
+}
+
+// delegates starts a subagent in the foreground. Task is the name that all releases know.
+func delegates(prompt string) examples.Reply {
+	return calls("Task", map[string]any{
+		"description": "the part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": false,
+	})
+}
+
+// measure gives what the release does. Whether a command in the background is waited for can only be seen by one who
+// expects it: the other end would be waited for in vain.
+func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
+	tr.t.Helper()
+	question := calls("ask_user", map[string]any{"question": "Which?"})
+	question.Tools[0].Name = "mcp__supervise__ask_user"
+	question.Text = "I am the subagent."
+	tr.start("## TASK",
+		turn("## TASK", delegates("## PART"), says("The part is done.")),
+		turn("## PART", question, says("I have an answer.")),
+		turn("## NEXT", delegates("## OTHER PART")),
+		turn("## OTHER PART", question),
+	)
+	call := until[procs.Call](tr, nil)
+	tr.say("Meanwhile, mind the gap.")
+	tr.must(tr.process.Return(call.Request, "This one.", false))
+	until[procs.Result](tr, nil)
+	tr.say("## NEXT")
+	other := until[procs.Call](tr, func(c procs.Call) bool { return c.ToolUse != call.ToolUse })
+	seen.TakesMidTurn = tr.requested("mind the gap") == 1
+	seen.SubagentIDs = other.From.ID != ""
+	seen.AgentTypes = tr.requested("You are the reviewer.") == 1
+	seen.SubagentText = tr.subtext // of a subagent in the foreground: 2.1.200 shows that of others
+	tr.process.End(tr.t.Context(), procs.Park)
+	seen.SaysSpending = until[procs.Exit](tr, nil).CostUSD > 0
+
+	id, err := procs.SubagentSaid(tr.transcript, other.ToolUse, func(procs.Message) {})
+	if err != nil || id == "" || seen.SubagentIDs && id != other.From.ID {
+		tr.t.Fatalf("the subagent %q asked, and by its transcript it is %q (%v)", other.From.ID, id, err)
+	}
+	tr.spec.Resume, tr.spec.Marker.Launch = true, 2
+	tr.start("## WAKE",
+		turn("## WAKE", calls("SendMessage", map[string]any{"to": id, "message": "## ANSWER", "summary": "the answer"}), says("It is awake.")),
+		turn("## ANSWER", says("I go on with the other part.")),
+		turn("## BACKGROUND", calls("Bash", map[string]any{"command": "read line < go; echo > done", "description": "work", "run_in_background": true}), says("It runs.")),
+		turn("<task-notification>", says("I see.")),
+	)
+	woken := until[procs.ToolResult](tr, func(r procs.ToolResult) bool { return r.Parent == "" })
+	first := until[procs.Result](tr, func(r procs.Result) bool { return r.NumTurns > 0 })
+	if seen.RevivesSubagents = !woken.IsError; seen.RevivesSubagents {
+		until[procs.Result](tr, func(r procs.Result) bool { return r.Origin == "task-notification" })
+		if n := tr.requested("I am the subagent."); n != 1 {
+			tr.t.Errorf("the subagent that was woken has its own work %d times", n)
+		}
+	}
+	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
+	seen.TotalsGoOn = tr.total(2) > 1.5*first.CostUSD
+
+	for text, fact := range map[string]*bool{
+		`"command_lifecycle"`: &seen.Receipts, `"background_tasks_changed"`: &seen.BackgroundList,
+		`"last_assistant_message":`: &seen.HookMessage, `"background_tasks":`: &seen.HookBackground,
+	} {
+		*fact = bytes.Contains(tr.lines.Bytes(), []byte(text))
+	}
+	return seen
+}
+
+// leavesWork closes the input while a command works in the background, and tells whether that was waited for. The command
+// waits to be let go: it is, if it ought to be waited for.
+func (tr *trial) leavesWork(waited bool) bool {
+	tr.t.Helper()
+	tr.must(syscall.Mkfifo(filepath.Join(tr.cwd, "go"), 0o600))
+	tr.say("## BACKGROUND")
+	until[procs.Result](tr, nil)
+	tr.must(tr.process.CloseInput())
+	if waited {
+		tr.must(os.WriteFile(filepath.Join(tr.cwd, "go"), []byte("\n"), 0o600))
+	}
+	until[procs.Exit](tr, nil)
+	_, err := os.Stat(filepath.Join(tr.cwd, "done"))
+	tr.process.End(tr.t.Context(), procs.Finish)
+	return err == nil
+}
+
+// total gives the first total of a launch that has ended.
+func (tr *trial) total(launch int) float64 {
+	tr.t.Helper()
+	for line := range bytes.Lines(tr.lines.Bytes()) {
+		var printed struct {
+			Launch int
+			Line   struct {
+				Type  string
+				Turns int     `json:"num_turns"`
+				Total float64 `json:"total_cost_usd"`
+			}
+		}
+		// What is on stderr, or no JSON, is in a form of its own.
+		if json.Unmarshal(line, &printed) == nil && printed.Launch == launch && printed.Line.Type == "result" && printed.Line.Turns > 0 {
+			return printed.Line.Total
+		}
+	}
+	tr.t.Fatalf("launch %d has no result", launch)
+	return 0
+}
+
+// elsewhere goes on with the conversation in another directory: as a fork, which it can always, and as itself, where it is found.
+// The fork is made with the program itself, since it goes another way where the release is known.
+func (tr *trial) elsewhere(seen *procs.Release, program string) {
+	tr.t.Helper()
+	tr.spec.Dir = tr.t.TempDir()
+	forked := tr.spec.SessionID
+	tr.spec.Marker.Launch, tr.spec.Path = 3, program
+	tr.spec.SessionID, tr.spec.Resume, tr.spec.Fork = uuid.NewString(), false, forked
+	tr.start("## FORK", turn("## FORK", says("I am another.")))
+	said := until[procs.Result](tr, nil)
+	if said.IsError || tr.requested("## TASK") == 0 {
+		tr.t.Errorf("the fork does not begin with the conversation: %+v", said)
+	}
+	tr.process.End(tr.t.Context(), procs.Finish)
+	for session, has := range map[string]bool{tr.spec.SessionID: true, forked: false} {
+		path, err := procs.Transcript(tr.spec.Env, session)
+		tr.must(err)
+		data, err := os.ReadFile(path)
+		tr.must(err)
+		if bytes.Contains(data, []byte("I am another.")) != has {
+			tr.t.Errorf("the fork was said in the conversation of %s: %v", path, !has)
+		}
+	}
+
+	tr.spec.Resume, tr.spec.Fork = true, ""
+	tr.spends(said.CostUSD)
+
+	tr.spec.Marker.Launch, tr.spec.SessionID, tr.spec.BudgetUSD = 5, forked, 0
+	tr.messages = make(chan procs.Message, 10_000)
+	p, err := procs.Start(tr.spec, func(m procs.Message) { tr.messages <- m })
+	tr.must(err)
+	tr.process = p
+	_ = p.Send(uuid.NewString(), "## FORK") // if it has gone, its end tells why
+	found := until[procs.Message](tr, func(m procs.Message) bool {
+		switch m := m.(type) {
+		case procs.Exit:
+			return true
+		case procs.Result:
+			return !m.IsError
+		}
+		return false
+	})
+	_, seen.ResumesAnywhere = found.(procs.Result)
+	p.End(tr.t.Context(), procs.Kill)
+}
+
+// spends goes on with the conversation, of which a request has this price, until its budget is spent: by the process, and not by those
+// before it.
+func (tr *trial) spends(price float64) {
+	tr.t.Helper()
+	work := calls("Bash", map[string]any{"command": "true", "description": "work"})
+	tr.spec.Marker.Launch, tr.spec.BudgetUSD = 4, 1.5*price
+	tr.start("## WORK", turn("## WORK", work, work, work, says("It is done.")))
+	for i, requests := range []float64{2, 0} {
+		r := until[procs.Result](tr, nil)
+		if f := procs.Classify(r, nil); f.Kind != procs.OverBudget || math.Floor(r.CostUSD/price+0.1) != requests { // 2.1.7 has side requests, at less
+			tr.t.Errorf("turn %d: %+v; it ought to have made %v requests at %v", i+1, r, requests, price)
+		}
+		tr.say("## WORK")
+	}
+	tr.process.End(tr.t.Context(), procs.Kill)
+}
+
+// start launches the release with a model that plays these turns, and says the first thing to it. A flag that it refuses
+// is left away.
+func (tr *trial) start(text string, turns ...examples.Turn) {
+	tr.t.Helper()
+	tr.api = messagesapi.New(examples.Scenario{Name: "release", Turns: turns}, nil)
+	server := httptest.NewServer(tr.api)
+	tr.t.Cleanup(server.Close)
+	tr.t.Cleanup(tr.api.Close)
+	tr.spec.Env = Environment(tr.home, server.URL)
+	for {
+		tr.messages = make(chan procs.Message, 10_000) // more than a trial has
+		p, err := procs.Start(tr.spec, func(m procs.Message) { tr.messages <- m })
+		tr.must(err)
+		tr.t.Cleanup(func() { p.End(context.Background(), procs.Kill) })
+		tr.process = p
+		_ = p.Send(uuid.NewString(), text) // if it has gone, its end tells why
+		if tr.begins() {
+			return
+		}
+	}
+}
+
+// begins waits until a process has begun its turn. One that refuses a flag does not, and the next goes without.
+func (tr *trial) begins() bool {
+	tr.t.Helper()
+	for m := range tr.messages {
+		switch m := m.(type) {
+		case procs.Init:
+			return true
+		case procs.Exit:
+			refused := procs.Classify(procs.Result{}, &m)
+			if refused.Flag == "" {
+				tr.t.Fatalf("it does not start: %s", refused.Reason)
+			}
+			tr.spec.Without = append(tr.spec.Without, refused.Flag)
+			return false
+		}
+	}
+	panic("unreachable: the channel is never closed")
+}
+
+func (tr *trial) say(text string) {
+	tr.t.Helper()
+	tr.must(tr.process.Send(uuid.NewString(), text))
+}
+
+func (tr *trial) must(err error) {
+	tr.t.Helper()
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+}
+
+// requested counts a text in the request that has it most often.
+func (tr *trial) requested(text string) (most int) {
+	for _, r := range tr.api.Requests() {
+		n := 0
+		for _, m := range r.Conversation {
+			for _, said := range m.Texts {
+				n += strings.Count(said, text)
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// until reads up to the next message of a type that is meant, and lets turns end meanwhile.
+func until[M procs.Message](tr *trial, meant func(M) bool) M {
+	tr.t.Helper()
+	for m := range tr.messages {
+		switch m := m.(type) {
+		case procs.StopHook:
+			tr.transcript = m.Transcript
+			tr.must(tr.process.Gate(m.Request, ""))
+		case procs.Text:
+			tr.subtext = tr.subtext || m.Parent != ""
+		}
+		if found, ok := m.(M); ok && (meant == nil || meant(found)) {
+			return found
+		}
+		if exit, ok := m.(procs.Exit); ok {
+			tr.t.Fatalf("it has ended: %+v", exit)
+		}
+	}
+	panic("unreachable: the channel is never closed")
+}

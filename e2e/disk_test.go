@@ -1,0 +1,202 @@
+//go:build linux
+
+package e2e
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/examples"
+)
+
+// onSmallDisk is set where this program runs in a namespace of its own, in which it may mount.
+const onSmallDisk = "CLAUDE_SUPERVISE_TEST_SMALL_DISK"
+
+// cannotMount is what it says where it may not all the same.
+const cannotMount = "this kernel lets us mount nothing"
+
+// smallDisk tells a story in a world whose state is on a disk of 4 MiB. Such a disk needs a namespace, and that a process
+// of its own: this program once more, for the one test.
+func smallDisk(t *testing.T, story func(*testing.T, *world, disk)) {
+	t.Helper()
+	if os.Getenv(onSmallDisk) == "" {
+		inNamespace(t)
+		return
+	}
+	w := newWorld(t)
+	d := disk{w, t.TempDir()}
+	if err := unix.Mount("tmpfs", d.dir, "tmpfs", 0, "size=4m,mode=700"); err != nil {
+		t.Fatalf("%s: %v", cannotMount, err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(d.dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	w.env = append(w.env, "XDG_STATE_HOME="+d.dir)
+	story(t, w, d)
+}
+
+// inNamespace runs the test once more where it may mount.
+func inNamespace(t *testing.T) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.v", "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), onSmallDisk+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	said, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL), strings.Contains(string(said), cannotMount):
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s: %v", cannotMount, err)
+		}
+		t.Skip(cannotMount + "; CI makes a failure of this")
+	case err != nil || !strings.Contains(string(said), "--- PASS: "+t.Name()):
+		t.Errorf("on the small disk: %v\n%s", err, said)
+	}
+}
+
+// A disk is small, and its folder is all of it.
+type disk struct {
+	*world
+	dir string
+}
+
+func (d disk) filler() string { return filepath.Join(d.dir, "filler") }
+
+// fill leaves no room for another page.
+func (d disk) fill() {
+	d.t.Helper()
+	f, err := os.Create(d.filler())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	page := make([]byte, os.Getpagesize())
+	for err == nil {
+		_, err = f.Write(page)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		d.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// makeRoom is what a person does who is told that the disk is full.
+func (d disk) makeRoom() {
+	d.t.Helper()
+	if err := os.Remove(d.filler()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// plays makes a program of the person's own the agent, whose conversation is in the home, on a disk with room.
+func (d disk) plays(nameOrFile string, s examples.Scenario) {
+	d.t.Helper()
+	agent := filepath.Join(d.home, "claude")
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec claude-supervise stand-in "+nameOrFile+" \"$@\"\n"), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	d.agent = []string{"--claude", agent, s.Prompt}
+}
+
+// The disk runs full while a question is held. An answer is refused, and says so; when the agent dies its end cannot be
+// saved. With room again nothing is missing, and the answer is delivered once.
+func TestAQuestionOutlivesAFullDisk(t *testing.T) {
+	smallDisk(t, func(t *testing.T, w *world, d disk) {
+		s := load(t, "ask")
+		d.plays(s.Name, s)
+		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+		q := run.until("question").Question
+		now := w.ps()
+		for ; now.Status != "waiting"; now = w.ps() { // each look is a process of its own: no need to rest between them
+		}
+		d.fill()
+
+		code, stdout, stderr := w.run("answer", q.ID, "JWT")
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "disk full") || !strings.Contains(stderr, "is safe: make room") {
+			t.Fatalf("answer exits %d: %s%s", code, stdout, stderr)
+		}
+		if open := w.questions(); len(open) != 1 || open[0].State != "open" || open[0].Answer != nil {
+			t.Errorf("an answer that was refused is shown: %+v", open)
+		}
+		if err := syscall.Kill(now.Agents[0].PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if said := run.hears("cannot save the state"); !strings.Contains(said, "disk full") || !strings.Contains(said, "Nothing acknowledged is lost") {
+			t.Errorf("it does not say what is safe: %s", said)
+		}
+
+		d.makeRoom()
+		run.hears("the state can be saved again")
+		run.until("parked")
+		w.must("answer", q.ID, "JWT")
+		finishes(t, w, s, run)
+		if !strings.Contains(run.stderr.String(), "! cannot save the state: ") {
+			t.Errorf("stderr does not say it:\n%s", run.stderr)
+		}
+		w.deliveredOnce("## CLARIFICATION RESPONSE")
+	})
+}
+
+// A call that says more than fits into what is left of a page, once it may.
+const talks = `
+name: talks
+about: a command that prints much
+prompt: Print what there is.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - tools: [{name: Bash, input: {command: "touch started; while [ ! -e go ]; do sleep 0.1; done; yes it is | head -n 2500", description: print it}}]
+      - text: |-
+          [COMPLETION_REPORT]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T12:00:00Z
+          status: success
+          summary: all is printed
+          [/COMPLETION_REPORT]
+expect: {status: succeeded, exit_code: 0, summary: all is printed, files: {go: ""}}
+`
+
+// The disk runs full while the agent works: it waits to be heard. What it printed meanwhile may be missing in its log,
+// which is told; what it did is not.
+func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
+	smallDisk(t, func(t *testing.T, w *world, d disk) {
+		path := w.scenario(talks)
+		s := load(t, path)
+		d.plays(path, s)
+		run := w.start(w.runArgs(s)...)
+		waitFor(t, filepath.Join(w.cwd, "started"))
+		d.fill()
+		if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run.hears("cannot save the state")
+		d.makeRoom()
+		finishes(t, w, s, run)
+		for _, told := range []string{"cannot save the state", "the agent's log is not complete"} {
+			if !strings.Contains(run.stderr.String(), told) {
+				t.Errorf("stderr does not say %q:\n%s", told, run.stderr)
+			}
+		}
+		if a := w.ps().Agents[0]; a.Launches != 1 {
+			t.Errorf("it took %d launches", a.Launches)
+		}
+	})
+}

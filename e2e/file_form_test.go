@@ -1,0 +1,438 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// pending is where a question lies as a file.
+func (w *world) pending(id string) string {
+	return filepath.Join(w.home, ".claude", "questions", "pending", id+".json")
+}
+
+// answerFile is where its answer is looked for.
+func (w *world) answerFile(id string) string {
+	return filepath.Join(w.home, ".claude", "answers", id+".txt")
+}
+
+// filed lists the files of a folder of questions or answers.
+func (w *world) filed(folder string) []string {
+	w.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.home, ".claude", folder))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// closed checks that a question lies among the answered ones, and has one line in the audit log.
+func (w *world) closed(id, answer, path string) {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.home, ".claude", "questions", "answered", id+".json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	q := parse[struct {
+		Question, Answer, Path string
+		AnsweredAt             string `json:"answered_at"`
+		Seconds                *int   `json:"response_seconds"`
+	}](w.t, string(text))
+	if q.Answer != answer || !strings.Contains(q.Path, path) || q.AnsweredAt == "" || q.Seconds == nil {
+		w.t.Errorf("answered/%s.json is %s", id, text)
+	}
+	log, err := os.ReadFile(filepath.Join(w.home, ".claude", "audit", "questions.log"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, " | "+id+" | ") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], " | "+q.Question+" | "+answer+" | ") {
+		w.t.Errorf("the audit log has %q", lines)
+	}
+}
+
+// puts puts an answer where a person would.
+func (w *world) puts(id, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.answerFile(id), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// asksThree starts a run that asks three questions at once, and gives them.
+func (w *world) asksThree() (run *supervised, name, port, level string) {
+	w.t.Helper()
+	w.standIn(load(w.t, "several"))
+	run = w.start("run", "--demo", "several", "--hold", "forever", "--on-question", "ask")
+	ids := []string{run.until("question").Question.ID, run.until("question").Question.ID, run.until("question").Question.ID}
+	for _, id := range ids {
+		waitFor(w.t, w.pending(id))
+	}
+	return run, ids[0], ids[1], ids[2]
+}
+
+// rejected waits for the reason why an answer was not taken.
+func (w *world) rejected(id string) (text string) {
+	w.t.Helper()
+	path := strings.TrimSuffix(w.answerFile(id), ".txt") + ".rejected"
+	for !strings.Contains(text, "rejected: ") { // it has its new name before the reason
+		waitFor(w.t, path)
+		found, err := os.ReadFile(path)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text = string(found)
+	}
+	if err := os.Remove(path); err != nil {
+		w.t.Fatal(err)
+	}
+	return text
+}
+
+// succeeds waits for the end of a run.
+func (w *world) succeeds(run *supervised) {
+	w.t.Helper()
+	if code := run.wait(); code != 0 {
+		w.t.Fatalf("exit %d\n%s", code, run.stderr)
+	}
+}
+
+// Whatever channel a question comes by, it is a file in the document's shape, and a file answers it.
+func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
+	for channel, scenario := range map[string]string{
+		"a block": "ask", "JSON": "json-form", "AskUserQuestion": "tool-ask", "a stop": "stop", "several at once": "several",
+		"the skill's signal": "mutation-testing", "the skill's pause": "business-rules",
+	} {
+		t.Run(channel, func(t *testing.T) {
+			w, s := demoWorld(t), load(t, scenario)
+			run := w.standIn(s).start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+			answers := map[string]string{}
+			for len(answers) < len(s.Answers) {
+				q := run.until("question").Question
+				waitFor(t, w.pending(q.ID))
+				text, err := os.ReadFile(w.pending(q.ID))
+				if err != nil {
+					t.Fatal(err)
+				}
+				file := parse[struct {
+					Question   string
+					Options    []string
+					WorkflowID string                      `json:"workflow_id"`
+					AskedAt    string                      `json:"asked_at"`
+					AskedBy    string                      `json:"asked_by"`
+					Ours       struct{ Run, Agent string } `json:"claude_supervise"`
+				}](t, string(text))
+				if file.Question != q.Question || file.Options == nil || file.AskedAt == "" || file.Ours.Run != q.Run ||
+					file.WorkflowID != q.Run || file.AskedBy == "" || file.Ours.Agent != file.AskedBy {
+					t.Errorf("the file is %s", text)
+				}
+				answers[q.ID] = answerTo(t, s, q.Question)
+				w.puts(q.ID, answers[q.ID]+"\n")
+			}
+			w.succeeds(run)
+			for name, want := range s.Expect.Files {
+				w.written(name, want)
+			}
+			for id, answer := range answers {
+				w.closed(id, answer, "answer file")
+			}
+			if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
+		})
+	}
+}
+
+func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
+	w, s := demoWorld(t), load(t, "permission")
+	run := w.standIn(s).start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+	id := run.until("question").Question.ID
+	w.puts(id, "allow\n")
+	if why := w.rejected(id); why != "allow\nrejected: a question of permission is not answered by file: claude-supervise answer "+id+"\n" {
+		t.Errorf("it says %q", why)
+	}
+	run.hears(id + ".txt was not taken: a question of permission is not answered by file")
+	w.must("answer", id, "allow")
+	w.succeeds(run)
+	if files := append(w.filed("questions/pending"), w.filed("questions/answered")...); len(files) > 0 {
+		t.Errorf("it lies in %q", files)
+	}
+}
+
+// An answer by file is read as one that is typed: a number, a letter, a label or the start of one; its first line counts.
+func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
+	for text, want := range map[string]string{
+		"2\n": "Sessions", "b\n": "Sessions", "sess\n": "Sessions", "  JWT \r\nthe rest\n": "JWT", "\ufeffpasskeys, please\n": "passkeys, please",
+		"1": "JWT", // without an end, once it has not changed for a second
+	} {
+		t.Run(strings.TrimSpace(text), func(t *testing.T) {
+			w := demoWorld(t)
+			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			w.puts(run.until("question").Question.ID, text)
+			w.succeeds(run)
+			w.written("auth.txt", "login by "+want+"\n")
+		})
+	}
+}
+
+func TestAnAnswerFileThatTheQuestionForbidsIsRejectedWithTheReason(t *testing.T) {
+	w := demoWorld(t)
+	run, name, port, level := w.asksThree()
+	for _, answer := range []string{"eighty", "80.5"} {
+		w.puts(port, answer+"\n")
+		if why := w.rejected(port); !strings.HasPrefix(why, answer+"\nrejected: ") || !strings.Contains(why, "number") {
+			t.Errorf("%s: %q", answer, why)
+		}
+		run.hears(port + ".txt was not taken")
+	}
+	if open := w.questions(); len(open) != 3 {
+		t.Errorf("open are %+v", open)
+	}
+	w.puts(port, "8080\n")
+	w.puts(level, "3\n")
+	w.puts(name, "ledger\n")
+	w.succeeds(run)
+	w.written("settings.txt", "name=ledger\nport=8080\nlog=verbose\n")
+}
+
+func TestALateAnswerFileChangesNothing(t *testing.T) {
+	w := demoWorld(t)
+	run, name, port, level := w.asksThree()
+	w.must("answer", port, "8080")
+	run.until("answered")
+	w.puts(port, "9090\n")
+	if why := w.rejected(port); !strings.Contains(why, "already answered \"8080\"") && !strings.Contains(why, "is answered already") {
+		t.Errorf("it says %q", why)
+	}
+	w.puts(name, "ledger\n")
+	run.until("answered")
+	w.puts(name, "ledger\n") // once more, as a person does who is not sure
+	w.puts(level, "quiet\n")
+	w.succeeds(run)
+	w.written("settings.txt", "name=ledger\nport=8080\nlog=quiet\n")
+	w.closed(name, "ledger", "answer file")
+	w.closed(port, "8080", "`claude-supervise answer`")
+}
+
+// What is no answer is left where it is, and told of once it has been so for five seconds. It is not followed, and nothing
+// that it leads to is touched.
+func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
+	type bad struct {
+		why string
+		put func(w *world, path string) error
+	}
+	text := func(text string) func(*world, string) error {
+		return func(_ *world, path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	const beyond = "ledger\n"
+	outside := func(w *world) string { return filepath.Join(w.cwd, "outside") }
+	for name, files := range map[string][3]bad{
+		"its text": {
+			{"its first line is empty", text("\nledger\n")}, {"it is not UTF-8 text", text("\xff\xfe8080\n")},
+			{"too large: more than 1 MiB", text(strings.Repeat("quiet\n", 1<<18))},
+		},
+		"its kind": {
+			{"a symbolic link", func(w *world, path string) error {
+				return errors.Join(os.WriteFile(outside(w), []byte(beyond), 0o600), os.Symlink(outside(w), path))
+			}},
+			{"no regular file", func(_ *world, path string) error { return syscall.Mkfifo(path, 0o600) }},
+			{"no regular file", func(_ *world, path string) error { return os.Mkdir(path, 0o700) }},
+		},
+		"its owner": {
+			{"another user's", func(w *world, path string) error {
+				return errors.Join(os.WriteFile(outside(w), []byte(beyond), 0o644), os.Chown(outside(w), 65534, 65534), os.Rename(outside(w), path))
+			}},
+			{"its first line is empty", text("")}, {"its first line is empty", text(" \t\n")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "its owner" && os.Geteuid() != 0 {
+				if os.Getenv("CI") != "" {
+					t.Fatal("only root can give a file to another user: run the tests as root")
+				}
+				t.Skip("only root can give a file to another user")
+			}
+			w := demoWorld(t)
+			run, one, two, three := w.asksThree()
+			ids := []string{one, two, three}
+			told := map[string]string{}
+			for i, f := range files {
+				if err := f.put(w, w.answerFile(ids[i])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range files {
+				file, why, _ := strings.Cut(run.hears("is left alone: "), ": ")
+				told[file] = why
+			}
+			for i, f := range files {
+				if why := told["answers/"+ids[i]+".txt is left alone"]; !strings.Contains(why, f.why) {
+					t.Errorf("told %q of what should be %q", why, f.why)
+				}
+			}
+			if open := w.questions(); len(open) != 3 {
+				t.Errorf("open are %+v", open)
+			}
+			for i, answer := range []string{"ledger", "8080", "quiet"} { // in its place, a good one
+				if err := os.Rename(w.answerFile(ids[i]), filepath.Join(t.TempDir(), "bad")); err != nil {
+					t.Fatal(err)
+				}
+				w.puts(ids[i], answer+"\n")
+			}
+			w.succeeds(run)
+			w.written("settings.txt", "name=ledger\nport=8080\nlog=quiet\n")
+			if name == "its kind" {
+				w.written("outside", beyond)
+			}
+		})
+	}
+}
+
+// Half of a letter is no text, and no answer until the other half is there.
+func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
+	w := demoWorld(t)
+	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	id := run.until("question").Question.ID
+	f, err := os.OpenFile(w.answerFile(id), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"cl\xc3", "\xa9s", " USB\n"} {
+		if _, err := f.WriteString(part); err != nil {
+			t.Fatal(err)
+		}
+		w.must("questions") // meanwhile somebody looks
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.succeeds(run)
+	w.written("auth.txt", "login by clés USB\n")
+}
+
+func TestTwoRunsShareTheFoldersOfQuestionsAndAnswers(t *testing.T) {
+	w := demoWorld(t)
+	folders := []string{t.TempDir(), t.TempDir()}
+	answers := []string{"JWT", "Sessions"}
+	var runs []*supervised
+	var ids []string
+	for _, folder := range folders {
+		run := w.start("run", "--demo", "ask", "--on-question", "ask", "--cwd", folder)
+		runs, ids = append(runs, run), append(ids, run.until("question").Question.ID)
+	}
+	for i, id := range ids {
+		waitFor(t, w.pending(id))
+		w.puts(id, answers[i]+"\n")
+	}
+	for i, run := range runs {
+		w.succeeds(run)
+		if said := run.stderr.String(); strings.Contains(said, ids[1-i]) {
+			t.Errorf("it tells of the other's question:\n%s", said)
+		}
+		w.closed(ids[i], answers[i], "answer file")
+		if text, err := os.ReadFile(filepath.Join(folders[i], "auth.txt")); string(text) != "login by "+answers[i]+"\n" {
+			t.Errorf("%s (%v)", text, err)
+		}
+	}
+}
+
+// A folder that cannot be used closes that door, and no other.
+func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
+	for name, spoil := range map[string]func(w *world, claude string) error{
+		"answers is a file": func(_ *world, claude string) error { return os.WriteFile(filepath.Join(claude, "answers"), nil, 0o600) },
+		"questions leads elsewhere": func(w *world, claude string) error {
+			return os.Symlink(w.cwd, filepath.Join(claude, "questions"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := demoWorld(t)
+			claude := filepath.Join(w.home, ".claude")
+			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
+				t.Fatal(err)
+			}
+			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			said := run.hears("cannot be used for questions and answers as files")
+			if !strings.HasSuffix(said, "; questions are answered in the other ways") {
+				t.Errorf("it says %q", said)
+			}
+			w.must("answer", run.until("question").Question.ID, "JWT")
+			w.succeeds(run)
+			if entries, err := os.ReadDir(w.cwd); len(entries) != 1 { // its auth.txt
+				t.Errorf("%v lie where the link leads (%v)", entries, err)
+			}
+		})
+	}
+}
+
+// Whoever tidies ~/.claude while a question is open takes nothing from it: it lies there again a second later.
+func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
+	for _, removed := range []string{".claude", ".claude/questions", ".claude/questions/pending", ".claude/answers"} {
+		t.Run(removed, func(t *testing.T) {
+			w := demoWorld(t)
+			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			id := run.until("question").Question.ID
+			waitFor(t, w.pending(id))
+			for { // the question may just be on its way into the folder
+				err := os.RemoveAll(filepath.Join(w.home, removed))
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, syscall.ENOTEMPTY) {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(w.home, ".claude")
+			for _, part := range []string{".", "questions", "pending", id + ".json"} {
+				path = filepath.Join(path, part)
+				waitFor(t, path)
+			}
+			waitFor(t, filepath.Dir(w.answerFile(id)))
+			w.puts(id, "2\n")
+			w.succeeds(run)
+			w.written("auth.txt", "login by Sessions\n")
+			w.closed(id, "Sessions", "answer file")
+		})
+	}
+}
+
+func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
+	w := demoWorld(t)
+	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	q := run.until("question").Question
+	waitFor(t, w.pending(q.ID))
+	w.must("stop", q.Run)
+	if code := run.wait(); code != 5 {
+		t.Fatalf("exit %d\n%s", code, run.stderr)
+	}
+	if files := append(w.filed("questions/pending"), w.filed("questions/answered")...); len(files) > 0 {
+		t.Errorf("%q are left", files)
+	}
+}
+
+// A parked question keeps its file, and an answer that is put beside it is found by resume.
+func TestAnAnswerFileWaitsForTheNextSupervisor(t *testing.T) {
+	w := demoWorld(t)
+	run, question := w.park()
+	if _, err := os.Stat(w.pending(question)); err != nil {
+		t.Error(err)
+	}
+	w.puts(question, "2\n")
+	w.must("resume", run)
+	w.written("auth.txt", "login by Sessions\n")
+	w.closed(question, "Sessions", "answer file")
+	if left := w.filed("answers"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}

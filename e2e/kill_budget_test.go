@@ -1,0 +1,20 @@
+package e2e
+
+import "path/filepath"
+
+// budgetTales are those of work that has to wait: for the end of a usage limit, which is longer than its estimate, and for a person
+// to raise its budget.
+var budgetTales = []tale{
+	{name: "a limit and a budget", scenario: "testdata/kill/budget.yaml", flags: []string{
+		"-f", inTestdata("kill/estimate.yaml"), "--max-cost-usd", "0.8", "--max-time", "1h", "--delegate", "deny", "--hold", "forever", "--on-question", "ask",
+	}},
+}
+
+// inTestdata gives the path of a file for commands that run elsewhere.
+func inTestdata(name string) string {
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
+		panic(err) // there is no working directory
+	}
+	return path
+}

@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// These tales are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main conversation and
+// of subagents, messages of the person, and rules.
+var callTales = []tale{
+	{name: "a subagent's question", scenario: "subagent-asks", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: toSubagent},
+	{name: "a subagent's question parked after its hold", scenario: "subagent-asks", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: toSubagent, at: whileReviving},
+	{name: "two subagents' questions at once", scenario: "two-subagents-ask", flags: []string{"--hold", "200ms", "--on-question", "ask"}, answers: onceParked, after: bothAsk, at: []string{"after save called", "before end", "after save surveyed"}, once: []string{"(the ground) had asked"}},
+	{name: "a question of a subagent in the background", scenario: "background-subagent-asks", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: toSubagent, at: []string{"after save called"}},
+	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: []string{byPrompt[0], `"A1: ledger`}},
+	{name: "a message", scenario: "testdata/kill/waits.yaml", says: true, ends: (*world).messageRead},
+	{name: "a rule that is given and taken back", scenario: "testdata/kill/rule.yaml", flags: []string{"--hold", "forever", "--on-question", "ask"}, revokes: true, ends: (*world).ruleTakenBack},
+}
+
+// toSubagent is how the answer to a subagent's question is said: as the result of its call, else to the main conversation.
+var toSubagent = []string{byPrompt[0], `[{"text":"JWT","type":"text"}]`}
+
+// bothAsk is when two subagents wait.
+var bothAsk = &pass{1, "before save called", 2}
+
+// whileReviving are the points at which a subagent is on its way back to work.
+var whileReviving = []string{"after save hold_ended", "after end", "after survey", "after save background"}
+
+// message is what the person says.
+const message = "Mind the gap"
+
+// says says something to an agent at work, until that is not killed, and then lets the work go on. What the killed one said may
+// have been heard, so each is another.
+func (w *world) says(run string) {
+	w.t.Helper()
+	for n := range 3 {
+		code, stdout, stderr := w.run("attach", run, fmt.Sprintf("%s %d.", message, n))
+		if code == -1 {
+			continue
+		}
+		if code != 0 && !strings.Contains(stderr, "already ended") {
+			w.t.Errorf("attach exits %d: %s%s", code, stdout, stderr)
+		}
+		break
+	}
+	w.letsGo()
+}
+
+// messageRead checks that the model has read what was said, and nothing twice. Told to a work that had to be begun anew it may
+// have been said in each.
+func (w *world) messageRead(kills int) {
+	w.t.Helper()
+	total := 0
+	for n := range 3 {
+		times := 0
+		for _, line := range w.conversation() {
+			if strings.Contains(line, fmt.Sprintf("%s %d.", message, n)) {
+				times++
+			}
+		}
+		if times > 1+kills {
+			w.t.Errorf("message %d is %d times in the conversation", n, times)
+		}
+		total += times
+	}
+	if total == 0 {
+		w.t.Error("nothing of what was said is in the conversation")
+	}
+}
+
+// revokes takes back the rules of a run, until that is not killed, and then lets the work go on.
+func (w *world) revokes(run string) {
+	w.t.Helper()
+	for range 3 {
+		rules := w.rules(run)
+		if len(rules) == 0 {
+			break
+		}
+		if code, stdout, stderr := w.run("permissions", run, "--revoke", rules[0].Rule); code > 0 {
+			w.t.Errorf("permissions exits %d: %s%s", code, stdout, stderr)
+		}
+	}
+	w.letsGo()
+}
+
+// letsGo lets work go on that waits for the person.
+func (w *world) letsGo() {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
+		w.t.Error(err)
+	}
+}
+
+type ruleView struct{ Rule string }
+
+// rules gives what a run lets pass.
+func (w *world) rules(run string) []ruleView {
+	w.t.Helper()
+	return parse[struct{ Rules []ruleView }](w.t, w.must("permissions", run, "--json")).Rules
+}
+
+// ruleTakenBack checks that the rule is in force no more.
+func (w *world) ruleTakenBack(int) {
+	w.t.Helper()
+	if rules := w.rules(w.ps().ID); len(rules) > 0 {
+		w.t.Errorf("the rules %v are still in force", rules)
+	}
+}

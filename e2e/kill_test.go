@@ -1,0 +1,492 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/examples"
+	"claude-supervise/supervisor"
+)
+
+// A tale is a way through a run that no kill may change.
+type tale struct {
+	name, scenario string
+	agent          string // a script in testdata/kill that is run in claude's place; what else there is to know says play
+	play           examples.Scenario
+	flags          []string // of run
+	answers        answering
+	stops          bool // the person stops the run once it works, or asks
+	changes        bool // the person thinks again, with an answer that says the same
+	interrupts     bool // or leaves it by Ctrl-C, and resumes it
+	says           bool // or says something to it while it works
+	revokes        bool // the person gives a rule by the first permission, and takes it back when it is used
+	wakes          bool // the person lets the work go on once it is said to be silent
+	presses        bool // or once fewer agents may be at work, or a supervisor has died before that
+	begins         func(w *world)
+	between        func(w *world) // what happens while nobody supervises the run: after the first that died
+	prelude        *pass          // the first supervisor is killed here in any case
+	after          *pass          // nobody dies before
+	at             []string       // points that are died at although earlier tales have passed them
+	once           []string       // what a person has said stands in the agent's conversation exactly once, in one of these forms
+	status         string         // at the end; "": the scenario's
+	exit           int
+	state          string                    // of its questions then, where they need not be delivered
+	ends           func(w *world, kills int) // what else holds then
+}
+
+// story gives the scenario of a tale.
+func (t tale) story(in *testing.T) examples.Scenario {
+	in.Helper()
+	if t.agent != "" {
+		return t.play
+	}
+	return load(in, t.scenario)
+}
+
+// answering says when the person of a tale answers.
+type answering int
+
+const (
+	atOnce answering = iota
+	onceParked
+	onceLeft
+	whileDead      // by a file, before the first supervisor that died is followed by another
+	takenWhileDead // the same, and the script takes it before
+)
+
+// mainTales is how many of the tales are told at each of their points even where there is little time.
+const mainTales = 2
+
+// byPrompt is how an answer is said where no call waits for it.
+var byPrompt = []string{"## CLARIFICATION RESPONSE"}
+
+var tales = slices.Concat([]tale{
+	{name: "a question", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: byPrompt},
+	{name: "a question parked after its hold", scenario: "ask", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: byPrompt},
+	{name: "a question in a call", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
+	{name: "a park and a resume", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: byPrompt},
+	{name: "a recovery", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, prelude: &pass{1, "after save noted", 1}, once: byPrompt},
+	{name: "a stop", scenario: "testdata/kill/waits.yaml", stops: true, status: "stopped", exit: 5},
+	{name: "an end", scenario: "missing-deliverable", flags: []string{"--notify", "/bin/cat"}},
+	{name: "an end without a report", scenario: "unreported"},
+	{name: "a passing failure", scenario: "overloaded"},
+	{name: "background work", scenario: "background"},
+	{name: "a change of mind", scenario: "several", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, changes: true, once: byPrompt},
+	{name: "a crash", scenario: "crash"},
+	{name: "a silence", scenario: "work", flags: []string{"--silent-after", "400ms"}, wakes: true},
+	{name: "a stop while it asks", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, stops: true, status: "stopped", exit: 5},
+	{name: "an interrupt", scenario: "work", interrupts: true},
+}, answerTales, callTales, budgetTales, nestedTales, treeTales)
+
+// A killing is what one telling of a tale has to endure.
+type killing struct {
+	at  pass
+	who victim
+}
+
+// tell plays a tale to its end, whatever is killed: a supervisor that died is resumed, as a person would.
+func (w *world) tell(t tale, s examples.Scenario) (lives []*supervised) {
+	w.t.Helper()
+	args := w.runArgs(s, t.flags...)
+	for len(lives) < 20 {
+		run := w.start(args...)
+		lives = append(lives, run)
+		for e := range run.events {
+			run.seen = append(run.seen, e)
+			w.react(t, s, run, e, len(lives))
+		}
+		run.wait()
+		r := w.theRun()
+		switch {
+		case r == nil:
+			continue // it was killed before there was a run; nothing is lost but the command
+		case len(lives) == 1 && (t.answers == whileDead || t.answers == takenWhileDead):
+			w.answersByFile(t, s)
+		case len(lives) == 1 && t.between != nil && r.ExitCode == nil:
+			t.between(w)
+		case t.agent != "" && r.Status == "failed": // its process was killed, and the person goes on as it is said
+		case r.ExitCode != nil:
+			return lives
+		case t.stops:
+			w.insists("stop", r.ID)
+			if r = w.theRun(); r.ExitCode != nil {
+				return lives
+			}
+		case t.answers == onceLeft && r.Status == "parked":
+			w.answersAll(s)
+			if t.changes {
+				w.changesMind(s, r.ID)
+			}
+		}
+		args = append([]string{"resume", r.ID}, t.policy()...)
+	}
+	w.t.Fatalf("the run does not end\n%s", lives[len(lives)-1].stderr)
+	return nil
+}
+
+// policy repeats --on-question for resume.
+func (t tale) policy() []string {
+	if i := slices.Index(t.flags, "--on-question"); i >= 0 {
+		return t.flags[i : i+2]
+	}
+	return nil
+}
+
+// react does what the person of a tale does on an event.
+func (w *world) react(t tale, s examples.Scenario, run *supervised, e event, life int) {
+	w.t.Helper()
+	works := e.Type == "progress" && strings.Contains(e.Text, "Bash: echo started")
+	switch {
+	case e.Type == "question" && t.stops:
+		w.insists("stop", e.Run)
+	case t.wakes && strings.Contains(e.Text, "silent since"),
+		t.presses && (life > 1 || strings.Contains(e.Text, "may be at work for now")):
+		w.letsGo()
+	case e.Type == "question" && (t.answers == atOnce || t.answers == onceParked && life > 1):
+		w.gives(s, *e.Question)
+	case t.revokes && strings.HasPrefix(e.Text, "allowed by the rule "):
+		w.revokes(e.Run)
+	case e.Type == "parked" && t.answers == onceParked:
+		w.answersAll(s)
+	case works && t.stops:
+		w.insists("stop", e.Run)
+	case works && t.says:
+		w.says(e.Run)
+	case works && t.interrupts:
+		run.interrupt() // it begins the work anew only where that was lost
+	}
+}
+
+// answersAll answers every open question, as a person does who does not give up.
+func (w *world) answersAll(s examples.Scenario) {
+	w.t.Helper()
+	for _, q := range w.questions() {
+		w.gives(s, q)
+	}
+}
+
+// changesMind gives the answer to the first question once more. It may be on its way already.
+func (w *world) changesMind(s examples.Scenario, run string) {
+	w.t.Helper()
+	shown := parse[struct{ Questions []questionView }](w.t, w.must("show", run, "--json"))
+	if len(shown.Questions) > 0 {
+		w.insists("answer", shown.Questions[0].ID, "--change", answerTo(w.t, s, shown.Questions[0].Question))
+	}
+}
+
+// insists gives a command until it is not killed.
+func (w *world) insists(args ...string) {
+	w.t.Helper()
+	for range 3 {
+		switch code, stdout, stderr := w.run(args...); {
+		case code == -1:
+		case code == 0, strings.Contains(stderr, "answered"), strings.Contains(stderr, "withdrawn"):
+			return
+		default:
+			w.t.Errorf("%q exits %d: %s%s", args, code, stdout, stderr)
+			return
+		}
+	}
+}
+
+// theRun gives the only run, nil if there is none.
+func (w *world) theRun() *runView {
+	w.t.Helper()
+	runs := parse[[]runView](w.t, w.must("ps", "-a", "--json"))
+	if len(runs) == 0 {
+		return nil
+	}
+	return &runs[0]
+}
+
+// endures checks what holds at the end of a tale, whatever was killed.
+func (w *world) endures(t tale, s examples.Scenario, lives []*supervised, kills int) {
+	w.t.Helper()
+	want, code := s.Expect.Status, s.Expect.ExitCode
+	if t.status != "" {
+		want, code = t.status, t.exit
+	}
+	r := w.ps()
+	if r.Status != want || r.ExitCode == nil || *r.ExitCode != code {
+		w.t.Errorf("the run is %s (%s), want %s\n%s", r.Status, r.Reason, want, history(lives))
+	}
+	for name, content := range s.Expect.Files {
+		got, err := os.ReadFile(filepath.Join(w.cwd, name))
+		if want == s.Expect.Status && (err != nil || string(got) != content) {
+			w.t.Errorf("%s holds %q (%v), want %q", name, got, err, content)
+		}
+	}
+	if want == s.Expect.Status {
+		w.asked(t, s, r.ID, lives, kills)
+	}
+	if len(t.once) > 0 {
+		w.deliveredOnce(t.once...)
+	}
+	if t.ends != nil {
+		t.ends(w, kills)
+	}
+	if _, err := os.Stat(w.twoAtOnce()); err == nil {
+		w.t.Errorf("two processes of the agent lived at once\n%s", history(lives))
+	}
+	if left := marked(r.ID); len(left) > 0 {
+		w.t.Errorf("processes %v are left", left)
+	}
+}
+
+// asked checks that there is one row for each question, and at least one notice, repeated only by a new supervisor: that
+// is for a new terminal, and after a kill between the notice and the saving of its end ("after notify", "before save
+// noticed") nobody can know that it was given.
+func (w *world) asked(t tale, s examples.Scenario, run string, lives []*supervised, kills int) {
+	w.t.Helper()
+	shown := parse[struct{ Questions []questionView }](w.t, w.must("show", run, "--json"))
+	shown.Questions = slices.DeleteFunc(shown.Questions, func(q questionView) bool {
+		return strings.HasPrefix(q.AnsweredBy, "--delegate ") // nobody was asked
+	})
+	if len(shown.Questions) != len(s.Answers) && (!t.revokes || kills == 0) { // a rule may be taken back once more, or too late
+		w.t.Errorf("%d questions for %d answers: %+v\n%s", len(shown.Questions), len(s.Answers), shown.Questions, history(lives))
+	}
+	for _, q := range shown.Questions {
+		if q.State != "delivered" && q.State != t.state {
+			w.t.Errorf("question %s is %s", q.ID, q.State)
+		}
+		total := 0
+		for i, life := range lives {
+			n := 0
+			for _, e := range life.seen {
+				if e.Type == "question" && e.Question.ID == q.ID {
+					n++
+				}
+			}
+			if n > 1 {
+				w.t.Errorf("supervisor %d gave %d notices of %s", i+1, n, q.ID)
+			}
+			total += n
+		}
+		if total == 0 && t.answers < whileDead { // else it was answered before
+			w.t.Errorf("nobody was told of question %s\n%s", q.ID, history(lives))
+		}
+	}
+}
+
+func history(lives []*supervised) string {
+	var b strings.Builder
+	for i, life := range lives {
+		fmt.Fprintf(&b, "supervisor %d, %v: %s\n%s\n", i+1, life.cmd.ProcessState, life.types(), life.stderr)
+	}
+	return b.String()
+}
+
+// endure tells a tale in a world of its own with one killing, or with none. It gives what was passed, and whether the
+// killing took place.
+func endure(w *world, tl tale, s examples.Scenario, k *killing) (passed []pass, killed bool) {
+	w.witnessed(tl, s)
+	if tl.begins != nil {
+		tl.begins(w)
+	}
+	var prelude sync.Once
+	var done, due atomic.Bool
+	due.Store(tl.after == nil)
+	l := w.watches(func(pid int, p pass) {
+		if tl.after != nil && p == *tl.after {
+			due.Store(true)
+		}
+		switch {
+		case tl.prelude != nil && p.life == 1:
+			if p == *tl.prelude {
+				prelude.Do(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+			}
+		case k != nil && p == k.at && due.Load() && done.CompareAndSwap(false, true):
+			w.strike(k.who, pid)
+		}
+	})
+	lives := w.tell(tl, s)
+	kills := 0
+	if done.Load() {
+		kills = 1
+	}
+	w.endures(tl, s, lives, kills)
+
+	return l.seen(), done.Load()
+}
+
+// Every point of every tale is a place to die, for the supervisor, for the agent's process or for both. The points are those
+// that the tale passes when nobody dies.
+func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
+	known := map[bool]map[string]bool{false: {}, true: {}} // of claude, and of commands in its place
+	for i, tl := range tales {
+		t.Run(tl.name, func(t *testing.T) {
+			s := tl.story(t)
+			passes, _ := endure(newWorldWith(t, plainProgram), tl, s, nil)
+			if everyKill { // what happens at once passes in this order or that: only what is passed again is sure to come
+				again, _ := endure(newWorldWith(t, plainProgram), tl, s, nil)
+				passes = slices.DeleteFunc(passes, func(p pass) bool { return !slices.Contains(again, p) })
+			}
+			if tl.after != nil {
+				passes = passes[slices.Index(passes, *tl.after)+1:]
+			}
+			if !everyKill && i >= mainTales { // what earlier tales have passed, they have died at
+				passes = slices.DeleteFunc(passes, func(p pass) bool {
+					return known[tl.agent != ""][p.point] && !slices.Contains(tl.at, p.point)
+				})
+			}
+			for _, p := range passes {
+				known[tl.agent != ""][p.point] = true
+			}
+			dieAll(t, tl, s, killings(tl, passes, i < mainTales), func(t *testing.T) *world { return newWorldWith(t, plainProgram) })
+		})
+	}
+}
+
+// everyKill is set to kill every victim at every passing of a point. Else a point is died at when it is first passed: by the
+// supervisor in the main tales, and by one of the victims, the next point by the next.
+var everyKill = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_KILL") != ""
+
+// killings gives the kills that a tale has to endure: at each point that it passes.
+func killings(tl tale, passes []pass, main bool) []killing {
+	var all []killing
+	for i, p := range passes {
+		if tl.prelude != nil && p.life == 1 || !everyKill && p.n > 1 {
+			continue
+		}
+		victims := []victim{theSupervisor, theChild, both}
+		switch {
+		case p.life == 0:
+			victims = victims[:1] // the command itself
+		case everyKill:
+		case main:
+			victims = []victim{theSupervisor, victims[1+i%2]}
+		default:
+			victims = victims[i%3:][:1]
+		}
+		for _, who := range victims {
+			all = append(all, killing{p, who})
+		}
+	}
+	return all
+}
+
+// dieAll tells a tale once for each killing, several at a time.
+func dieAll(t *testing.T, tl tale, s examples.Scenario, kills []killing, in func(*testing.T) *world) {
+	t.Helper()
+	var tellings errgroup.Group
+	tellings.SetLimit(atATime)
+	for _, k := range kills {
+		tellings.Go(func() error {
+			t.Run(fmt.Sprintf("%s dies %s", k.who, k.at), func(t *testing.T) {
+				for range 10 { // what a process says and what it was sent may pass each other
+					if _, killed := endure(in(t), tl, s, &k); killed {
+						return
+					}
+				}
+				// That it comes there again may be by chance, for a save that the inbox is ahead of is tried again; and so may the
+				// order of what subagents do beside each other.
+				if k.at.n == 1 && tl.after == nil {
+					t.Errorf("it never comes to %s any more", k.at)
+				}
+			})
+			return nil
+		})
+	}
+	_ = tellings.Wait() // each tells by its own test
+}
+
+// atATime is how many tales are told at once. They mostly wait.
+const atATime = 6
+
+// realPoints are those at which it matters what the real CLI does: the launch, what is said to it, and its end.
+var realPoints = []string{
+	"launch", "deliver", "end", "recover", "confirm", "survey", "save started", "save sent", "save received", "save hold_ended",
+	"save ended", "save confirmed", "save surveyed",
+}
+
+func TestWhoeverDiesAroundTheRealCLITheEndIsTheSame(t *testing.T) {
+	for i, tl := range tales[:5] {
+		if !everyKill && i != 1 && i != 4 { // with a park, and with a recovery
+			continue
+		}
+		t.Run(tl.name, func(t *testing.T) {
+			s := load(t, tl.scenario)
+			in := func(t *testing.T) *world { return newWorldWith(t, plainProgram).real(s, nil) }
+			passes, _ := endure(in(t), tl, s, nil)
+			passes = slices.DeleteFunc(passes, func(p pass) bool {
+				return p.life == 0 || !slices.ContainsFunc(realPoints, func(point string) bool { return strings.HasSuffix(p.point, " "+point) })
+			})
+			dieAll(t, tl, s, killings(tl, passes, false), in)
+		})
+	}
+}
+
+// A prune that is killed leaves nothing that the next one does not take.
+func TestAPruneThatIsKilledIsDoneByTheNext(t *testing.T) {
+	for _, point := range prunePoints {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			s := load(t, "unreported")
+			w := newWorld(t).standIn(s)
+			run := w.start(w.runArgs(s)...)
+			run.wait()
+			id := w.ps().ID
+			var killed atomic.Bool
+			w.watches(func(pid int, p pass) {
+				if p.point == point && killed.CompareAndSwap(false, true) {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
+				}
+			})
+			if code, _, stderr := w.run("prune", id); code != -1 {
+				t.Fatalf("it exits %d: %s", code, stderr)
+			}
+			w.must("prune", "--older-than", "0s")
+			if r := w.theRun(); r != nil {
+				t.Errorf("run %s is still there", r.ID)
+			}
+			if _, err := os.Stat(filepath.Join(w.home, ".local/state/claude-supervise/runs", id)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("its folder is still there (%v)", err)
+			}
+		})
+	}
+}
+
+var prunePoints = []string{"before note prune", "after note prune"}
+
+// No point can be forgotten: each of those that the program has is passed by a tale, or it stands here why it is not.
+func TestEveryPointOfTheProgramIsOnATale(t *testing.T) {
+	missing := map[string]bool{}
+	for _, p := range supervisor.Points() {
+		missing[p] = true
+	}
+	var mu sync.Mutex
+	var told errgroup.Group
+	told.SetLimit(atATime)
+	for _, tl := range tales {
+		told.Go(func() error {
+			t.Run(tl.name, func(t *testing.T) {
+				passes, _ := endure(newWorldWith(t, plainProgram), tl, tl.story(t), nil)
+				mu.Lock()
+				defer mu.Unlock()
+				for _, p := range passes {
+					delete(missing, p.point)
+				}
+			})
+			return nil
+		})
+	}
+	_ = told.Wait()                                            // each tells by its own test
+	for _, p := range slices.Concat(packPoints, prunePoints) { // tests of their own die there
+		delete(missing, p)
+	}
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("no tale passes %q", p)
+	}
+}

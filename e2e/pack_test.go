@@ -1,0 +1,259 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/examples"
+)
+
+// packPoints are the points that packing and unpacking pass.
+var packPoints = []string{
+	"after pack written", "before save packed", "after save packed",
+	"before unpack files", "after unpack logs", "before save unpacked", "after save unpacked",
+}
+
+// parked makes a run that waits for an answer in a clone with uncommitted work, and gives its id and its question's.
+func (w *world) parked(s examples.Scenario) (run, question string) {
+	w.t.Helper()
+	code, stdout, stderr := w.run(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
+	if code != 75 {
+		w.t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
+	}
+	return w.ps().ID, w.questions()[0].ID
+}
+
+// inClone lets the world work in a clone of a repository, with work of every kind that is not committed there.
+func (w *world) inClone(origin string) *world {
+	w.t.Helper()
+	w.cwd = filepath.Join(w.t.TempDir(), "clone")
+	git(w.t, "", "clone", "--quiet", origin, w.cwd)
+	return w
+}
+
+// muddle leaves work of every kind uncommitted: a commit that no remote has, and files added, changed, new, gone,
+// executable and linked.
+func (w *world) muddle() {
+	w.t.Helper()
+	write := func(name, text string, mode os.FileMode) {
+		path := filepath.Join(w.cwd, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	write("local", "committed here only\n", 0o600)
+	commitAll(w.t, w.cwd, "local")
+	write("staged", "staged\n", 0o600)
+	git(w.t, w.cwd, "add", "staged")
+	write("staged", "staged, then changed\r\n", 0o600)
+	write("deep/er/new", "new\x00\n", 0o600)
+	write("run", "#!/bin/sh\n", 0o700)
+	if err := os.Symlink("deep/er/new", filepath.Join(w.cwd, "link")); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(w.cwd, "README")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// state is all that git tells of a clone, and what its files hold.
+func (w *world) state() string {
+	w.t.Helper()
+	state := git(w.t, w.cwd, "rev-parse", "HEAD") + "\n" + git(w.t, w.cwd, "status", "--porcelain", "--untracked-files=all") + "\n" +
+		git(w.t, w.cwd, "ls-files", "--stage") + "\n" + git(w.t, w.cwd, "diff", "--no-ext-diff", "--binary")
+	for _, name := range []string{"staged", "deep/er/new", "run", "link"} {
+		text, err := os.ReadFile(filepath.Join(w.cwd, name))
+		if err != nil {
+			w.t.Error(err)
+		}
+		state += name + ": " + string(text)
+	}
+	return state
+}
+
+// elsewhere is another machine with the same agent.
+func (w *world) elsewhere() *world {
+	other := newWorld(w.t)
+	other.api, other.agent = w.api, w.agent
+	if w.api != nil {
+		for _, v := range w.env { // a later HOME goes before an earlier one
+			if !strings.HasPrefix(v, "HOME=") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "TMPDIR=") {
+				other.env = append([]string{v}, other.env...)
+			}
+		}
+	}
+	return other
+}
+
+func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
+	scenario, err := examples.Load("testdata/ci/scenario.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := load(t, "ask")
+	for name, agent := range map[string]func(*world) *world{
+		"stand-in": func(w *world) *world { return w.standIn(ask) },
+		"real CLI": func(w *world) *world { return w.real(scenario, func(messagesapi.Request) {}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := newOrigin(t)
+			here := agent(newWorld(t).inClone(origin))
+			here.muddle()
+			s := ask
+			if here.api != nil {
+				s = scenario
+			}
+			run, question := here.parked(s)
+			here.must("pack", run)
+			there := here.elsewhere().inClone(origin)
+			there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+			if got, want := there.state(), strings.ReplaceAll(here.state(), "?? "+run+".tar.gz\n", ""); got != want {
+				t.Errorf("the work is\n%s\nand was\n%s", got, want)
+			}
+			if err := os.RemoveAll(here.home); err != nil {
+				t.Fatal(err)
+			}
+			there.must("answer", question, "JWT")
+			code, stdout, stderr := there.run("resume", run, "--on-question", "park")
+			if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
+				t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
+			}
+			told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs", run, there.ps().Agents[0].ID+".jsonl"))
+			if err != nil || !strings.Contains(string(told), "## MOVED") || !strings.Contains(string(told), "New folder: "+there.cwd) {
+				t.Errorf("the agent is not told that it was moved (%v)", err)
+			}
+		})
+	}
+}
+
+// Wherever packing or unpacking is killed, doing it again brings the run to its end, once.
+func TestAKillInTheMiddleOfPackOrUnpackLosesNothing(t *testing.T) {
+	s := load(t, "ask")
+	for _, point := range packPoints {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			origin := newOrigin(t)
+			here := newWorld(t).standIn(s).inClone(origin)
+			here.muddle()
+			run, question := here.parked(s)
+			work := here.state()
+			there := newWorld(t).standIn(s).inClone(origin)
+
+			var killed atomic.Bool
+			die := func(pid int, p pass) {
+				if p.point == point && killed.CompareAndSwap(false, true) {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
+				}
+			}
+			here.watches(die)
+			there.watches(die)
+			file := filepath.Join(t.TempDir(), "run.tar.gz")
+			here.run("pack", run, "-o", file)
+			if here.ps().Reason != "packed into "+file+"; go on where it is unpacked" {
+				here.must("pack", run, "-o", file)
+			}
+			there.run("unpack", file)
+			if len(there.runs()) == 0 {
+				there.must("unpack", file)
+			}
+			if !killed.Load() {
+				t.Fatalf("it never came to %s", point)
+			}
+			if got := there.state(); got != work {
+				t.Errorf("the work is\n%s\nand was\n%s", got, work)
+			}
+			if _, err := os.Lstat(filepath.Join(there.cwd, ".claude-supervise-unpack")); err == nil {
+				t.Error("what unpacking needed for itself is left in the folder")
+			}
+			there.must("answer", question, "JWT")
+			there.must("resume", run)
+			if text, err := os.ReadFile(filepath.Join(there.cwd, "auth.txt")); err != nil || string(text) != "login by JWT\n" {
+				t.Errorf("auth.txt holds %q (%v)", text, err)
+			}
+		})
+	}
+}
+
+func (w *world) runs() []runView {
+	w.t.Helper()
+	return parse[[]runView](w.t, w.must("ps", "-a", "--json"))
+}
+
+// Whatever a repository's configuration names is not run by packing in it, nor by unpacking into it.
+func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
+	s := load(t, "ask")
+	origin := newOrigin(t)
+	here := newWorld(t).standIn(s).inClone(origin)
+	there := newWorld(t).standIn(s).inClone(origin)
+	canary := filepath.Join(t.TempDir(), "sang")
+	trap := filepath.Join(t.TempDir(), "trap")
+	if err := os.WriteFile(trap, []byte("#!/bin/sh\necho \"$0 $*\" >> '"+canary+"'\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	here.muddle()
+	run, _ := here.parked(s)
+	for _, w := range []*world{here, there} {
+		arm(t, w.cwd, trap)
+		module := filepath.Join(w.cwd, "module")
+		git(t, "", "clone", "--quiet", origin, module)
+		arm(t, module, trap)
+		if w == here {
+			git(t, w.cwd, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.trap.clean=cat",
+				"-c", "filter.trap.process=", "-c", "filter.trap.required=false", "add", "module")
+		}
+	}
+	if err := os.RemoveAll(canary); err != nil { // what git itself ran above
+		t.Fatal(err)
+	}
+	out := here.must("pack", run)
+	if !strings.Contains(out, "submodules are not packed: module") {
+		t.Errorf("it does not say that the submodule stays: %s", out)
+	}
+	there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"), "--dry-run")
+	there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+	if song, err := os.ReadFile(canary); err == nil {
+		t.Errorf("it ran %s", song)
+	}
+}
+
+// arm sets each trap in a repository that a git command could step into.
+func arm(t *testing.T, dir, trap string) {
+	t.Helper()
+	hooks := filepath.Join(dir, ".git", "hooks")
+	if err := os.MkdirAll(hooks, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout", "pre-commit", "fsmonitor-watchman"} {
+		if err := os.Symlink(trap, filepath.Join(hooks, hook)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := "[core]\n\tfsmonitor = " + trap + "\n\tpager = " + trap + "\n\tsshCommand = " + trap + "\n\talternateRefsCommand = " + trap +
+		"\n\teditor = " + trap + "\n[filter \"trap\"]\n\tclean = " + trap + "\n\tsmudge = " + trap + "\n\tprocess = " + trap + "\n\trequired = true\n" +
+		"[diff]\n\texternal = " + trap + "\n[diff \"trap\"]\n\ttextconv = " + trap + "\n\tcommand = " + trap + "\n[merge \"trap\"]\n\tdriver = " + trap +
+		"\n[credential]\n\thelper = " + trap + "\n[gpg]\n\tprogram = " + trap + "\n[commit]\n\tgpgSign = true\n[uploadpack]\n\tpackObjectsHook = " + trap + "\n"
+	for path, text := range map[string]string{
+		filepath.Join(dir, ".git", "config"):             config,
+		filepath.Join(dir, ".git", "info", "attributes"): "* filter=trap diff=trap merge=trap\n",
+	} {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

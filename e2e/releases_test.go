@@ -1,0 +1,48 @@
+package e2e
+
+import (
+	"testing"
+
+	"claude-supervise/e2e/claude"
+)
+
+// What agents of the oldest release may need of a person comes out as on the pinned one, whatever that has to do without. These
+// are the ways in which it differs, and one play of each that others share: make releases plays all scenarios on all releases.
+func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
+	for name, holds := range map[string][]string{
+		"ask":           {"forever", "0"}, // receipts by echoes alone
+		"tool-ask":      {"forever"},
+		"permission":    {"forever", "0"},
+		"no-report":     {"forever"}, // the gate without the last message
+		"tools":         {"0"},       // the call is gone from its transcript
+		"subagent-asks": {"forever", "0"},
+		// It does not tell of what lives on, and loses that at the end of its input: the subagent is in the foreground.
+		"background-subagent-asks": {"0"},
+	} {
+		s := load(t, name)
+		for _, hold := range holds {
+			t.Run(name+"/hold "+hold, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.release(claude.Oldest(t), s, nil)
+				play(w, s, hold)
+			})
+		}
+	}
+	t.Run("two subagents wait when its process dies", func(t *testing.T) {
+		t.Parallel()
+		s := load(t, "two-subagents-ask")
+		w := newWorld(t)
+		w.release(claude.Oldest(t), s, nil)
+		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+		for range s.Answers {
+			run.until("question")
+		}
+		finishes(t, w, s, childDies(t, w, s, run))
+	})
+	t.Run("its conversation is gone", func(t *testing.T) {
+		t.Parallel()
+		s := load(t, "ask")
+		losesItsConversation(t, newWorld(t).release(claude.Oldest(t), s, nil), s)
+	})
+}

@@ -1,0 +1,113 @@
+package procs
+
+import (
+	"go/version"
+	"slices"
+)
+
+// A Release is what one release of the CLI can, as far as releases differ in it. Each was seen on the releases named in
+// measured, talking to a scripted API.
+type Release struct {
+	Version  string // as `claude --version` says it; "" if it is not known
+	Measured bool   // this very release was, and not one before it
+
+	Receipts         bool // says itself how far a message has got (command_lifecycle); else its echoes tell
+	TakesMidTurn     bool // a message taken into a running turn is seen once by the model, and not twice
+	SubagentText     bool // shows what subagents say (--forward-subagent-text); else only their calls
+	SubagentIDs      bool // says the id of a subagent when it starts (task_started)
+	BackgroundList   bool // lists what lives on whenever that changes (background_tasks_changed)
+	HookMessage      bool // the Stop hook's input has the last message (last_assistant_message)
+	HookBackground   bool // and what lives on (background_tasks, session_crons)
+	WaitsForTasks    bool // at the end of its input it waits for what lives on; else it kills that, and exits with 0
+	RevivesSubagents bool // a subagent of a process that was ended goes on with its work (SendMessage)
+	ResumesAnywhere  bool // finds a conversation from any directory; else from that alone in which it was begun
+	AgentTypes       bool // a process goes by the prompt of its agent type (Spec.AgentType), and from 2.1.200 on its tools; else by its model alone
+	SaysSpending     bool // says at any time what it has spent (get_usage)
+	TotalsGoOn       bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
+}
+
+// measured are the releases that were looked at, oldest first. One between two of them is taken for the older, one
+// before all for the oldest, and one after all for the newest.
+var measured = []Release{
+	{Version: "2.1.7"}, // Task{resume} makes a request that the API refuses
+	{Version: "2.1.100", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, WaitsForTasks: true, AgentTypes: true},
+	{Version: "2.1.200", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true},
+	{Version: "2.1.329", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true,
+		ResumesAnywhere: true, TotalsGoOn: true},
+}
+
+// ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.
+func ReleaseOf(v string) Release {
+	r := measured[0]
+	for _, m := range slices.Backward(measured) {
+		if compareVersions(m.Version, v) <= 0 {
+			r = m
+			break
+		}
+	}
+	r.Measured = r.Version == v
+	r.Version = v
+	return r
+}
+
+// forwardSubagentText is the flag that shows what subagents say.
+const forwardSubagentText = "--forward-subagent-text"
+
+// refuses tells whether the release is known to end at a flag of ours, which saves a launch.
+func (r Release) refuses(flag string) bool {
+	return flag == forwardSubagentText && r.Measured && !r.SubagentText
+}
+
+// environ is what a process of the release needs in its environment. One that kills what lives on at the end of its input, and
+// does not say that anything does, has all work in the foreground. One of which nothing is known is left as it is: it is more
+// likely a new one, in a script of somebody's own.
+func (r Release) environ() []string {
+	if r.Version == "" || r.WaitsForTasks {
+		return nil
+	}
+	return []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"}
+}
+
+// NewerThanMeasured tells whether the release came after all that were measured.
+func (r Release) NewerThanMeasured() bool {
+	return compareVersions(r.Version, measured[len(measured)-1].Version) > 0
+}
+
+// compareVersions orders versions by their numbers; what is no version comes before all. They have the form of Go's.
+func compareVersions(a, b string) int { return version.Compare("go"+a, "go"+b) }
+
+// A Channel is one way in which an agent and we reach each other.
+type Channel struct {
+	Name string
+	Has  bool   // this release has it
+	How  string // what that means, in one line for people
+}
+
+// Channels gives all channels and whether the release has each.
+func (r Release) Channels() []Channel {
+	either := func(name string, has bool, with, without string) Channel {
+		if has {
+			return Channel{name, true, with}
+		}
+		return Channel{name, false, without}
+	}
+	unlisted := "what lives on after a turn may be missed"
+	if len(r.environ()) > 0 {
+		unlisted = "work is kept in the foreground, else may be missed" // else: in a script, where it cannot be told
+	}
+	return []Channel{
+		{"text", true, "questions that an agent writes are read"},
+		{"AskUserQuestion", true, "is asked here and answered in the same turn"},
+		{"permission prompts", true, "are asked here and answered in the same turn"},
+		{"tools", true, "agents and subagents call ours and go on with the answer"},
+		{"gate", true, "an agent that ends without a report is sent on once"},
+		either("receipts", r.Receipts, "it says itself which message it has taken",
+			"echoes and transcript tell which message it has taken"),
+		either("subagent text", r.SubagentText, "what subagents write is shown", "only the calls of subagents are shown"),
+		either("background list", r.BackgroundList || r.HookBackground, "it lists what lives on after a turn", unlisted),
+		either("subagent revival", r.RevivesSubagents, "a parked subagent goes on with its own work",
+			"a parked subagent's task is given again, with its work"),
+	}
+}

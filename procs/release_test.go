@@ -1,0 +1,50 @@
+package procs
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
+	for _, c := range []struct {
+		version, like   string
+		measured, newer bool
+	}{
+		{"2.1.7", "2.1.7", true, false},
+		{"2.1.200", "2.1.200", true, false},
+		{"2.1.329", "2.1.329", true, false},
+		{"2.1.8", "2.1.7", false, false},
+		{"2.1.99", "2.1.7", false, false},
+		{"2.1.201", "2.1.200", false, false},
+		{"2.1.1000", "2.1.329", false, true},
+		{"2.2.0", "2.1.329", false, true},
+		{"10.0.0", "2.1.329", false, true},
+		{"2.0.300", "2.1.7", false, false},
+		{"1.0.0", "2.1.7", false, false},
+		{"", "2.1.7", false, false},
+		{"nonsense", "2.1.7", false, false},
+	} {
+		want := ReleaseOf(c.like)
+		want.Version, want.Measured = c.version, c.measured
+		if got := ReleaseOf(c.version); got != want || got.NewerThanMeasured() != c.newer {
+			t.Errorf("%q: %+v, newer %v", c.version, got, got.NewerThanMeasured())
+		}
+	}
+}
+
+func TestEachChannelSaysInALineWhatItMeans(t *testing.T) {
+	oldest, newest := measured[0].Channels(), measured[len(measured)-1].Channels()
+	for i, c := range newest {
+		if !c.Has || c.Name != oldest[i].Name {
+			t.Errorf("%+v, %+v", c, oldest[i])
+		}
+		for _, how := range []string{c.How, oldest[i].How} {
+			if how == "" || len(how) > 56 || strings.ContainsAny(how, "\n\t") { // beside the name, on 80 columns
+				t.Errorf("%s: %q", c.Name, how)
+			}
+		}
+		if (c.How == oldest[i].How) != oldest[i].Has {
+			t.Errorf("%s says the same whether or not it is there", c.Name)
+		}
+	}
+}

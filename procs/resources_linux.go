@@ -1,0 +1,3 @@
+package procs
+
+func (p process) resources() use { return use{p.cpu, p.rss} }

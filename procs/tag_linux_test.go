@@ -1,0 +1,53 @@
+package procs
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestATagIsPassedToTheLaunchOnly(t *testing.T) {
+	limit := func() (l unix.Rlimit) {
+		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &l); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	tag := spec(t, "").Marker.tag()
+	before := limit()
+	taken := tag.pass()
+	ours := again("stubborn silent", nil, os.Environ())
+	launch := again("stubborn silent", &syscall.SysProcAttr{Setsid: true}, os.Environ())
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := launch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	taken()
+	if limit() != before {
+		t.Errorf("this process's limit was %v and is %v", before, limit())
+	}
+	if tag.on(ours.Process.Pid) {
+		t.Error("what somebody else started meanwhile has it")
+	}
+	if !tag.on(launch.Process.Pid) {
+		t.Error("the launch does not have it")
+	}
+	if other := spec(t, "").Marker.tag(); other.on(launch.Process.Pid) {
+		t.Error("the launch has another's, too")
+	}
+	if tag.kill(ours.Process.Pid) || !tag.kill(launch.Process.Pid) {
+		t.Error("killed is not who has it")
+	}
+	if err := ours.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = ours.Wait()
+	_ = launch.Wait()
+	if _, gone := tag.look(launch.Process.Pid); !gone {
+		t.Error("a process that was reaped is not gone")
+	}
+}

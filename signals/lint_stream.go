@@ -1,0 +1,386 @@
+package signals
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// This file reads conversations: the lines of claude's stream-json, of its transcripts, and of our own logs, which wrap
+// the former as {"launch":1,"time":…,"line":…} and hold the output of other commands as lines of the type raw. Unknown
+// types and members are ignored. What makes a turn, a message or an answer is what the supervisor takes for one while the
+// agent runs.
+
+// Bounds on what is read of a conversation, in bytes but for maxCalls.
+const (
+	maxStreamLine = 64 << 20 // a line; what is longer is skipped
+	maxResult     = 64 << 10 // what a call printed
+	maxCalls      = 100      // that have no result yet
+)
+
+// A streamLine is one line of a conversation, as far as it matters to signals.
+type streamLine struct {
+	Type      string `json:"type"`
+	Parent    string `json:"parent_tool_use_id"`
+	Sidechain bool   `json:"isSidechain"` // transcripts: a subagent's
+	Message   struct {
+		ID      string       `json:"id"`
+		Content streamBlocks `json:"content"`
+	} `json:"message"`
+	Result string `json:"result"`
+	Text   string `json:"text"` // of raw output
+
+	// Who speaks in the place of a person: the CLI itself (hook feedback, API errors), or a task that has ended.
+	Synthetic      bool `json:"isSynthetic"`
+	Meta           bool `json:"isMeta"`
+	APIError       bool `json:"is_api_error_message"`
+	APIErrorInFile bool `json:"isApiErrorMessage"`
+	Origin         struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Attachment struct {
+		Type string `json:"type"`
+	} `json:"attachment"`
+
+	// Our log.
+	Launch int             `json:"launch"`
+	Line   json.RawMessage `json:"line"`
+}
+
+type streamBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   streamBlocks    `json:"content"`
+}
+
+// streamBlocks is the content of a message or of a result: blocks, or one text.
+type streamBlocks []streamBlock
+
+func (b *streamBlocks) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		one := streamBlock{Type: "text"}
+		err := json.Unmarshal(data, &one.Text)
+		*b = streamBlocks{one}
+		return err
+	}
+	return json.Unmarshal(data, (*[]streamBlock)(b))
+}
+
+func (b streamBlocks) text() string {
+	var texts []string
+	for _, block := range b {
+		if block.Type == "text" {
+			texts = append(texts, block.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// readStreamLine reads one line; false if it is no JSON object. A member of another type than ours is unknown.
+func readStreamLine(data []byte) (l streamLine, ok bool) {
+	if len(data) == 0 || data[0] != '{' {
+		return l, false
+	}
+	var other *json.UnmarshalTypeError
+	err := json.Unmarshal(data, &l)
+	return l, err == nil || errors.As(err, &other)
+}
+
+// A call is one of a tool, without its result so far.
+type call struct {
+	command string // of Bash
+	key     string // the fingerprint of the signal that the call is
+}
+
+// A conversation is the lint of one.
+type conversation struct {
+	*linter
+	line   int             // of the file
+	calls  map[string]call // by their ids, of this turn
+	spoke  bool            // the main conversation had a text since the last result
+	launch int             // of our log
+}
+
+// stream reads a conversation.
+func (l *linter) stream(in *bufio.Reader) error {
+	c := &conversation{linter: l, calls: make(map[string]call)}
+	err := eachStreamLine(in, func(n int, data []byte, whole bool) {
+		c.line = n
+		if !whole {
+			c.problems(newProblem(n, "truncated", "a line of more than %d MiB is not read", maxStreamLine>>20))
+			return
+		}
+		c.take(data)
+	})
+	c.endTurn("")
+	return err
+}
+
+// eachStreamLine hands over each line that is not blank with its number, without white space around it and escape
+// sequences in it. The bytes are good until each returns. Of a line that is too long only its beginning is given.
+func eachStreamLine(in *bufio.Reader, each func(n int, data []byte, whole bool)) error {
+	var buf []byte
+	for n := 1; ; n++ {
+		line, whole, err := readLine(in, buf[:0])
+		buf = line
+		if bytes.IndexByte(line, 0x1b) >= 0 { // never inside JSON, where it would be escaped
+			line = []byte(ansi.Strip(string(line)))
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			each(n, line, whole)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// readLine appends the next line to buf, as far as it may be long.
+func readLine(in *bufio.Reader, buf []byte) (line []byte, whole bool, err error) {
+	whole = true
+	for {
+		piece, err := in.ReadSlice('\n')
+		if whole = whole && len(buf)+len(piece) <= maxStreamLine; whole {
+			buf = append(buf, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, whole, err
+		}
+	}
+}
+
+func (c *conversation) take(data []byte) {
+	l, ok := readStreamLine(data)
+	if !ok {
+		return // what a terminal or a shell has put between
+	}
+	if l.Launch > 0 {
+		if l.Launch != c.launch { // the process before has ended, and with it its turn
+			c.endTurn("")
+			c.launch = l.Launch
+		}
+		if l, ok = readStreamLine(l.Line); !ok {
+			return // stderr, or no protocol
+		}
+	}
+	c.message(l)
+}
+
+func (c *conversation) message(l streamLine) {
+	src := Main
+	if l.Parent != "" || l.Sidechain {
+		src = Subagent
+	}
+	switch l.Type {
+	case "raw":
+		c.scanner.BeginMessage(Main, "raw")
+		c.place(&c.scanner.main)
+		c.hear(c.scanner.Text(l.Text))
+	case "assistant":
+		if l.APIError || l.APIErrorInFile {
+			return
+		}
+		for _, b := range l.Message.Content {
+			switch b.Type {
+			case "text":
+				c.text(src, l.Message.ID, b.Text)
+			case "tool_use":
+				c.call(src, b)
+			}
+		}
+	case "user":
+		c.user(src, l)
+	case "attachment":
+		if src == Main && l.Attachment.Type == "queued_command" { // a message that was taken into a running turn
+			c.endTurn("")
+			clear(c.seen)
+		}
+	case "result":
+		text := l.Result
+		if c.spoke {
+			text = "" // it repeats the last message
+		}
+		c.endTurn(text)
+		c.spoke = false
+	}
+}
+
+func (c *conversation) text(src Source, id, text string) {
+	c.spoke = c.spoke || src == Main && strings.TrimSpace(text) != ""
+	s := c.scanner
+	s.BeginMessage(src, id)
+	s.BeginBlock()
+	c.place(s.machine(src))
+	c.hear(s.Text(text))
+	c.hear(s.EndBlock())
+}
+
+// user takes what was said to the agent: results of its calls, and messages.
+func (c *conversation) user(src Source, l streamLine) {
+	said := false
+	for _, b := range l.Message.Content {
+		switch b.Type {
+		case "tool_result":
+			c.result(b)
+		case "text":
+			said = true
+		}
+	}
+	if !said || src != Main || l.Synthetic || l.Meta {
+		return
+	}
+	c.endTurn("")
+	if l.Origin.Kind == "" || l.Origin.Kind == "human" { // a task that has ended answers nothing
+		clear(c.seen)
+	}
+}
+
+func (c *conversation) call(src Source, b streamBlock) {
+	open := call{}
+	if src == Main {
+		found := c.here(c.scanner.ToolCall(b.Name, b.Input))
+		for _, sig := range found {
+			open.key = sig.Fingerprint()
+		}
+		c.add(found)
+		if b.Name == "Bash" {
+			var in struct{ Command string }
+			_ = json.Unmarshal(b.Input, &in) // a call without a command prints nothing that could count
+			open.command = in.Command
+		}
+	}
+	if f, ok := toolForm(b.Name, src); ok {
+		sig, problems, ok := toolSignal(f, b.Name, b.Input)
+		c.problems(c.on(problems)...)
+		if ok {
+			if sig.AgentID != "" && !c.scanner.isOwn(sig.AgentID) {
+				sig.Foreign = true
+				sig.problem(c.line, "foreign", "agent_id %s is not this agent's", sig.AgentID)
+			}
+			open.key = sig.Fingerprint()
+			c.add(c.here([]Signal{sig}))
+		}
+	}
+	if open != (call{}) && len(c.calls) < maxCalls && len(open.command) <= MaxBlock {
+		c.calls[b.ID] = open
+	}
+}
+
+// on places problems on the current line.
+func (c *conversation) on(ps []Problem) []Problem {
+	for i := range ps {
+		ps[i].Line = c.line
+	}
+	return ps
+}
+
+func (c *conversation) result(b streamBlock) {
+	open, ok := c.calls[b.ToolUseID]
+	if !ok {
+		return
+	}
+	delete(c.calls, b.ToolUseID)
+	delete(c.seen, open.key) // it was answered
+	if open.command == "" {
+		return
+	}
+	s := c.scanner
+	s.begin()
+	before := len(s.bash)
+	found := s.Bash(open.command, bounded(b.Content.text(), maxResult))
+	for i := range s.bash[before:] { // to be heard at the end of the turn
+		sig := &s.bash[before+i]
+		sig.Line, sig.EndLine = c.line*inLine, c.line*inLine
+		for j := range sig.Problems {
+			sig.Problems[j].Line = sig.Line
+		}
+	}
+	c.add(c.here(found))
+}
+
+// here places signals that are not of a message on the current line.
+func (c *conversation) here(sigs []Signal) []Signal {
+	for i := range sigs {
+		s := &sigs[i]
+		s.Line, s.EndLine, s.Problems = c.line, c.line, c.on(s.Problems)
+	}
+	return sigs
+}
+
+func (c *conversation) endTurn(result string) {
+	c.scanner.begin()
+	c.place(&c.scanner.main)
+	c.hear(c.scanner.EndTurn(result))
+	problems := c.scanner.Problems()
+	for i := range problems {
+		problems[i].Line = c.at(problems[i].Line)
+	}
+	c.problems(problems...)
+	clear(c.calls)
+}
+
+// The scanner numbers the lines of what it is fed. So that these numbers tell the line of the file, a message begins at
+// that line's number times inLine.
+const inLine = 1 << (bits.UintSize / 2)
+
+func (c *conversation) place(m *machine) { m.n = max(m.n, c.line*inLine) }
+
+func (c *conversation) at(n int) int {
+	if n < inLine {
+		return c.line // within the result of a call
+	}
+	return n / inLine
+}
+
+// hear takes signals from the scanner.
+func (c *conversation) hear(sigs []Signal) {
+	for i := range sigs {
+		s := &sigs[i]
+		end := s.EndLine
+		s.Line, s.EndLine = c.at(s.Line), c.at(end)
+		for j := range s.Problems {
+			p := &s.Problems[j]
+			p.Line = c.at(p.Line)
+			p.Message = strings.ReplaceAll(p.Message, strconv.Itoa(end), strconv.Itoa(s.EndLine)) // the end of what is not closed
+		}
+	}
+	c.add(sigs)
+}
+
+// LastMessage gives the text of the assistant's last message in a conversation, "" if it has said nothing since a person
+// spoke. Files are read as they come.
+func LastMessage(r io.Reader) (text string, err error) {
+	id := ""
+	err = eachStreamLine(bufio.NewReaderSize(r, 64<<10), func(_ int, data []byte, whole bool) {
+		l, ok := readStreamLine(data)
+		if !whole || !ok || l.Parent != "" || l.Sidechain {
+			return
+		}
+		said := l.Message.Content.text()
+		switch {
+		case said == "":
+		case l.Type == "user" && !l.Synthetic && !l.Meta:
+			text, id = "", ""
+		case l.Type != "assistant":
+		case id != "" && l.Message.ID == id:
+			text += "\n" + said
+		default:
+			text, id = said, l.Message.ID
+		}
+	})
+	return text, err
+}

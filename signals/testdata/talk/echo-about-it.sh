@@ -1,0 +1,1 @@
+echo "== the [STOP_WORK] marker, and WORKFLOW_COMPLETE =="; cat notes.txt

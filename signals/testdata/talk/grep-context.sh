@@ -1,0 +1,1 @@
+grep -rh -A4 '^\[STOP_WORK\]' docs

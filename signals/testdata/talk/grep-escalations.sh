@@ -1,0 +1,1 @@
+grep -h QUESTION_ESCALATED logs/*.txt

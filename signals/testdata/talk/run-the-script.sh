@@ -1,0 +1,1 @@
+bash scripts/ask.sh 2>&1 | tail -3

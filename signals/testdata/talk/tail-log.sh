@@ -1,0 +1,1 @@
+cd /srv/agents && tail -n 4 run.log | sed 's/^[^ ]* //'

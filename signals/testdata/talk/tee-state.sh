@@ -1,0 +1,1 @@
+echo "PAUSED_FOR_INPUT: /tmp/state.json" | tee -a pause.log

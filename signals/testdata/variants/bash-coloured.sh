@@ -1,0 +1,6 @@
+echo -e "\033[1;33m[STOP_WORK]\033[0m"
+echo "agent_id: $ID"
+echo "stop_reason: blocker"
+echo "blocker_type: missing_info"
+echo -e "details: \e[31mno key\e[0m"
+echo -e "\033[1;33m[/STOP_WORK]\033[0m"

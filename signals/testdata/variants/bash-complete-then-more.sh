@@ -1,0 +1,3 @@
+./build.sh
+echo WORKFLOW_COMPLETE
+echo "log: $LOG" >&2

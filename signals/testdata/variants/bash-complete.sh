@@ -1,0 +1,1 @@
+make release && ./notify.sh && printf '%s\n' WORKFLOW_COMPLETE

@@ -1,0 +1,1 @@
+bash ~/bin/ask.sh auth_method

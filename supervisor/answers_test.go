@@ -1,0 +1,359 @@
+package supervisor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// Each form of question has its own form of answer. The texts are those that the documents print.
+func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
+	patterns := []signals.Option{{Label: "Strict RFC 5322 (more secure)"}, {Label: "Lenient (more permissive)"}}
+	for name, c := range map[string]struct {
+		signal  signals.Signal
+		answers []string
+		kept    *checkpoints.Kept
+		want    []string
+	}{
+		"block": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Block,
+				Fields:    []signals.Field{{Name: "blocked_at", Value: "Analyzing authentication patterns in src/auth/"}, {Name: "current_state", Value: "Completed secret scanning"}},
+				Questions: []signals.Question{{ID: "Q1", Text: "OAuth2, JWT, or both?"}, {ID: "Q2", Text: "2.0 or 3.0?"}},
+			},
+			[]string{"both", "3.0"}, nil,
+			[]string{"## CLARIFICATION RESPONSE\n", "Q1: OAuth2, JWT, or both?\nA1: both\n", "Q2: 2.0 or 3.0?\nA2: 3.0\n", "## RESUME INSTRUCTIONS\nContinue from: Analyzing authentication patterns in src/auth/\nCurrent state: Completed secret scanning\n"},
+		},
+		"awaiting": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Awaiting, Fields: []signals.Field{{Name: "state_file", Value: "/home/user/mutation-agent.md"}},
+				Questions: []signals.Question{{ID: "q1", Text: "Create individual fix tasks?", Header: "Mutants"}},
+			},
+			[]string{"Yes - create tasks"}, nil,
+			[]string{"USER_INPUT_RESPONSE\n{\"q1\": \"Yes - create tasks\"}\n\nContinue from state file: /home/user/mutation-agent.md\n", "q1: Create individual fix tasks?\nAnswer: Yes - create tasks\n"},
+		},
+		"awaiting, its state file gone": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Awaiting, Fields: []signals.Field{{Name: "state_file", Value: "/tmp/gone.md"}},
+				Questions: []signals.Question{{ID: "q1", Text: "Which?"}},
+			},
+			[]string{"this"}, &checkpoints.Kept{Path: "/tmp/gone.md", Copy: "a.kept", Hand: "/state/a.kept"},
+			[]string{"Continue from state file: /state/a.kept\n"},
+		},
+		"paused": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Paused, Fields: []signals.Field{{Name: "state_file", Value: "/tmp/agent-pause-state.json"}},
+				Questions: []signals.Question{{ID: "Q1", Text: "Which should be standard?", Options: patterns}},
+			},
+			[]string{"Lenient (more permissive)"}, nil,
+			[]string{"Question: Which should be standard?\nAnswer: Lenient (more permissive)\nLetter: B\n", "Continue from state file: /tmp/agent-pause-state.json"},
+		},
+		"escalated": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.Escalated, Fields: []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
+				Questions: []signals.Question{{ID: "workflow_1_q1", Text: "OAuth or JWT?"}},
+			},
+			[]string{"oauth"}, &checkpoints.Kept{Path: "/tmp/c.json", Copy: "a.kept", Hand: "/tmp/c.json"},
+			[]string{"Resume workflow from checkpoint: /tmp/c.json. User selected: oauth. Continue implementation.\n"},
+		},
+		"task metadata": {
+			signals.Signal{
+				Kind: signals.Clarification, Dialect: signals.TaskMetadata,
+				Questions: []signals.Question{{ID: "Q1", Text: "Which should be standard?"}},
+			},
+			[]string{"Lenient validation"}, nil,
+			[]string{"User chose: \"Lenient validation\". Continue from where you left off.", `"needs_input": false, "user_answer": "Lenient validation", "answered_at": "2026-`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, func(cfg *Config) { cfg.Hold = Forever })
+			ids := []string{"q-1", "q-2"}[:len(c.answers)]
+			s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: c.signal, Kept: withoutHand(c.kept), Naming: Naming{IDs: ids}}})
+			s.turnEnds()
+			for i, answer := range c.answers {
+				s.answers(ids[i], answer)
+			}
+			if c.kept != nil {
+				s.plans("prepare q-1")
+				s.do(Prepared{Question: "q-1", Hand: c.kept.Hand})
+			}
+			text := s.delivers(1).Text
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in:\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+func withoutHand(k *checkpoints.Kept) *checkpoints.Kept {
+	if k == nil {
+		return nil
+	}
+	c := *k
+	c.Hand = ""
+	return &c
+}
+
+func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.do(Heard{Agent: root, Launch: 1, Named: Named{
+		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused, Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
+		Kept:   &checkpoints.Kept{Path: "/tmp/gone.json", Problem: "/tmp/gone.json is not there"}, Naming: Naming{IDs: []string{"q-1"}},
+	}})
+	s.turnEnds()
+	if q := s.state.Questions["q-1"]; !strings.Contains(q.Context, "/tmp/gone.json is not there") || q.State != checkpoints.QuestionOpen {
+		t.Errorf("the question: %+v", q)
+	}
+	s.answers("q-1", "this")
+	if text := s.delivers(1).Text; !strings.Contains(text, "Answer: this") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+// execAgent is a run of a command in claude's place, at its first launch.
+func execAgent(t *testing.T) *story {
+	s := &story{t: t}
+	s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: Config{
+		Exec: []string{"/bin/agent", "{}"}, Hold: DefaultHold, MaxHeld: -1, Retries: 2,
+	}})
+	s.do(Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask})
+	s.do(Started{Agent: root, Launch: 1, PID: 101, StartTicks: 1})
+	t.Cleanup(s.folds)
+	return s
+}
+
+// commandEnds ends the launch as procs tells of it.
+func (s *story) commandEnds(n int, failure ...string) {
+	s.t.Helper()
+	s.do(TurnEnded{Agent: root, Launch: n})
+	b := Ended{Agent: root, Launch: n, Outcome: "exit 0"}
+	if len(failure) > 0 {
+		b.Outcome, b.Failure.Kind, b.Failure.Reason = "exit 3", "exited", failure[0]
+	}
+	s.do(b)
+	s.do(Surveyed{Agent: root, Launch: n, Checkpoint: "what it said"})
+}
+
+func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
+	s := execAgent(t)
+	s.plansNot("deliver")
+	for _, d := range s.state.Deliveries {
+		if d.State != checkpoints.DeliveryDelivered || !strings.Contains(d.Text, "## YOUR TASK\n\nChoose a database") {
+			t.Errorf("%s: %s", d.State, d.Text)
+		}
+	}
+	s.is(checkpoints.Running)
+}
+
+func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
+	report := Heard{Agent: root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Fields: []signals.Field{{Name: "status", Value: "success"}}}}}
+	for name, c := range map[string]struct {
+		play func(*story)
+		want checkpoints.Status
+		code int
+	}{
+		"exit 0 without a report": {func(s *story) { s.commandEnds(1) }, checkpoints.Unreported, ExitUnreported},
+		"exit 3":                  {func(s *story) { s.commandEnds(1, "exit 3: no such model") }, checkpoints.Failed, ExitFailed},
+		"exit 3 with a report":    {func(s *story) { s.do(report); s.commandEnds(1, "exit 3") }, checkpoints.Failed, ExitFailed},
+		"exit 0 with a report":    {func(s *story) { s.do(report); s.commandEnds(1); s.do(Checked{Agent: root}) }, checkpoints.Succeeded, ExitSuccess},
+		"a deliverable is missing": {func(s *story) {
+			s.do(report)
+			s.commandEnds(1)
+			s.do(Checked{Agent: root, Missing: []string{"a.md"}})
+		}, checkpoints.Partial, ExitPartial},
+		"exit 3 with a question": {func(s *story) { s.do(s.clarification("q-1", "Which?")); s.commandEnds(1, "exit 3") }, checkpoints.Parked, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := execAgent(t)
+			c.play(s)
+			s.is(c.want)
+			if c.code >= 0 {
+				s.exits(c.code)
+			}
+		})
+	}
+}
+
+func TestACommandThatFailsWithItsAnswerIsNotStartedForEver(t *testing.T) {
+	s := execAgent(t)
+	s.do(s.clarification("q-1", "Which database?"))
+	s.commandEnds(1, "exit 3")
+	s.answers("q-1", "SQLite")
+	s.do(Started{Agent: root, Launch: 2, PID: 102, StartTicks: 2})
+	s.commandEnds(2, "exit 3")
+	s.is(checkpoints.Failed)
+	s.plansNot("launch " + root + " 3")
+}
+
+func TestACommandThatCannotBeStartedAgainFailsOnce(t *testing.T) {
+	s := execAgent(t)
+	s.do(s.clarification("q-1", "Which database?"))
+	s.commandEnds(1)
+	s.answers("q-1", "SQLite")
+	s.do(Ended{Agent: root, Launch: 2, Outcome: "never ran", Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
+	s.do(Surveyed{Agent: root, Launch: 2})
+	s.is(checkpoints.Failed)
+	s.plansNot("launch " + root + " 3")
+}
+
+func TestTheAnswerToACommandWaitsForItsEndAndStartsItAgain(t *testing.T) {
+	s := execAgent(t)
+	s.do(s.clarification("q-1", "Which database?"))
+	s.answers("q-1", "SQLite")
+	s.is(checkpoints.Running)
+	s.plansNot("launch " + root + " 2")
+	s.commandEnds(1)
+	s.plans("launch " + root + " 2")
+	text := s.state.promptOf(root, 2)
+	for _, want := range []string{"## YOUR TASK\n\nChoose a database", "## STATE RESTORATION", "what it said", "A1: SQLite"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	s.do(Started{Agent: root, Launch: 2, PID: 102, StartTicks: 2})
+	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+		t.Errorf("the answer is %s", q.State)
+	}
+}
+
+// polled is a question file of an agent's own script, which waits for its answer file.
+func (s *story) polled() {
+	s.t.Helper()
+	s.do(FileFound{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: fileSignal()}})
+}
+
+func fileSignal() signals.Signal {
+	return signals.Signal{
+		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: root,
+		Fields:    []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
+		Questions: []signals.Question{{ID: "workflow_1_q1", Text: "OAuth or JWT?"}},
+	}
+}
+
+func (s *story) question() *Question { return s.state.Questions["q-1"] }
+
+func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
+	s := begin(t, nil)
+	s.polled()
+	if s.try(FileFound{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-2"}}, Signal: fileSignal()}}) {
+		t.Error("the same file is a second question")
+	}
+	s.answers("q-1", "oauth")
+	if !s.question().Delivering {
+		t.Error("the answer may still be changed while it is written")
+	}
+	s.plans("file q-1")
+	s.do(Dropped{Question: "q-1"})
+	s.plansNot("file q-1")
+	s.do(FileGone{ID: "workflow_1_q1"})
+	s.turnEnds()
+	if q := s.question(); q.State != checkpoints.QuestionDelivered || slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "oauth") }) {
+		t.Errorf("the answer is %s, and said: %q", q.State, s.prompts())
+	}
+}
+
+func TestAnAnswerThatTheScriptDidNotTakeGoesByAPrompt(t *testing.T) {
+	for name, end := range map[string]func(*story){
+		"it escalates": func(s *story) {
+			s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: fileSignal(), Naming: Naming{IDs: []string{"q-9"}}}})
+			s.turnEnds()
+		},
+		"its turn is over": func(s *story) {
+			s.turnEnds()
+			s.plans("file q-1")
+			s.do(Reclaimed{Question: "q-1", There: true})
+		},
+		"it has taken another": func(s *story) { s.do(FileGone{ID: "workflow_1_q1", Answer: "jwt"}); s.turnEnds() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, nil)
+			s.polled()
+			s.answers("q-1", "oauth")
+			s.do(Dropped{Question: "q-1"})
+			end(s)
+			if text := s.delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
+				t.Errorf("the agent reads:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestWhatAScriptTookByItselfIsItsAnswer(t *testing.T) {
+	s := begin(t, nil)
+	s.polled()
+	s.do(FileGone{ID: "workflow_1_q1", Answer: "jwt"})
+	if q := s.question(); q.State != checkpoints.QuestionDelivered || q.Answer != "jwt" || q.AnsweredBy != byFile {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.polled()
+	s.turnEnds()
+	s.is(checkpoints.Waiting)
+	if q := s.question(); q.Kind != checkpoints.AskClarification || q.File.Polls {
+		t.Errorf("%+v", q)
+	}
+	s.answers("q-1", "oauth")
+	if text := s.delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+// A call of ask_user returns as little as it can without a doubt what was answered to what.
+func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
+	asked := func(own string, give func(*Question), labels ...string) *Question {
+		q := &Question{Own: own, Text: "Which?"}
+		for _, l := range labels {
+			q.Options = append(q.Options, checkpoints.Option{Label: l})
+		}
+		give(q)
+		return q
+	}
+	says := func(answer string) func(*Question) { return func(q *Question) { q.Answer = answer } }
+	several := func(answer string) func(*Question) {
+		return func(q *Question) { q.Answer, q.MultiSelect = answer, true }
+	}
+	skipped := func(q *Question) { q.Skipped = true }
+	declines := func(why string) func(*Question) {
+		return func(q *Question) { q.Answer, q.Declined = why, true }
+	}
+	for name, c := range map[string]struct {
+		group []*Question
+		want  string
+	}{
+		"a label":                     {[]*Question{asked("Q1", says("PostgreSQL"), "PostgreSQL", "SQLite")}, "PostgreSQL"},
+		"own words over lines":        {[]*Question{asked("Q1", says("one\n\"two\""))}, "one\n\"two\""},
+		"several labels":              {[]*Question{asked("Q1", several("Red, Blue"), "Red", "Green", "Blue")}, "Red, Blue"},
+		"labels with commas":          {[]*Question{asked("Q1", several("Blue, dark, Red"), "Red", "Blue", "Blue, dark")}, `["Blue, dark","Red"]`},
+		"one label with a comma":      {[]*Question{asked("Q1", several("Blue, dark"), "Red", "Blue", "Blue, dark")}, "Blue, dark"},
+		"own words beside labels":     {[]*Question{asked("Q1", several("Red, pink"), "Red", "Blue")}, "Red, pink"},
+		"skipped":                     {[]*Question{asked("Q1", skipped)}, "(no answer: go on without it)"},
+		"declined":                    {[]*Question{asked("Q1", declines("not mine to say."))}, "The person declines to answer: not mine to say. Go on without it, or end with a report."},
+		"declined without a reason":   {[]*Question{asked("Q1", declines(""))}, "The person declines to answer. Go on without it, or end with a report."},
+		"declined in a label's words": {[]*Question{asked("Q1", declines("Red"), "Red")}, "The person declines to answer: Red. Go on without it, or end with a report."},
+		"a line each": {
+			[]*Question{
+				asked("db", says("PostgreSQL")), asked("port", says("5432")), asked("name", skipped), asked("key", declines("secret")),
+				asked("text", says("a\nport: 1")), asked("quoted", says(`"a"`)), asked("none", says("(no answer: go on without it)")),
+				asked("list", several("a, b, c"), "a, b", "c"), asked("like a list", says(`["a"]`)),
+			},
+			"db: PostgreSQL\nport: 5432\nname: (no answer: go on without it)\n" +
+				"key: The person declines to answer: secret. Go on without it, or end with a report.\n" +
+				"text: \"a\\nport: 1\"\nquoted: \"\\\"a\\\"\"\nnone: \"(no answer: go on without it)\"\nlist: [\"a, b\",\"c\"]\nlike a list: \"[\\\"a\\\"]\"",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := servedAnswer(c.group); got != c.want {
+				t.Errorf("the agent reads\n%s\nnot\n%s", got, c.want)
+			}
+		})
+	}
+}

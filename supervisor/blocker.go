@@ -1,0 +1,263 @@
+package supervisor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is the stop/resume protocol (002, Protocol 3 and "Error Handling"): how a stop is put to a person, what the
+// answers to it mean, and what the agent reads.
+
+// What a person may answer to a stop, beside the agent's own options and free text. Each but giveUp may be followed by a
+// colon and words of the person's.
+const (
+	resolved   = "resolved"
+	runCommand = "run" // needs the words: the command
+	skipPart   = "skip"
+	retryPart  = "retry"
+	delegateIt = "delegate"
+	reduceIt   = "reduce"
+	giveUp     = "give up"
+
+	unresolved = "decline" // not typed: the person will not answer
+)
+
+var standing = []signals.Option{
+	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
+	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},
+	{Label: retryPart, Description: "try again from the checkpoint"},
+	{Label: delegateIt, Description: "have another agent do the blocked part, go on with the rest"},
+	{Label: reduceIt, Description: "do less; add what, e.g. reduce: only src/"},
+	{Label: giveUp, Description: "end the agent as failed"},
+}
+
+// blockerQuestion makes the one question that a stop is.
+func blockerQuestion(sig signals.Signal) signals.Question {
+	var b strings.Builder
+	for _, f := range []struct{ title, name string }{
+		{"Blocked work", "blocked_work"}, {"Done so far", "completed_work"}, {"State", "state_snapshot"},
+		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+	} {
+		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
+		}
+	}
+	b.WriteString("To have a command run first in the run's folder, answer \"run: COMMAND\".")
+	text := strings.TrimSpace(sig.Field("details"))
+	if text == "" {
+		text = "The agent has stopped and gave no details."
+	}
+	header := sig.Field("blocker_type")
+	if header == "" {
+		header = sig.Field("stop_reason")
+	}
+	return signals.Question{
+		ID: "stop", Text: text, Header: header, Context: b.String(),
+		Options: slices.Concat(ownOptions(sig), commandOptions(sig), standing),
+	}
+}
+
+// The bounds of what an agent proposes itself: how many options, and the characters of a label.
+const (
+	maxOptions  = 8
+	maxOwnLabel = 100
+)
+
+var (
+	optionLine = regexp.MustCompile(`(?im)^\s*(?:[-*]\s*)?option\s+\w{1,3}\s*[:.)-]\s*(\S.*)$`)
+	numbered   = regexp.MustCompile(`(?m)^\s*\d{1,2}[.)]\s+(\S.*)$`)
+	runLine    = regexp.MustCompile(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?run:?\s+(\S.*)$`)
+	quotedRun  = regexp.MustCompile("^`([^`]+)`")
+	bracketed  = regexp.MustCompile(`\s+\([^()]*\)\s*$`)
+)
+
+// ownOptions are those that the agent itself sees: the ones that it lists, "Option 1: …" lines, and numbered fixes.
+func ownOptions(sig signals.Signal) []signals.Option {
+	found := sig.List("options")
+	lines := optionLine.FindAllStringSubmatch(sig.Field("resume_requirements")+"\n"+sig.Field("error_recovery"), maxOptions)
+	for _, m := range append(lines, numbered.FindAllStringSubmatch(sig.Field("error_recovery"), maxOptions)...) {
+		found = append(found, m[1])
+	}
+	var options []signals.Option
+	for _, label := range found {
+		label = strings.Join(strings.Fields(label), " ")
+		if len(options) == maxOptions || label == "" || utf8.RuneCountInString(label) > maxOwnLabel || isStanding(label) ||
+			slices.ContainsFunc(options, func(o signals.Option) bool { return strings.EqualFold(o.Label, label) }) {
+			continue
+		}
+		options = append(options, signals.Option{Label: label, Description: "the agent's own proposal"})
+	}
+	return options
+}
+
+// commandOptions offer the command that the agent asks to have run.
+func commandOptions(sig signals.Signal) []signals.Option {
+	m := runLine.FindStringSubmatch(sig.Field("resume_requirements"))
+	if m == nil {
+		return nil
+	}
+	command := strings.TrimSpace(bracketed.ReplaceAllString(m[1], ""))
+	if q := quotedRun.FindStringSubmatch(m[1]); q != nil {
+		command = strings.TrimSpace(q[1])
+	}
+	if !plainCommand(command) {
+		return nil
+	}
+	return []signals.Option{{Label: runCommand + ": " + command, Description: "in the run's folder; you are asked once more before it runs"}}
+}
+
+// maxCommand bounds a command, in bytes: one that a person reads before it runs.
+const maxCommand = 500
+
+// plainCommand tells whether a command is what it looks like: one line of characters that a person sees.
+func plainCommand(command string) bool {
+	return command != "" && len(command) <= maxCommand && strings.IndexFunc(command, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}
+
+func isStanding(word string) bool {
+	return strings.EqualFold(word, runCommand) ||
+		slices.ContainsFunc(standing, func(o signals.Option) bool { return strings.EqualFold(o.Label, word) })
+}
+
+// A resolution is what an answer to a stop means.
+type resolution struct {
+	how   string // a standing answer, or "" for an option of the agent's own
+	words string // of the person's, or that option
+}
+
+// resolve reads an answer to a stop. Words that are no answer of ours tell how it was resolved.
+func resolve(q *Question) resolution {
+	head, words, colon := strings.Cut(q.Answer, ":")
+	head = strings.ToLower(strings.TrimSpace(head))
+	switch {
+	case q.Declined:
+		return resolution{how: unresolved, words: strings.TrimSpace(q.Answer)}
+	case q.Skipped:
+		return resolution{how: skipPart}
+	case colon && head == runCommand && plainCommand(strings.TrimSpace(words)):
+		return resolution{how: runCommand, words: strings.TrimSpace(words)}
+	case head != runCommand && isStanding(head):
+		return resolution{how: head, words: strings.TrimSpace(words)}
+	case slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == q.Answer }):
+		return resolution{words: q.Answer}
+	}
+	return resolution{how: resolved, words: strings.TrimSpace(q.Answer)}
+}
+
+// stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". command is the question
+// whether a command may run first, nil if the answer wants none.
+func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
+	failed := sig.Field("stop_reason") == "error" || sig.Field("blocker_type") == "error"
+	r := resolve(q)
+	issue := "Issue: " + strings.TrimSpace(sig.Field("details"))
+	heading, text, next := "## BLOCKER RESOLVED", issue+"\nResolution: ", "Do not repeat what is already done."
+	if failed {
+		heading, text = "## ERROR RECOVERY", issue+"\n"
+	}
+	switch r.how {
+	case runCommand:
+		text += commandRan(r.words, command)
+	case resolved:
+		words := r.words
+		if words == "" {
+			words = "The person says that it is resolved."
+		}
+		if failed {
+			heading, text, next = "## ERROR FIXED", issue+"\nApplied fix: ", "Resume from the checkpoint and retry what caused the error. "+next
+		}
+		text += words
+	case skipPart:
+		list := "SKIPPED_ITEMS.md"
+		if failed {
+			list = "SKIPPED_FILES.md"
+		}
+		text += withWords("Skip what is blocked and continue with the rest", r.words) + "\nLog what you skip to " + list + " for manual review."
+	case retryPart:
+		text += withWords("Retry from the checkpoint", r.words)
+	case delegateIt:
+		heading = "## PARTIAL RESUME"
+		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) + "\nContinue with the rest. You are told when that agent has ended; do not report completion before."
+	case unresolved:
+		heading, text = "## BLOCKER NOT RESOLVED", issue+"\n"+withWords("The person declines to resolve it", r.words)+"\nGo on without the blocked part, or end with a report that says what is left."
+	case reduceIt:
+		text += withWords("Reduce the scope", r.words) + "\nSay in your report what was left out."
+	default:
+		text += "Go on as you proposed yourself: " + r.words
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", heading, text)
+	b.WriteString(restoration(q, sig))
+	b.WriteString("\n## RESUME INSTRUCTIONS\n")
+	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" && r.how != skipPart && r.how != delegateIt && r.how != unresolved {
+		fmt.Fprintf(&b, "Continue with what was blocked:\n%s\n", blocked)
+	}
+	b.WriteString(next + notShown([]*Question{q}))
+	return b.String()
+}
+
+func withWords(text, words string) string {
+	if words == "" {
+		return text + "."
+	}
+	return text + ": " + words
+}
+
+// restoration gives the agent its snapshot back, and says what of it is not there any more.
+func restoration(q *Question, sig signals.Signal) string {
+	snapshot := strings.TrimSpace(sig.Field("state_snapshot"))
+	if snapshot == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## STATE RESTORATION\n%s\n", snapshot)
+	if done := strings.TrimSpace(sig.Field("completed_work")); done != "" {
+		fmt.Fprintf(&b, "Completed:\n%s\n", done)
+	}
+	switch {
+	case len(q.Gone) > 0:
+		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n", strings.Join(q.Gone, "\n- "))
+	case len(snapshotPaths(sig)) > 0:
+		b.WriteString("Looked for on disk: what it names is there.\n")
+	}
+	return b.String()
+}
+
+// commandRan tells what came of the command that the person was asked about.
+func commandRan(command string, asked *Question) string {
+	if asked == nil || asked.Ran == nil {
+		return fmt.Sprintf("The person decided not to run `%s`. Go on without it, or ask.", command)
+	}
+	text := fmt.Sprintf("The person had `%s` run: %s.", command, asked.Ran.Exit)
+	if out := strings.TrimSpace(asked.Ran.Output); out != "" {
+		text += " It printed:\n" + indented(out)
+	}
+	return text
+}
+
+// snapshotPaths gives the files and folders that a snapshot plainly names.
+func snapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("state_snapshot")) }
+
+// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person.
+func commandQuestion(command, cwd string) signals.Question {
+	return signals.Question{
+		ID: "command", Header: "command", Text: "Run this command now, as you, in " + cwd + "?", Context: command,
+		Options: []signals.Option{
+			{Label: runIt, Description: "its output and exit status go to the agent"},
+			{Label: leaveIt, Description: "the agent is told that it was not run"},
+		},
+		Validate: "choice",
+	}
+}
+
+// The answers to a command question.
+const (
+	runIt   = "run it"
+	leaveIt = "do not run it"
+)

@@ -1,0 +1,218 @@
+package supervisor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// blocked is a stop of the kinds that the protocols document prints.
+func blocked(fields ...string) signals.Signal {
+	s := signals.Signal{Kind: signals.Stop, Dialect: signals.Block, AgentID: root}
+	for i := 0; i < len(fields); i += 2 {
+		s.Fields = append(s.Fields, signals.Field{Name: fields[i], Value: fields[i+1]})
+	}
+	return s
+}
+
+var dependency = blocked("stop_reason", "blocker", "blocker_type", "external_dependency",
+	"details", "Security analysis requires running npm audit, but node_modules is missing",
+	"completed_work", "✓ Scanned for hardcoded secrets (0 found)", "blocked_work", "✗ Dependency vulnerability scan (requires npm audit)",
+	"state_snapshot", "Files analyzed: 47/120\nReports generated: AUTH_ANALYSIS.md, SQL_REVIEW.md\nCurrent directory: /work/src",
+	"resume_requirements", "Run: npm install (in parent session)\nThen resume with: \"Dependencies installed, continue with npm audit scan\"")
+
+var analysisError = blocked("stop_reason", "error", "blocker_type", "error",
+	"details", "Unexpected error during analysis:\nTypeError: Cannot read property 'length' of undefined",
+	"error_recovery", "Potential fixes:\n1. Skip problematic file and continue\n2. Fix error in analysis script\n3. Restart analysis from checkpoint")
+
+var tooMuch = blocked("stop_reason", "blocker", "blocker_type", "resource_limit", "details", "Analysis of 10,000+ files will exceed reasonable task duration",
+	"resume_requirements", "Option 1: Reduce scope (specify file patterns to exclude)\nOption 2: Delegate to multiple agents (see DELEGATE_WORK protocol)")
+
+var noKey = blocked("stop_reason", "blocker", "blocker_type", "missing_info", "details", "The API key is not known")
+
+func labels(s signals.Signal) []string {
+	var all []string
+	for _, o := range blockerQuestion(s).Options {
+		all = append(all, o.Label)
+	}
+	return all
+}
+
+func TestAStopOffersTheAgentsOwnOptionsBeforeTheStandingOnes(t *testing.T) {
+	standing := []string{"resolved", "skip", "retry", "delegate", "reduce", "give up"}
+	for name, c := range map[string]struct {
+		stop signals.Signal
+		own  []string
+	}{
+		"a command that it needs": {dependency, []string{"run: npm install"}},
+		"numbered fixes":          {analysisError, []string{"Skip problematic file and continue", "Fix error in analysis script", "Restart analysis from checkpoint"}},
+		"options that it sees":    {tooMuch, []string{"Reduce scope (specify file patterns to exclude)", "Delegate to multiple agents (see DELEGATE_WORK protocol)"}},
+		"none":                    {noKey, nil},
+		"options that it lists":   {blocked("details", "x", "options", "- Wait for it\n- \"Vendor: copy\\n  it\"\n- Retry\n", "error_recovery", "1. wait for it"), []string{"Wait for it", "Vendor: copy it"}},
+		"a standing one again":    {blocked("details", "x", "error_recovery", "1. retry\n2. Skip\n3. Ask Bob"), []string{"Ask Bob"}},
+		"one twice":               {blocked("details", "x", "error_recovery", "1. Ask Bob\n2. ask bob"), []string{"Ask Bob"}},
+		"one that is a novel":     {blocked("details", "x", "error_recovery", "1. "+strings.Repeat("very ", 40)+"long"), nil},
+		"requirements":            {blocked("details", "x", "resume_requirements", "1. the key\n2. the password"), nil},
+		"a quoted command":        {blocked("details", "x", "resume_requirements", "- Run `make deps` and wait"), []string{"run: make deps"}},
+		"a hidden command":        {blocked("details", "x", "resume_requirements", "Run: make\u202esped"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(slices.Concat(c.own, standing), labels(c.stop)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop         signals.Signal
+		answer       string
+		gone         []string
+		want, absent []string
+	}{
+		"resolved": {stop: dependency, answer: "resolved: ran npm install", want: []string{
+			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is missing\nResolution: ran npm install\n",
+			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned", "what it names is there",
+			"## RESUME INSTRUCTIONS\nContinue with what was blocked:\n✗ Dependency",
+		}},
+		"resolved, and nothing more":  {stop: noKey, answer: "resolved", want: []string{"Resolution: The person says that it is resolved."}, absent: []string{"STATE RESTORATION"}},
+		"own words":                   {stop: noKey, answer: "it is in the vault: look there", want: []string{"## BLOCKER RESOLVED", "Resolution: it is in the vault: look there"}},
+		"what is gone is told":        {stop: dependency, answer: "resolved", gone: []string{"SQL_REVIEW.md"}, want: []string{"NOT there", "- SQL_REVIEW.md"}, absent: []string{"what it names is there"}},
+		"an error that is fixed":      {stop: analysisError, answer: "resolved: undefined check added", want: []string{"## ERROR FIXED\n", "Applied fix: undefined check added", "retry what caused the error"}},
+		"an error that is skipped":    {stop: analysisError, answer: "skip: analysis.js:142", want: []string{"## ERROR RECOVERY\n", "Skip what is blocked", "analysis.js:142", "SKIPPED_FILES.md"}, absent: []string{"Resolution:"}},
+		"a blocker that is skipped":   {stop: dependency, answer: "skip", want: []string{"## BLOCKER RESOLVED", "SKIPPED_ITEMS.md"}, absent: []string{"Continue with what was blocked"}},
+		"tried again":                 {stop: analysisError, answer: "retry", want: []string{"## ERROR RECOVERY", "Retry from the checkpoint."}},
+		"delegated":                   {stop: tooMuch, answer: "delegate", want: []string{"## PARTIAL RESUME", "agent a-child0000001 does it", "Continue with the rest"}},
+		"reduced":                     {stop: tooMuch, answer: "reduce: only src/", want: []string{"Reduce the scope: only src/", "what was left out"}},
+		"an option of its own":        {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude)", want: []string{"Go on as you proposed yourself: Reduce scope (specify"}},
+		"a command that was not let":  {stop: dependency, answer: "run: npm install", want: []string{"The person decided not to run `npm install`."}},
+		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQuestion(checkpoints.AskBlocker, blockerQuestion(c.stop))
+			q.Answer, q.Gone, q.Child = c.answer, c.gone, "a-child0000001"
+			text := stopAnswered(q, c.stop, nil)
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in:\n%s", want, text)
+				}
+			}
+			for _, absent := range c.absent {
+				if strings.Contains(text, absent) {
+					t.Errorf("%q in:\n%s", absent, text)
+				}
+			}
+		})
+	}
+}
+
+func TestASnapshotsFilesAreFoundAnywhereInItsLines(t *testing.T) {
+	got := snapshotPaths(blocked("state_snapshot", "Files analyzed: 47/120 and 3.5%\nReports: AUTH.md, docs/SQL.md (see `out/a.json`).\nDirectory: /work/src"))
+	if diff := cmp.Diff([]string{"AUTH.md", "docs/SQL.md", "out/a.json", "/work/src"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// stops opens the question of a stop, ends the turn, and gives the answer.
+func (s *story) stops(stop signals.Signal, answer string) {
+	s.t.Helper()
+	s.do(Heard{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
+	s.turnEnds()
+	s.answers("q-1", answer)
+}
+
+func TestTheAnswerToAStopIsSaidOnceItsSnapshotWasLookedFor(t *testing.T) {
+	s := begin(t, nil)
+	s.stops(dependency, "resolved: ran npm install")
+	s.plans("prepare q-1")
+	s.plansNot("deliver")
+	s.do(Prepared{Question: "q-1", Gone: []string{"SQL_REVIEW.md"}})
+	if text := s.delivers(1).Text; !strings.Contains(text, "- SQL_REVIEW.md") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.stops(dependency, "run: npm install")
+	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.notes(Note{Kind: noteChange, Question: "q-1", Value: "skip"})
+	s.plans("prepare q-1")
+	if c := s.state.Questions["q-2"]; c.State != checkpoints.QuestionWithdrawn {
+		t.Errorf("the command is still asked about: %s", c.State)
+	}
+	s.do(Prepared{Question: "q-1"})
+	if text := s.delivers(1).Text; !strings.Contains(text, "Skip what is blocked") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.stops(dependency, "run: npm install")
+	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	if q := s.state.Questions["q-2"]; q.Kind != checkpoints.AskCommand || q.Context != "npm install" || !strings.Contains(q.Text, "/work") {
+		t.Fatalf("asked: %+v", q)
+	}
+	s.plansNot("deliver")
+	s.plansNot("run q-2")
+	s.answers("q-2", runIt)
+	s.plans("run q-2")
+	s.do(RanCommand{Question: "q-2", Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 1", Output: "npm error\nsee the log"}})
+	s.plansNot("run q-2")
+	if text := s.delivers(1).Text; !strings.Contains(text, "had `npm install` run: exit 1. It printed:\n    npm error\n    see the log") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.stops(dependency, "run: npm install")
+	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.answers("q-2", leaveIt)
+	s.plansNot("run q-2")
+	if text := s.delivers(1).Text; !strings.Contains(text, "decided not to run `npm install`") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s.stops(dependency, "run: npm install")
+	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.answers("q-2", runIt)
+	s.do(Opened{PID: 2, Policy: Ask})
+	if q := s.state.Questions["q-2"]; q.Ran.Epoch == s.state.Run.Epoch {
+		t.Fatal("the command counts as one of the new supervisor's")
+	}
+	s.plans("run q-2") // to end what is left of it, and to say so
+}
+
+func TestAGivenUpStopFailsTheAgent(t *testing.T) {
+	s := begin(t, nil)
+	s.stops(dependency, giveUp)
+	s.ends()
+	s.rests(true)
+	s.is(checkpoints.Failed)
+	s.exits(ExitFailed)
+}
+
+func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
+	complete := Heard{Agent: root, Launch: 1, Named: Named{Signal: blocked("stop_reason", "completion", "details", "all done")}}
+	s := begin(t, nil)
+	s.do(complete)
+	s.turnEnds()
+	if text := s.delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || len(s.state.Questions) > 0 {
+		t.Fatalf("%d questions; the agent reads:\n%s", len(s.state.Questions), text)
+	}
+	s.do(TurnBegun{Agent: root, Launch: 1})
+	if s.try(complete) {
+		t.Error("it is asked again and again")
+	}
+}

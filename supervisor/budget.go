@@ -1,0 +1,374 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// This file is what budgets mean. An agent that has one bounds itself and all below it by it: its scope. The root's is that of the
+// run, as the person gave it. What a turn uses is known by its result, and until then by the usage of each request, so that no more
+// than a request of each agent at work goes over a bound; cost, which only claude knows before the result, it bounds itself by the
+// share that each launch has (budget_share.go).
+//
+// A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the person is asked
+// (budget_question.go).
+
+// Budget is what an agent and all below it may use; also what they have used.
+type Budget = checkpoints.Budget
+
+// The budgets, as a question names them (Question.Own and checkpoints.Exceeded).
+const (
+	budgetCost   = "cost"
+	budgetTokens = "tokens"
+	budgetTime   = "time"
+	budgetTurns  = "turns"
+)
+
+// Lower gives the lower bound of each of two budgets.
+func Lower(a, b Budget) Budget {
+	return Budget{
+		CostUSD: lower(a.CostUSD, b.CostUSD), Tokens: lower(a.Tokens, b.Tokens),
+		Time: lower(a.Time, b.Time), Turns: lower(a.Turns, b.Turns),
+	}
+}
+
+func lower[T int | int64 | float64 | time.Duration](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// bounding keeps a budget that bounds something; nil for one that does not.
+func bounding(b Budget) *Budget {
+	if b == (Budget{}) {
+		return nil
+	}
+	return &b
+}
+
+// exceeded names what of a budget is used up, "" if nothing. Of cost that is so when too little is left for a launch.
+func exceeded(b, used Budget) string {
+	switch {
+	case b.CostUSD > 0 && b.CostUSD-used.CostUSD < smallestShare(b.CostUSD):
+		return budgetCost
+	case b.Tokens > 0 && used.Tokens >= b.Tokens:
+		return budgetTokens
+	case b.Time > 0 && used.Time >= b.Time:
+		return budgetTime
+	case b.Turns > 0 && used.Turns >= b.Turns:
+		return budgetTurns
+	}
+	return ""
+}
+
+// A book is what is known of one scope.
+type book struct {
+	used  Budget
+	aside float64 // in dollars, what launches may still spend of their shares
+}
+
+// books gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch changes them after
+// that, which keeps them.
+func (d *draft) books() map[string]*book {
+	if d.accounts == nil {
+		d.accounts = d.reckon()
+	}
+	return d.accounts
+}
+
+func (s State) reckon() map[string]*book {
+	books := map[string]*book{}
+	if s.indexed().scopes == 0 {
+		return books
+	}
+	for id, a := range s.Agents {
+		if a.Budget != nil {
+			books[id] = &book{used: Budget{Time: a.Worked}}
+		}
+	}
+	for _, a := range s.agents() { // in their order: sums of fractions depend on it
+		used, aside := s.used(a), 0.0
+		if l := s.live(a.ID); l != nil {
+			aside = max(l.ShareUSD-l.CostUSD, 0)
+		}
+		for above := a; above != nil; above = s.Agents[above.Parent] {
+			if b := books[above.ID]; b != nil {
+				b.used.CostUSD += used.CostUSD
+				b.used.Tokens += used.Tokens
+				b.used.Turns += used.Turns
+				b.aside += aside
+			}
+		}
+	}
+	return books
+}
+
+// used is what an agent itself has used, the turn under way included: cost aside, which only a result tells.
+func (s State) used(a *Agent) Budget {
+	used := Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
+	if l := s.live(a.ID); l != nil && l.Used != nil {
+		used.Tokens += l.Used.InputTokens + l.Used.OutputTokens
+		used.Turns += l.Used.Turns
+	}
+	return used
+}
+
+// bounded tells whether anything in the run is under a budget.
+func (s State) bounded() bool {
+	return s.indexed().scopes > 0
+}
+
+// usedUp gives the agent whose budget keeps an agent from going on, of several the one above the others, and what of it is used up;
+// nil if none does. Who was told to finish up has an allowance of its own.
+func (d *draft) usedUp(a *Agent) (scope *Agent, what string) {
+	if a.FinishBy > 0 {
+		return nil, ""
+	}
+	for above := a; above != nil; above = d.Agents[above.Parent] {
+		if above.Budget == nil {
+			continue
+		}
+		if over := exceeded(*above.Budget, d.books()[above.ID].used); over != "" {
+			scope, what = above, over
+		}
+	}
+	return scope, what
+}
+
+// overBudget settles an agent without a process that may not have another, and tells whether that is so.
+func (d *draft) overBudget(a *Agent, at time.Time) bool {
+	a.Exceeds = ""
+	if why := outOfTurns(a); why != "" {
+		d.fail(a.ID, string(procs.OverBudget), why)
+		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
+		return true
+	}
+	scope, what := d.usedUp(a)
+	if scope == nil {
+		return false
+	}
+	a.Exceeds = scope.ID
+	d.say(a, checkpoints.OverBudget, d.usedUpInWords(scope, what), at)
+	return true
+}
+
+// outOfTurns says why an agent may make no further request that nobody is asked about: its parent has said how many it may make, or
+// a person has told it to finish up. "" if it may.
+func outOfTurns(a *Agent) string {
+	switch {
+	case a.FinishBy > 0 && a.Turns >= a.FinishBy:
+		return fmt.Sprintf("was told to finish up, and has not within %d requests", finishTurns)
+	case a.Delegated != nil && a.Delegated.MaxTurns > 0 && a.Turns >= a.Delegated.MaxTurns:
+		return "has used the " + plural(a.Delegated.MaxTurns, "turn", "turns") + " that its task was given (max_turns)"
+	}
+	return ""
+}
+
+// cut ends the process of an agent that would use more than it may, and tells whether it has. One that waits for a person uses
+// nothing, and one that has nothing to do any more ends by itself.
+func (d *draft) cut(a *Agent, l *Launch, open []*Question, at time.Time) bool {
+	if l.State != checkpoints.LaunchStarted || l.End != "" {
+		return false
+	}
+	scope, what := d.usedUp(a)
+	reason := ""
+	switch {
+	case scope != nil && what == budgetTurns && l.Turn && d.books()[scope.ID].used.Turns == scope.Budget.Turns:
+		return false // claude ends the turn itself, once the calls of its last request are made
+	case scope != nil && what != budgetCost: // of cost each process has its share
+		reason = d.usedUpInWords(scope, what)
+	case a.FinishBy > 0 && d.used(a).Turns > a.FinishBy:
+		reason = "was told to finish up, and goes on"
+	default:
+		return false
+	}
+	inCall := len(open) > 0 && l.Turn && d.held(open[0]) != nil
+	speaks := len(open) == 0 && (len(a.Sayings) > 0 || a.GoOn)
+	lives := what == budgetTime && len(alive(l)) > 0
+	if !(l.Turn && !inCall || l.TurnDue || d.reads(l) || speaks || lives) {
+		return false
+	}
+	d.end(a.ID, endBudget, reason)
+	return d.settleEnding(a, d.last(a.ID), at)
+}
+
+// usedUpInWords says that a budget is used up, and by how much.
+func (d *draft) usedUpInWords(scope *Agent, what string) string {
+	over := exceeding(*scope.Budget, d.books()[scope.ID].used, what)
+	return fmt.Sprintf("the %s budget of %s is used up: %s of %s", budgetName(what), d.scopeInWords(scope), amount(what, over.Used), amount(what, over.Bound))
+}
+
+// budgetName names a budget, in front of that word.
+func budgetName(what string) string { return strings.TrimSuffix(what, "s") }
+
+func (s State) scopeInWords(scope *Agent) string {
+	if scope.ID == s.Run.Root {
+		return "the run"
+	}
+	return title(scope)
+}
+
+// spends takes note of what a request has used.
+func (d *draft) spends(b Spent) error {
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
+		var used checkpoints.Used
+		if l.Used != nil {
+			used = *l.Used
+		}
+		used.InputTokens += b.InputTokens
+		used.OutputTokens += b.OutputTokens
+		used.Turns += b.Turns
+		l.Used = &used
+	})
+}
+
+// billed takes what a result says that its turn has used: what was heard of it before is in that.
+func (d *draft) billed(a *Agent, l *Launch, b TurnEnded) {
+	a.CostUSD += b.CostUSD
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	a.ToolUses += b.ToolUses
+	a.Turns += b.Turns
+	l.CostUSD += b.CostUSD
+	l.Used = nil
+}
+
+// byOurBound tells whether claude has ended a turn because of a bound that we gave its process.
+func byOurBound(l *Launch, b TurnEnded) bool {
+	const roundedOff = 1e-6
+	return b.Failure.Kind == procs.OverBudget &&
+		(l.ShareUSD > 0 && l.CostUSD >= l.ShareUSD-roundedOff || l.MaxTurns > 0 && b.Turns >= l.MaxTurns)
+}
+
+// assumedUSD is what a token costs where nothing that the run has paid tells: the input of a dear model.
+const assumedUSD = 5e-6
+
+// broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells: what its
+// tokens would have cost on the average of the agent, else of the run, counts.
+func (d *draft) broken(a *Agent, l *Launch, b Ended) {
+	var heard checkpoints.Used
+	if l.Used != nil {
+		heard = *l.Used
+	}
+	input, output, cost := max(b.InputTokens, heard.InputTokens), max(b.OutputTokens, heard.OutputTokens), b.CostUSD
+	if cost == 0 {
+		cost = float64(input+output) * d.tokenUSD(a)
+	}
+	a.InputTokens += input
+	a.OutputTokens += output
+	a.CostUSD += cost
+	a.Turns += heard.Turns
+	l.Used = nil
+}
+
+// tokenUSD is what a token has cost the agent so far on average, else the run.
+func (s State) tokenUSD(a *Agent) float64 {
+	if tokens := a.InputTokens + a.OutputTokens; tokens > 0 && a.CostUSD > 0 {
+		return a.CostUSD / float64(tokens)
+	}
+	cost, tokens := 0.0, int64(0)
+	for _, other := range s.agents() { // in their order: sums of fractions depend on it
+		cost += other.CostUSD
+		tokens += other.InputTokens + other.OutputTokens
+	}
+	if tokens > 0 && cost > 0 {
+		return cost / float64(tokens)
+	}
+	return assumedUSD
+}
+
+// worked takes note of how long a scope was at work.
+func (d *draft) worked(b Worked) error {
+	a := d.Agents[b.Agent]
+	if a == nil || a.Budget == nil || a.Status.Ended() {
+		return unwelcome("the time of %s is not bounded", b.Agent)
+	}
+	d.agent(b.Agent).Worked += b.For
+	return nil
+}
+
+// atWork tells whether an agent or any below it has a process that does not merely wait.
+func (s State) atWork(id string) bool {
+	if l := s.live(id); l != nil && !idle(s.Agents[id], l) {
+		return true
+	}
+	for _, c := range s.children(id) {
+		if s.atWork(c.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// concernScopes has those settled that may use no more because of what others have used, or may again.
+func (d *draft) concernScopes() {
+	if len(d.books()) == 0 {
+		return
+	}
+	for id, a := range d.Agents {
+		if a.Status.Ended() {
+			continue
+		}
+		l, scope := d.live(id), d.Agents[a.Exceeds]
+		switch {
+		case a.Status == checkpoints.OverBudget && scope != nil && scope.Budget != nil:
+			if now, _ := d.usedUp(a); now != scope {
+				d.touch(id)
+			}
+		case l == nil || l.End == "":
+			if scope, _ := d.usedUp(a); scope != nil {
+				d.touch(id)
+			}
+		}
+	}
+}
+
+// touchBelow has an agent and all below it settled that have not ended.
+func (d *draft) touchBelow(id string) {
+	if !d.Agents[id].Status.Ended() {
+		d.touch(id)
+	}
+	for _, c := range d.children(id) {
+		d.touchBelow(c.ID)
+	}
+}
+
+type (
+	// Spent is what a request to the API has used, as far as the CLI says it before the turn's result does.
+	Spent struct {
+		Agent                     string
+		Launch                    int
+		InputTokens, OutputTokens int64 `json:",omitempty"`
+		Turns                     int   `json:",omitempty"` // 1 for a request of the agent's own conversation
+	}
+
+	// Worked says for how long an agent, or any below it, was at work since that was last said.
+	Worked struct {
+		Agent string
+		For   time.Duration
+	}
+
+	// BudgetAsked names the question of an agent's budget that is used up.
+	BudgetAsked struct {
+		Agent string
+		Naming
+	}
+)
+
+func (Spent) event()       {}
+func (Worked) event()      {}
+func (BudgetAsked) event() {}
+
+// spent reads what a request has used.
+func spent(c *child, m procs.Usage) Spent {
+	b := Spent{Agent: c.agent, Launch: c.launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation, OutputTokens: m.OutputTokens}
+	if m.Parent == "" {
+		b.Turns = 1
+	}
+	return b
+}

@@ -1,0 +1,330 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from going on.
+
+// What may be answered to it. After raise stands the new bound, or + and what is put on top of the old one.
+const (
+	raise  = "raise"
+	finish = "finish"
+	stopIt = "stop"
+)
+
+// exceeding gives what a question says of a budget that is used up.
+func exceeding(b, used Budget, what string) checkpoints.Exceeded {
+	over := checkpoints.Exceeded{What: what}
+	switch what {
+	case budgetCost:
+		over.Bound, over.Used = b.CostUSD, used.CostUSD
+	case budgetTokens:
+		over.Bound, over.Used = float64(b.Tokens), float64(used.Tokens)
+	case budgetTime:
+		over.Bound, over.Used = b.Time.Seconds(), used.Time.Seconds()
+	case budgetTurns:
+		over.Bound, over.Used = float64(b.Turns), float64(used.Turns)
+	}
+	return over
+}
+
+// An amount is of what a budget bounds, in words.
+func amount(what string, n float64) string {
+	switch what {
+	case budgetCost:
+		if n != 0 && math.Abs(n) < 0.1 {
+			return fmt.Sprintf("$%.4f", n)
+		}
+		return fmt.Sprintf("$%.2f", n)
+	case budgetTime:
+		return time.Duration(n * float64(time.Second)).Round(time.Second).String()
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// examples of an amount that is typed.
+var typedAmounts = map[string]string{budgetCost: "raise 5 (dollars)", budgetTokens: "raise 500k", budgetTime: "raise 2h", budgetTurns: "raise 50"}
+
+// ParseTokens reads a number of tokens as a person gives it: 200000, 200k or 1.5M.
+func ParseTokens(text string) (int64, error) {
+	digits, unit := strings.ReplaceAll(strings.TrimSpace(text), "_", ""), 1.0
+	if n := len(digits); n > 0 {
+		switch digits[n-1] {
+		case 'k', 'K':
+			digits, unit = digits[:n-1], 1e3
+		case 'm', 'M':
+			digits, unit = digits[:n-1], 1e6
+		}
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if tokens := math.Round(n * unit); err == nil && tokens >= 1 && tokens <= 1e15 {
+		return int64(tokens), nil
+	}
+	return 0, fmt.Errorf("takes a number of tokens such as 200000, 200k or 1.5M, not %q", text)
+}
+
+// maxUSD bounds a cost budget: what is more is a slip of the finger.
+const maxUSD = 1e6
+
+// ParseUSD reads an amount of dollars as a person gives it: 5, 0.50 or $5.
+func ParseUSD(text string) (float64, error) {
+	n, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(text), "$"), 64)
+	if err == nil && n > 0 && n <= maxUSD {
+		return n, nil
+	}
+	return 0, fmt.Errorf("takes an amount in dollars such as 5 or 0.50, not %q", text)
+}
+
+// ParseBudgetTime reads a bound of time as a person gives it: 90s, 10m or 2h.
+func ParseBudgetTime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(text))
+	if err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, fmt.Errorf("takes a duration such as 90s, 10m or 2h, not %q", text)
+}
+
+// parseAmount reads an amount of what a budget bounds.
+func parseAmount(what, text string) (float64, error) {
+	switch what {
+	case budgetCost:
+		return ParseUSD(text)
+	case budgetTokens:
+		n, err := ParseTokens(text)
+		return float64(n), err
+	case budgetTime:
+		d, err := ParseBudgetTime(text)
+		return d.Seconds(), err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err == nil && n > 0 {
+		return float64(n), nil
+	}
+	return 0, fmt.Errorf("takes a number of turns such as 50, not %q", text)
+}
+
+// raised reads the new bound that an answer gives. It must be one with which something can go on.
+func raised(over checkpoints.Exceeded, words string) (float64, error) {
+	words = strings.TrimSpace(words)
+	if words == "" {
+		return 0, fmt.Errorf("say the new bound, as in %s, or what is put on top, as in raise +%s", typedAmounts[over.What],
+			strings.TrimPrefix(strings.Fields(typedAmounts[over.What])[1], "raise "))
+	}
+	more, added := strings.CutPrefix(words, "+")
+	n, err := parseAmount(over.What, more)
+	if err != nil {
+		return 0, fmt.Errorf("%s %w", raise, err)
+	}
+	if added {
+		n += over.Bound
+	}
+	if n < over.Used || exceeded(withBound(Budget{}, over.What, n), withBound(Budget{}, over.What, over.Used)) != "" {
+		return 0, fmt.Errorf("%s is used already: raise it to more than that", amount(over.What, over.Used))
+	}
+	return n, nil
+}
+
+// withBound gives a budget with another bound.
+func withBound(b Budget, what string, n float64) Budget {
+	switch what {
+	case budgetCost:
+		b.CostUSD = n
+	case budgetTokens:
+		b.Tokens = int64(n)
+	case budgetTime:
+		b.Time = time.Duration(n * float64(time.Second))
+	case budgetTurns:
+		b.Turns = int(n)
+	}
+	return b
+}
+
+// budgetAnswer takes an answer apart.
+func budgetAnswer(answer string) (word, words string) {
+	word, words, _ = strings.Cut(strings.TrimSpace(answer), " ")
+	return word, strings.TrimSpace(words)
+}
+
+// checkBudget tells why an answer to a question about a budget cannot be taken.
+func checkBudget(q *Question, answer string) error {
+	switch word, words := budgetAnswer(answer); {
+	case q.Exceeded == nil:
+		return errors.New("the question says nothing of a budget")
+	case word == raise:
+		_, err := raised(*q.Exceeded, words)
+		return err
+	case (word == finish || word == stopIt) && words == "":
+		return nil
+	}
+	return fmt.Errorf("type %s, %s or %s", typedAmounts[q.Exceeded.What], finish, stopIt)
+}
+
+// budgetQuestion asks what becomes of a scope whose budget is used up.
+func (s State) budgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
+	var b strings.Builder
+	for _, a := range s.agents() {
+		if a.Exceeds == scope.ID && a.Status == checkpoints.OverBudget {
+			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", title(a), cutAt(firstLine(a.Task), maxNamed))
+		}
+		if b.Len() > maxText {
+			b.WriteString("and more\n")
+			break
+		}
+	}
+	b.WriteString("Nothing is lost: the conversations are kept, and nothing more is used before you answer.")
+	return signals.Question{
+		ID: over.What, Header: "budget",
+		Text: fmt.Sprintf("The %s budget of %s is used up: %s of %s. Raise it, finish up, or stop?",
+			budgetName(over.What), s.scopeInWords(scope), amount(over.What, over.Used), amount(over.What, over.Bound)),
+		Context: b.String(),
+		Options: []signals.Option{
+			{Label: raise, Description: "add the new bound, as in " + typedAmounts[over.What] + "; with + what is put on top"},
+			{Label: finish, Description: fmt.Sprintf("what has begun is told to save its state and report, with %d more requests each", finishTurns)},
+			{Label: stopIt, Description: "stop the work under this budget"},
+		},
+	}
+}
+
+// planBudgets plans what budgets need: their clocks, and the questions of those that are used up.
+func (s State) planBudgets() []Effect {
+	var plan []Effect
+	for _, a := range s.sortedScopes() {
+		if a.Status.Ended() {
+			continue
+		}
+		if a.Budget.Time > a.Worked && s.atWork(a.ID) {
+			plan = append(plan, Effect{Do: DoClock, Key: "clock " + a.ID, Agent: a.ID})
+		}
+	}
+	asked := map[string]bool{}
+	for _, a := range s.agents() {
+		if !s.stuck(a) || asked[a.Exceeds] {
+			continue
+		}
+		asked[a.Exceeds] = true
+		before := s.questionsOf(a.Exceeds, ofBudget)
+		if !slices.ContainsFunc(before, isOpen) {
+			plan = append(plan, Effect{Do: DoAskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)), Agent: a.Exceeds})
+		}
+	}
+	return plan
+}
+
+// stuck tells whether a budget keeps an agent from going on, and a raised one would let it.
+func (s State) stuck(a *Agent) bool {
+	return a.Status == checkpoints.OverBudget && !a.Tidying && a.Exceeds != "" && !s.Agents[a.Exceeds].Status.Ended()
+}
+
+func ofBudget(q *Question) bool { return q.Kind == checkpoints.AskBudget }
+
+// clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and tells it once
+// a minute at least: more than that is not lost with the supervisor.
+func (e *engine) clock(f Effect) func(context.Context) result {
+	a := e.state.Agents[f.Agent]
+	left := min(a.Budget.Time-a.Worked, look)
+	return func(ctx context.Context) result {
+		begun := time.Now()
+		_ = sleep(ctx, left) // what was worked counts, however the wait ends
+		return result{body: Worked{Agent: f.Agent, For: time.Since(begun)}}
+	}
+}
+
+// askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound once.
+func (e *engine) askBudget(f Effect) func(context.Context) result {
+	s, scope := e.state, e.state.Agents[f.Agent]
+	return func(context.Context) result {
+		return result{finish: func() Body {
+			used := s.reckon()[scope.ID].used
+			over := exceeding(*scope.Budget, used, exceeded(*scope.Budget, used))
+			n := e.naming(checkpoints.AskBudget, []signals.Question{s.budgetQuestion(scope, over)}, "")
+			if slices.ContainsFunc(s.questionsOf(scope.ID, ofBudget), func(q *Question) bool { return q.AnsweredAt != nil }) {
+				n.Presets = nil
+			}
+			return BudgetAsked{Agent: scope.ID, Naming: n}
+		}}
+	}
+}
+
+// budgetAsked opens the question of a budget.
+func (d *draft) budgetAsked(b BudgetAsked, at time.Time) error {
+	scope := d.Agents[b.Agent]
+	if scope == nil || scope.Budget == nil || scope.Status.Ended() || len(d.questionsOf(b.Agent, func(q *Question) bool { return ofBudget(q) && isOpen(q) })) > 0 {
+		return unwelcome("the budget of %s is not asked about", b.Agent)
+	}
+	used := d.books()[scope.ID].used
+	over := exceeding(*scope.Budget, used, exceeded(*scope.Budget, used))
+	if over.What == "" {
+		return unwelcome("the budget of %s is not used up", b.Agent)
+	}
+	d.openQuestions(scope.ID, checkpoints.AskBudget, []signals.Question{d.budgetQuestion(scope, over)}, b.Naming, at, func(q *Question) {
+		q.Fingerprint, q.Exceeded = "budget "+over.What, &over
+	})
+	return nil
+}
+
+// decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked again.
+func (d *draft) decideBudgets(id string, at time.Time) {
+	for _, q := range d.questionsOf(id, func(q *Question) bool { return ofBudget(q) && q.State == checkpoints.QuestionAnswered }) {
+		q = d.question(q.ID)
+		if q.Skipped || q.Declined || checkBudget(q, q.Answer) != nil {
+			q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionOpen, "", false, false, nil, ""
+			continue
+		}
+		q.State = checkpoints.QuestionDelivered // it needs no words
+		scope := d.agent(id)
+		switch word, words := budgetAnswer(q.Answer); word {
+		case raise:
+			n, _ := raised(*q.Exceeded, words) // it was checked
+			scope.Budget = bounding(withBound(*scope.Budget, q.Exceeded.What, n))
+		case finish:
+			d.finishUp(scope, q.AnsweredBy, at)
+		case stopIt:
+			d.stop(Note{Agent: id, By: q.AnsweredBy})
+		}
+		d.touchBelow(id)
+	}
+}
+
+// refuseBudget fails what a budget keeps from going on, under --on-question fail.
+func (d *draft) refuseBudget(q *Question) {
+	q = d.question(q.ID)
+	q.State = checkpoints.QuestionWithdrawn
+	for _, a := range d.agents() {
+		if a.Exceeds == q.Agent && a.Status == checkpoints.OverBudget {
+			d.fail(a.ID, faultNotBegun, a.Reason)
+			d.touch(a.ID)
+		}
+	}
+}
+
+// withdrawBudgets closes questions about budgets that keep nobody from going on any more.
+func (d *draft) withdrawBudgets() {
+	if d.indexed().scopes == 0 {
+		return
+	}
+	stuck := map[string]bool{}
+	for _, a := range d.Agents {
+		if d.stuck(a) {
+			stuck[a.Exceeds] = true
+		}
+	}
+	for id, a := range d.Agents {
+		if a.Budget == nil || stuck[id] {
+			continue
+		}
+		for _, q := range d.questionsOf(id, func(q *Question) bool { return ofBudget(q) && isOpen(q) }) {
+			d.question(q.ID).State = checkpoints.QuestionWithdrawn
+		}
+	}
+}

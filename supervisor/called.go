@@ -1,0 +1,143 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a person;
+// the others are answered at once, by a reply that goes with the process: what they have changed is in the records.
+
+const checkWork = "check_work" // it only asks: no signal
+
+// serves tells whether our tools are at the agents' hands.
+func (s State) serves() bool { return !s.execs() }
+
+// served gives the tools as the process of a launch serves them. They are the same for all.
+var served = sync.OnceValue(func() []procs.Tool {
+	var tools []procs.Tool
+	for _, t := range signals.Tools() {
+		tools = append(tools, procs.Tool(t))
+	}
+	return tools
+})
+
+// caller gives who calls as it is recorded; nil: the main conversation.
+func caller(s procs.Subagent) *checkpoints.Subagent {
+	if s == (procs.Subagent{}) {
+		return nil
+	}
+	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt, Depth: s.Depth}
+}
+
+// asksPerson tells whether a call waits for a person.
+func asksPerson(sig signals.Signal) bool {
+	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
+}
+
+func (d *draft) called(b Called, at time.Time) error {
+	if _, err := d.current(b.Agent, b.Launch); err != nil {
+		return err
+	}
+	l, a, call := d.last(b.Agent), d.agent(b.Agent), b.Call
+	if d.knowsRequest(l, call.Request) {
+		return unwelcome("request %s again", call.Request)
+	}
+	reply := checkpoints.Reply{Request: call.Request}
+	switch sig := b.Signal; {
+	case asksPerson(sig):
+		kind, qs := asks(sig)
+		d.openQuestions(b.Agent, kind, qs, b.Naming, at, func(q *Question) {
+			q.Fingerprint, q.Signal, q.Tool = fingerprintOf(call), encode(sig), &call
+		})
+		return nil
+	case call.Name == checkWork:
+		reply.Text, reply.IsError = d.work(a, childMeant(call))
+	case call.From != nil && (sig.Kind == signals.Completion || sig.Kind == signals.Delegate):
+		reply.IsError = true
+		reply.Text = "Only the main agent may do this. Return your result to it, and say there what you would have said here."
+	case sig.Kind == signals.Completion:
+		a.Report = report(sig)
+		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."
+	case sig.Kind == signals.Delegate:
+		return d.delegate(a, b.Named, &call, at)
+	case sig.Kind == signals.Progress:
+		a.Progress = progress(sig, at)
+		reply.Text = "Noted."
+	case sig.Kind == signals.Message:
+		reply.Text, reply.IsError = d.pass(a, call.From, sig, fmt.Sprintf("message %d %s", l.N, call.Request), at)
+	default:
+		reply.Text, reply.IsError = "This call cannot be read. Make it shorter, and put what is long into a file.", true
+	}
+	answerAtOnce(l, reply)
+	return nil
+}
+
+// childMeant gives the agent that a call of check_work is about; "" for all of the caller's.
+func childMeant(call checkpoints.ToolCall) string {
+	var in struct {
+		Agent string `json:"agent_id"`
+	}
+	_ = json.Unmarshal(call.Input, &in) // what cannot be read asks for all
+	return in.Agent
+}
+
+// answerAtOnce replies to a call that nobody has to be asked about.
+func answerAtOnce(l *Launch, r checkpoints.Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
+
+// knowsRequest tells whether a call was heard before.
+func (d *draft) knowsRequest(l *Launch, request string) bool {
+	if replyAt(l, request) >= 0 {
+		return true
+	}
+	return len(d.questionsOf(l.Agent, func(q *Question) bool {
+		return q.Tool != nil && q.Tool.Launch == l.N && q.Tool.Request == request
+	})) > 0
+}
+
+// replyAt gives the place of the reply to a request among those of a launch, or -1.
+func replyAt(l *Launch, request string) int {
+	return slices.IndexFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Request == request })
+}
+
+func (d *draft) replied(b Replied) error {
+	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { d.forget(l, b.Request) })
+}
+
+// forget takes a reply from a launch.
+func (d *draft) forget(l *Launch, request string) {
+	l.Replies = slices.DeleteFunc(slices.Clone(l.Replies), func(r checkpoints.Reply) bool { return r.Request == request })
+}
+
+// progress makes the record of what an agent says of how far it is.
+func progress(sig signals.Signal, at time.Time) *checkpoints.Progress {
+	field := func(name string) string { return firstLine(bounded(sig.Field(name))) }
+	return &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"), ETA: field("eta"), At: at}
+}
+
+// atWork says what an agent does, as well as it has said it itself.
+func atWork(a *Agent) string {
+	p := a.Progress
+	if p == nil {
+		return "at work"
+	}
+	text := "at work"
+	if p.Percent != "" {
+		text += ", " + p.Percent + " %"
+	}
+	if p.Step != "" {
+		text += ": " + p.Step
+	}
+	if p.ETA != "" {
+		text += " (ready in " + p.ETA + ")"
+	}
+	return text
+}

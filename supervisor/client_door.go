@@ -1,0 +1,228 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// ClaudeFolder is where Claude Code keeps what is this person's, and where the file-drop folders are: $CLAUDE_CONFIG_DIR, else
+// ~/.claude. It need not exist.
+func ClaudeFolder(getenv func(string) string) (string, error) {
+	if folder := getenv("CLAUDE_CONFIG_DIR"); folder != "" {
+		return filepath.Abs(folder)
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("there is no ~/.claude to look at: set HOME to an absolute path")
+	}
+	return filepath.Join(home, ".claude"), nil
+}
+
+// FileQuestions gives the questions that scripts have put into the file-drop folder and that belong to no run: of kind file,
+// with no run, their id the file's, oldest first. One that has its answer already, which its script has yet to take, is not
+// among them. problems says, for people, which files are no questions and why. Nothing is created where there is no folder.
+func (r Reader) FileQuestions(ctx context.Context) (open []*Question, problems []string, err error) {
+	return fileQuestions(ctx, r.Store)
+}
+
+// FileQuestions is that of [Reader].
+func (c Client) FileQuestions(ctx context.Context) (open []*Question, problems []string, err error) {
+	return fileQuestions(ctx, c.Store)
+}
+
+func fileQuestions(ctx context.Context, store *checkpoints.Store) (open []*Question, problems []string, err error) {
+	door, err := openedDoor()
+	if door == nil || err != nil {
+		return nil, nil, err
+	}
+	files, bad, err := door.Pending()
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if _, ofRun := runsOwn(known, f.ID); ofRun || f.Ours() || door.Answered(f.ID) {
+			continue
+		}
+		open = append(open, unowned(f))
+	}
+	slices.SortStableFunc(open, func(a, b *Question) int { return a.AskedAt.Compare(b.AskedAt) })
+	for i, p := range bad {
+		if i == maxFileProblems {
+			problems = append(problems, fmt.Sprintf("%d more files in questions/pending are none either", len(bad)-i))
+			break
+		}
+		problems = append(problems, fileProblem(p))
+	}
+	return open, problems, nil
+}
+
+// maxFileProblems bounds how many files are complained of: anybody may fill the folder.
+const maxFileProblems = 5
+
+func fileProblem(p checkpoints.QuestionProblem) string {
+	if p.Name == "" {
+		return "questions/pending: " + p.Err.Error()
+	}
+	why := p.Err
+	if inner := errors.Unwrap(why); inner != nil { // without the id, which is the name
+		why = inner
+	}
+	return "questions/pending/" + p.Name + ": " + why.Error()
+}
+
+// droppedFor tells whether an answer file lies there for a question that nobody supervises.
+func droppedFor(q *Question) bool {
+	door, err := openedDoor()
+	if door == nil || err != nil {
+		return false
+	}
+	if q.File != nil {
+		return door.Answered(q.File.ID)
+	}
+	return posted(q) && door.Answered(q.ID)
+}
+
+// openedDoor gives the file-drop folders, nil where nobody has made any yet.
+func openedDoor() (*checkpoints.Door, error) {
+	folder, err := ClaudeFolder(os.Getenv)
+	if err != nil {
+		return nil, nil //nolint:nilerr // without a home there are no questions in it
+	}
+	door, err := checkpoints.LookDoor(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return door, err
+}
+
+// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file for
+// its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the folders cannot be
+// used: that keeps nobody from answering the questions of runs.
+func (c Client) FileQuestion(ctx context.Context, id string) (*Question, error) {
+	known, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, err
+	}
+	if q, ok := runsOwn(known, id); ok {
+		return q, nil
+	}
+	door, err := openedDoor()
+	if door == nil || err != nil {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	f, err := door.Question(id)
+	switch {
+	case errors.Is(err, checkpoints.ErrBadID), errors.Is(err, fs.ErrNotExist), err == nil && f.Ours():
+		return nil, &checkpoints.UnknownError{ID: id}
+	case err != nil:
+		return nil, err
+	}
+	return unowned(*f), nil
+}
+
+// AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script has not
+// taken yet is replaced.
+func (c Client) AnswerFile(id, answer string, change bool) error {
+	folder, err := ClaudeFolder(os.Getenv)
+	if err != nil {
+		return err
+	}
+	door, err := checkpoints.OpenDoor(folder)
+	if err != nil {
+		return err
+	}
+	if change {
+		back, err := door.Unanswer(id)
+		if err != nil {
+			return err
+		}
+		if !back {
+			return fmt.Errorf("question %s: there is no answer that could be changed; none was given, or its script has taken it", id)
+		}
+	}
+	err = door.Answer(id, answer)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("question %s was already answered, and its script has yet to take that (`claude-supervise answer %s --change VALUE` replaces it)", id, id)
+	}
+	return err
+}
+
+// runsOwn finds the question that a run has of a question file: of several the first that is open.
+func runsOwn(known []Question, file string) (*Question, bool) {
+	var found *Question
+	for i := range known {
+		q := &known[i]
+		if q.File == nil || q.File.ID != file {
+			continue
+		}
+		if found == nil || found.State != Open && q.State == Open {
+			found = q
+		}
+	}
+	return found, found != nil
+}
+
+// unowned makes a question of a file that no run knows. Its answer is one line: where the file asks several things they are
+// asked as one, for the document has no form for several answers.
+func unowned(f checkpoints.QuestionFile) *Question {
+	q := newQuestion(checkpoints.AskFile, inFile(f))
+	q.ID, q.Agent, q.AskedAt = f.ID, f.AskedBy, f.AskedAt
+	return q
+}
+
+func inFile(f checkpoints.QuestionFile) signals.Question {
+	q := signals.Question{
+		ID: f.ID, Header: f.Header, Text: f.Question, Context: f.Context, Options: options(f.Options, f.OptionDescriptions),
+		MultiSelect: f.MultiSelect, Validate: f.Validate,
+	}
+	if len(f.Questions) == 1 && strings.TrimSpace(f.Question) == "" {
+		only := f.Questions[0]
+		q.Text, q.Validate, q.MultiSelect = only.Question, only.Validate, only.MultiSelect
+		q.Options = options(only.Options, only.OptionDescriptions)
+		if only.Header != "" {
+			q.Header = only.Header
+		}
+		q.Context = strings.TrimSpace(q.Context + "\n" + only.Context)
+		return q
+	}
+	var b strings.Builder
+	b.WriteString(q.Text)
+	for _, one := range f.Questions {
+		fmt.Fprintf(&b, "\n%s: %s", one.ID, one.Question)
+		if len(one.Options) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(one.Options, ", "))
+		}
+		if one.Context != "" {
+			fmt.Fprintf(&b, "\n    %s", one.Context)
+		}
+	}
+	if len(f.Questions) > 0 {
+		b.WriteString("\nAnswer all in one line.")
+	}
+	q.Text = strings.TrimSpace(b.String())
+	return q
+}
+
+func options(labels, descriptions []string) []signals.Option {
+	all := make([]signals.Option, len(labels))
+	for i, label := range labels {
+		all[i].Label = label
+		if i < len(descriptions) {
+			all[i].Description = descriptions[i]
+		}
+	}
+	return all
+}

@@ -1,0 +1,89 @@
+package supervisor
+
+import (
+	"encoding/json"
+
+	"claude-supervise/procs"
+)
+
+// A conversation is what one process has under way: the calls of the main conversation and of its subagents.
+type conversation struct {
+	calls map[string]callUnderWay // by tool use
+	tasks map[string]string       // of subagents, in a few words, by the call that started each
+
+	background int  // how much lives outside turns
+	untold     bool // some of that has ended since the turn's last request to the model, which was not told of it
+}
+
+type callUnderWay struct {
+	parent string // the call that started the subagent which makes it; "": the main conversation
+	starts bool   // it starts a subagent, and lasts as long as that works
+}
+
+// hear takes a message of the process.
+func (c *conversation) hear(m procs.Message) {
+	switch m := m.(type) {
+	case procs.ToolUse:
+		if c.calls == nil {
+			c.calls, c.tasks = map[string]callUnderWay{}, map[string]string{}
+		}
+		starts := m.Name == "Agent" || m.Name == "Task"
+		if len(c.calls) < maxCalls {
+			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts}
+		}
+		if starts && len(c.tasks) < maxCalls {
+			var in struct{ Description string }
+			_ = json.Unmarshal(m.Input, &in) // one without is told of without
+			c.tasks[m.ID] = firstLine(bounded(in.Description))
+		}
+	case procs.Init:
+		c.untold = false
+	case procs.Background:
+		c.untold = c.untold || len(m.Tasks) < c.background
+		c.background = len(m.Tasks)
+	case procs.StopHook:
+		c.background = len(m.Background)
+	case procs.ToolResult:
+		c.untold = c.untold && m.Parent != "" // else the next request takes it along
+		c.end(m.ToolUse)
+	case procs.Result:
+		for id, call := range c.calls {
+			if call.parent == "" {
+				c.end(id)
+			}
+		}
+	}
+}
+
+// maxCalls bounds what is remembered of a process that calls without end.
+const maxCalls = 10_000
+
+// end forgets a call, and those of a subagent that ended with it. A subagent in the background outlives its call.
+func (c *conversation) end(id string) {
+	delete(c.calls, id)
+	for sub, call := range c.calls {
+		if call.parent == id {
+			c.end(sub)
+		}
+	}
+}
+
+// atWorkBesides tells whether something else than the calls that wait is under way: another call, or a conversation that is at
+// its next step.
+func (c *conversation) atWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
+
+func (c *conversation) busy(parent string, waiting map[string]bool) bool {
+	calls := false
+	for id, call := range c.calls {
+		if call.parent != parent {
+			continue
+		}
+		calls = true
+		switch {
+		case waiting[id]:
+		case !call.starts, c.busy(id, waiting):
+			return true
+		}
+	}
+	return !calls
+}

@@ -1,0 +1,240 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is the delegation protocol (002, Protocol 4). A delegation is a question of its own kind: the person answers it, or
+// the policy and the limits do, in the person's place. So it lasts, is decided once, and what was decided reaches the agent once,
+// like any other answer.
+
+// What may be answered to a delegation. After approve may stand another task, after denial the reason, and after instead what the
+// agent is to do in its place.
+const (
+	approve = "approve"
+	instead = "instead:"
+)
+
+// maxUndecided is how many delegations of one agent may be undecided, or decided and not yet told, at one time.
+const maxUndecided = 50
+
+// delegate takes a delegation that an agent asks for, by a signal or, where call is not nil, by a call of our tool.
+func (d *draft) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.Time) error {
+	l, fp := d.last(a.ID), fingerprint(n.Signal)
+	if call != nil {
+		fp = fingerprintOf(*call)
+	}
+	w := workAsked(n.Signal)
+	w.Said.Fingerprint = fp
+	refuse := func(key, text string) error {
+		if call != nil {
+			answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: text, IsError: true})
+			return nil
+		}
+		if !toSay(a, checkpoints.Saying{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: at}) {
+			return unwelcome("it was told so already")
+		}
+		return nil
+	}
+	if c := d.sameWork(a.ID, fp); c != nil {
+		if call == nil {
+			return unwelcome("the same delegation as that of %s", c.ID)
+		}
+		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: underWay(c)})
+		return nil
+	}
+	undecided := d.undecided(a.ID)
+	for _, q := range undecided {
+		if q.Fingerprint == fp && q.Tool == nil && call == nil {
+			return unwelcome("the same delegation as question %s", q.ID)
+		}
+	}
+	if len(undecided) >= maxUndecided {
+		return refuse("flood", tooManyDelegations)
+	}
+	answer, by := d.verdict(a, w)
+	if answer != "" {
+		n.Presets = []Preset{{Value: answer, By: by}}
+	}
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{delegationQuestion(w)}, n.Naming, at, func(q *Question) {
+		q.Fingerprint, q.Signal, q.Tool, q.Child = fp, encode(n.Signal), call, n.Child
+	})
+	return nil
+}
+
+// undecided gives the delegations of an agent that nobody has decided, or of which it has not been told, oldest first.
+func (s State) undecided(agent string) []*Question {
+	return s.questionsOf(agent, func(q *Question) bool {
+		return q.Kind == checkpoints.AskDelegation &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+	})
+}
+
+// sameWork gives the child of an agent that was asked for in the same words and whose end the agent has not been told: it
+// is not started twice because a crash has lost the word of it.
+func (s State) sameWork(parent, fingerprint string) *Agent {
+	for _, c := range s.children(parent) {
+		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.endUntold(c)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// verdict decides a delegation by the limits and the policy, and says who has; "" where a person decides.
+func (s State) verdict(a *Agent, w Work) (answer, by string) {
+	no := func(by, why, alternative string) (string, string) {
+		return deny + " " + why + " " + instead + " " + alternative, by
+	}
+	policy := s.Config.Delegate.at(a.Depth + 1)
+	switch same := s.taskAbove(a, w.Task); {
+	case w.Task == "":
+		return no("claude-supervise", "It names no task: new_task_description is empty.", "Delegate again with a whole task, or do it yourself.")
+	case policy == DenyDelegations:
+		return no("--delegate deny", "This supervisor starts no further agents.",
+			"Do the part that you need yourself; put the rest under recommendations in your report.")
+	case same != "":
+		return no("claude-supervise", "This is the task of "+same+" already: nobody would do it.", "Do it yourself, or delegate a part of it.")
+	case a.FinishBy > 0:
+		return no("the budget", "It is used up, and you were told to finish up.", "Name it under recommendations in your report.")
+	case s.Config.MaxDepth > 0 && a.Depth >= s.Config.MaxDepth:
+		return no("--max-depth", fmt.Sprintf("Agents may be %d deep, and you are at that depth.", s.Config.MaxDepth), "Do it yourself.")
+	case s.Config.MaxAgents > 0 && len(s.Agents) >= s.Config.MaxAgents:
+		return no("--max-agents", fmt.Sprintf("A run may have %d agents, and this one has.", s.Config.MaxAgents),
+			"Do it yourself, or continue an ended agent's work yourself.")
+	}
+	if why := s.unresumable(a, w.Resume); why != "" {
+		return no("claude-supervise", why, "Delegate it without resume, with all that the agent needs to know.")
+	}
+	if policy == AutoDelegations {
+		return approve, "--delegate auto"
+	}
+	return "", ""
+}
+
+// taskAbove names the agent that has a task itself and delegates it, or stands above the one that does; "" if none.
+func (s State) taskAbove(a *Agent, task string) string {
+	who := "yourself"
+	for ; a != nil; a = s.Agents[a.Parent] {
+		if own, _, _ := strings.Cut(a.Task, "\n\n## "); sameText(own, task) || sameText(a.Task, task) {
+			return who
+		}
+		who = a.ID + ", who started the work above you"
+	}
+	return ""
+}
+
+func sameText(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+}
+
+// unresumable says why an agent cannot have the work of another continued; "" if it can, or none is named.
+func (s State) unresumable(a *Agent, id string) string {
+	before := s.Agents[id]
+	switch {
+	case id == "":
+		return ""
+	case before == nil || !s.below(before, a.ID):
+		return fmt.Sprintf("There is no agent %s that you have started.", firstLine(id))
+	case !before.Status.Ended():
+		return fmt.Sprintf("Agent %s is still at work (%s).", id, before.Status)
+	case before.ContinuedBy != "":
+		return fmt.Sprintf("Agent %s is continued by %s already.", id, before.ContinuedBy)
+	}
+	return ""
+}
+
+// approved tells whether a delegation was approved, and gives the task if the person has changed it.
+func approved(q *Question) (task string, ok bool) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(q.Answer), " ")
+	if q.Skipped || q.Declined || word != approve {
+		return "", false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// denied takes the answer to a delegation that is not approved apart.
+func denied(q *Question) (why, alternative string) {
+	why, alternative, _ = strings.Cut(strings.TrimSpace(q.Answer), instead)
+	why = strings.TrimSpace(why)
+	if rest, is := strings.CutPrefix(why, deny); is {
+		why = strings.TrimSpace(rest)
+	}
+	return why, strings.TrimSpace(alternative)
+}
+
+// approveChildren starts what was approved, once, and stops what is denied after all.
+func (d *draft) approveChildren(agent string, at time.Time) {
+	for _, q := range d.questionsOf(agent, func(q *Question) bool {
+		return q.Child != "" && q.State == checkpoints.QuestionAnswered
+	}) {
+		w, start := delegated(q)
+		c := d.Agents[q.Child]
+		switch {
+		case start && c == nil:
+			w.Said.Question = q.ID
+			d.spawn(Child{Agent: q.Child, Parent: agent, Work: w}, at)
+			blocks := q.Kind == checkpoints.AskDelegation && w.Said.Independence == checkpoints.Blocks && d.held(q) == nil
+			if blocks || toldByClients(q.Nested) {
+				d.question(q.ID).State = checkpoints.QuestionDelivered // it waits for the child, whose end says all
+			}
+		case !start && c != nil && !c.Status.Ended():
+			d.agent(c.ID).StopWanted = q.AnsweredBy + ", who has denied it after all"
+			d.touch(c.ID)
+		}
+	}
+}
+
+// delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
+func delegated(q *Question) (Work, bool) {
+	switch q.Kind {
+	case checkpoints.AskDelegation:
+		w := workIn(q)
+		w.Said.Fingerprint = q.Fingerprint
+		task, ok := approved(q)
+		if task != "" {
+			w.Task = task
+		}
+		return w, ok
+	case checkpoints.AskBlocker:
+		return blockedPart(signalOf(q), resolve(q).words), resolve(q).how == delegateIt
+	}
+	return Work{}, false
+}
+
+// workIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
+func workIn(q *Question) Work {
+	if nest, ok := nestingOf(q); ok {
+		nest.Work.Said.Nested = &checkpoints.Nested{Clients: q.Nested.Clients}
+		return nest.Work
+	}
+	return workAsked(signalOf(q))
+}
+
+// blockedPart is the work that a stop leaves to another agent.
+func blockedPart(sig signals.Signal, words string) Work {
+	task := strings.TrimSpace(sig.Field("blocked_work"))
+	if task == "" {
+		task = strings.TrimSpace(sig.Field("details"))
+	}
+	if words != "" {
+		task += "\n\n" + words
+	}
+	var b strings.Builder
+	for _, f := range []struct{ title, name string }{
+		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"}, {"State", "state_snapshot"},
+		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+	} {
+		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
+		}
+	}
+	return Work{Task: task, Said: checkpoints.Delegated{
+		Context: strings.TrimSpace(b.String()), Coordination: "The agent that was blocked goes on with the rest.",
+	}}
+}

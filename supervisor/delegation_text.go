@@ -1,0 +1,225 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is what the person and the agents read of a delegation. The headings are those of the protocols document (002,
+// Protocol 4); how the end of a child is told follows what a subagent's result tells (004).
+
+// delegationQuestion puts a delegation to the person, with the document's list of what to look at.
+func delegationQuestion(w Work) signals.Question {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task:\n%s\n\n", indented(w.Task))
+	line := func(title, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", title, indentedAfter(value))
+		}
+	}
+	line("Why", w.Said.Reason)
+	line("Independence", string(w.Said.Independence))
+	line("Priority", w.Priority)
+	line("Needs to know", w.Said.Context)
+	line("Coordination", w.Said.Coordination)
+	line("Estimated", w.Said.Estimated)
+	line("Kind of agent", w.Said.Type)
+	line("Model", w.Said.Model)
+	if w.Said.MaxTurns > 0 {
+		line("Turns", fmt.Sprint(w.Said.MaxTurns))
+	}
+	line("Continues", w.Resume)
+	if w.Fork {
+		line("Begins with", "the conversation of the agent that asks")
+	}
+	b.WriteString(evaluation)
+	return signals.Question{
+		ID: "delegate", Header: "delegation", Text: fmt.Sprintf("Start another agent for: %s?", strings.TrimSuffix(cutAt(firstLine(w.Task), maxNamed), ".")), Context: b.String(),
+		Options: []signals.Option{
+			{Label: approve, Description: "start it; add another task to change it, e.g. approve Refactor only src/auth"},
+			{Label: deny, Description: "add why, and what to do instead, e.g. deny too early instead: list it in the report"},
+		},
+	}
+}
+
+// evaluation is 002, Protocol 4, "Parent agent evaluation checklist".
+const evaluation = `
+Before you approve:
+- Is it justified, against the agent going on by itself?
+- Is the task well defined: context, goals, metrics?
+- Is what it says of its independence so: parallel or blocking?
+- Is the priority right?
+- Is there time, computing power and a slot for it?`
+
+// delegationDecided is what the agent reads once its delegation is decided.
+func delegationDecided(q *Question) string {
+	w := workIn(q)
+	task, ok := approved(q)
+	if !ok {
+		return delegationDenied(w, q)
+	}
+	changed := ""
+	if task != "" {
+		changed, w.Task = " (changed by the person)", task
+	}
+	next := "Go on with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do its task yourself."
+	switch w.Said.Independence {
+	case checkpoints.Blocks:
+		next = "It blocks your current work: end your turn now, without a report. Its report is your next message."
+	case checkpoints.Optional:
+		next += " It is optional: if you are done first, it is stopped."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "## DELEGATION APPROVED\n\nNew agent launched: %s\nTask%s: %s\nPriority: %s\n", q.Child, changed, indentedAfter(w.Task), w.Priority)
+	if w.Said.Coordination != "" {
+		fmt.Fprintf(&b, "Coordination: %s\n", indentedAfter(w.Said.Coordination))
+	}
+	fmt.Fprintf(&b, "Its output: claude-supervise logs %s\n\n## RESUME INSTRUCTIONS\n%s", q.Child, next)
+	return b.String()
+}
+
+func delegationDenied(w Work, q *Question) string {
+	why, alternative := denied(q)
+	if why == "" {
+		why = "None was given."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "## DELEGATION DENIED\n\nTask: %s\nReason: %s\n", firstLine(w.Task), why)
+	if alternative != "" {
+		fmt.Fprintf(&b, "Alternative: %s\n", alternative)
+	}
+	b.WriteString("\n## RESUME INSTRUCTIONS\nGo on with your own task. Do not ask for the same again.")
+	return b.String()
+}
+
+var tooManyDelegations = fmt.Sprintf(`## DELEGATION DENIED
+
+Reason: %d of your delegations wait to be decided or to be told you; those after them were not taken.
+Alternative: Delegate fewer and larger parts, and end your turn first.`, maxUndecided)
+
+// underWay answers a delegation that was made before.
+func underWay(c *Agent) string {
+	return fmt.Sprintf("You have delegated this already: agent %s (%s). You are told when it has ended.", c.ID, c.Status)
+}
+
+// childEnded is what an agent reads of the end of its child. What the child wrote is set off, so that no line of it passes for a
+// word of ours.
+func (s State) childEnded(c *Agent) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## DELEGATED WORK ENDED\n\nAgent: %s\nTask: %s\nOutcome: %s (%s)\n", c.ID, firstLine(c.Task), c.Status, strings.Join(strings.Fields(c.Reason), " "))
+	quote := func(title, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", title, indented(cutAt(text, maxChildText)))
+		}
+	}
+	if r := c.Report; r != nil {
+		quote("Summary", r.Summary)
+		quote("Deliverables", r.Deliverables)
+		quote("Metrics", r.Metrics)
+		quote("Issues", r.Issues)
+		quote("Recommendations", r.Recommendations)
+	} else if c.Checkpoint != "" && c.Status != checkpoints.Succeeded {
+		quote("What is known of its work", c.Checkpoint)
+	}
+	if where := workLies(c); where != "" {
+		b.WriteString(where + "\n")
+	}
+	if worse(c, checkpoints.Succeeded) && gates(c) {
+		b.WriteString("It counts so for the whole run, unless its work is continued: delegate it with resume: " + c.ID + "\n")
+	}
+	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses, s.duration(c), c.InputTokens+c.OutputTokens, c.ID)
+	return b.String()
+}
+
+// maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of each: no model
+// reads the whole reports of hundreds.
+const maxEnds = 128 << 10
+
+// endLines is how many lines of an end tell who has ended, and how.
+const endLines = 5
+
+// endsTold counts what of the ends of others is told in one prompt, in bytes.
+type endsTold int
+
+// of gives what is said to an agent, cut short where it is one end too many.
+func (n *endsTold) of(say checkpoints.Saying) string {
+	if !strings.HasPrefix(say.Key, childKeys) {
+		return say.Text
+	}
+	return n.one(say.Text, say.From)
+}
+
+func (n *endsTold) one(end, agent string) string {
+	if *n += endsTold(len(end)); *n <= maxEnds {
+		return end
+	}
+	lines := strings.SplitN(end, "\n", endLines+1)
+	for i, line := range lines {
+		lines[i] = cutAt(line, maxNamed)
+	}
+	return strings.Join(lines[:min(endLines, len(lines))], "\n") + "\nToo many have ended for all of each. All of it: claude-supervise show " + agent
+}
+
+// delegatedBefore is what an agent is told of its children where its conversation begins again: it knows of none of them any more.
+func (s State) delegatedBefore(a *Agent) string {
+	children := s.children(a.ID)
+	if len(children) == 0 || !s.begun(a.ID) {
+		return ""
+	}
+	lines, _ := s.work(a, "")
+	var b strings.Builder
+	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
+	for _, c := range children[max(len(children)-maxRetold, 0):] {
+		if c.Status.Ended() && !s.endUntold(c) {
+			b.WriteString("\n\n" + s.childEnded(c))
+		}
+	}
+	return b.String()
+}
+
+// maxRetold is of how many children an agent whose conversation begins again is told all that it was told before.
+const maxRetold = 20
+
+// maxChildText bounds each text of a child that its parent reads, in bytes.
+const maxChildText = 8 << 10
+
+// duration is how long the processes of an agent have lived.
+func (s State) duration(a *Agent) time.Duration {
+	var sum time.Duration
+	for _, l := range s.Launches[a.ID] {
+		if l.StartedAt != nil && l.EndedAt != nil {
+			sum += l.EndedAt.Sub(*l.StartedAt)
+		}
+	}
+	return sum.Round(time.Second)
+}
+
+// work is what check_work tells of an agent's children: of one, or of all.
+func (s State) work(a *Agent, id string) (text string, isError bool) {
+	var lines []string
+	for _, c := range s.children(a.ID) {
+		if id != "" && c.ID != id {
+			continue
+		}
+		what := c.Reason
+		if c.Status == checkpoints.Running {
+			what = atWork(c)
+		}
+		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, firstLine(what), cutAt(firstLine(c.Task), maxNamed))
+		if c.Status.Ended() && s.endUntold(c) {
+			line += "; all of it is in your next message"
+		}
+		lines = append(lines, line)
+	}
+	switch {
+	case len(lines) > 0:
+		return strings.Join(lines, "\n"), false
+	case id != "":
+		return fmt.Sprintf("You have started no agent %s.", firstLine(id)), true
+	}
+	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
+}

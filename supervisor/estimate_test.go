@@ -1,0 +1,60 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"45 min": 45 * time.Minute, "45min": 45 * time.Minute, "1.5h": 90 * time.Minute, "1,5 hours": 90 * time.Minute,
+		"2-3 hours": 3 * time.Hour, "2–3 hours": 3 * time.Hour, "2 to 3 days": 72 * time.Hour, "1h30m": 90 * time.Minute, "24h1m5s": 24*time.Hour + time.Minute + 5*time.Second,
+		"1 h 30 min": 90 * time.Minute, "about an hour": time.Hour, "half an hour": 30 * time.Minute, "half a day": 12 * time.Hour,
+		"a day": 24 * time.Hour, "two weeks": 14 * 24 * time.Hour, "90 seconds": 90 * time.Second, "30s": 30 * time.Second,
+		"~20 minutes": 20 * time.Minute, "15 minutes (mostly waiting)": 15 * time.Minute, "ONE HOUR": time.Hour,
+		"": 0, "unknown": 0, "soon": 0, "a few hours": 0, "3": 0, "3 files": 0, "3 modules": 0, "500 years": 0, "99999999999999 weeks": 0,
+		"400 days": 0, "2026-01-11": 0,
+	} {
+		if got := ParseEstimate(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func FuzzParseEstimate(f *testing.F) {
+	for _, text := range []string{"2-3 hours", "1h30m", "half an hour", "1e999 h", strings.Repeat("9", 400) + "h", "1,5,5 days", "١ h", "1M1d"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d := ParseEstimate(text)
+		if d < 0 || d > maxEstimate {
+			t.Fatalf("%q: %v", text, d)
+		}
+		if again := ParseEstimate(d.Round(time.Second).String()); d >= time.Second && again != d.Round(time.Second) {
+			t.Errorf("%q is %v, which is read as %v", text, d, again)
+		}
+	})
+}
+
+func TestWorkThatTakesLongerThanItsEstimateIsToldOfOnce(t *testing.T) {
+	s := &story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "All of it", Estimated: "2-3 hours", Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
+	s.do(Opened{PID: 1, Policy: Ask})
+	s.plansNot("overdue")
+	s.launches(1)
+	s.plans("overdue " + root)
+	if due := s.state.Agents[root].Overdue; due.Sub(*s.state.Launches[root][0].StartedAt) != 3*time.Hour {
+		t.Fatalf("it is due at %v", due)
+	}
+	before := s.state
+	s.do(Overdue{Agent: root})
+	s.plansNot("overdue")
+	if s.try(Overdue{Agent: root}) {
+		t.Error("it is told of twice")
+	}
+	told := notices(before, s.state, s.events[len(s.events)-1])
+	if len(told) != 1 || !told[0].Trouble || !strings.Contains(told[0].Text, "longer than its estimate (3h0m0s") || !strings.Contains(told[0].Text, "claude-supervise stop "+root) {
+		t.Errorf("the person is told %+v", told)
+	}
+}

@@ -1,0 +1,165 @@
+package supervisor
+
+import (
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+var hitLimit = procs.Failure{Kind: procs.Limit, Reason: "You've hit your limit · resets 3am"}
+
+func (s *story) limitedUntil() time.Time {
+	s.t.Helper()
+	s.is(checkpoints.Limited)
+	a := s.state.Agents[root]
+	if a.NotBefore == nil {
+		s.t.Fatal("it rests without end")
+	}
+	return *a.NotBefore
+}
+
+// rejects plays a request that meets the limit, up to the end of its process.
+func (s *story) rejects(launch int, resets *time.Time) {
+	s.t.Helper()
+	s.do(TurnEnded{Agent: root, Launch: launch, Failure: hitLimit, Resets: resets})
+	s.do(Ended{Agent: root, Launch: launch, Outcome: "exit 1"})
+	s.rests(true)
+}
+
+func TestAnAgentRestsUntilTheUsageLimitEndsAndGoesOnByItself(t *testing.T) {
+	s := begin(t, nil)
+	resets := s.at.Add(5 * time.Hour)
+	s.rejects(1, &resets)
+	if got := s.limitedUntil(); !got.Equal(resets) {
+		t.Errorf("it rests until %v, and the limit ends at %v", got, resets)
+	}
+	if a := s.state.Agents[root]; a.Failures != 0 {
+		t.Errorf("it counts as %d failures", a.Failures)
+	}
+	s.plans("retry " + root)
+	s.do(RetryDue{Agent: root, Until: resets})
+	s.launches(2)
+	s.turnEnds()
+	if a := s.state.Agents[root]; a.Rejected != 0 || a.LimitedBy != "" {
+		t.Errorf("it is still counted as rejected: %+v", a)
+	}
+}
+
+func TestTheRestOutlivesItsSupervisor(t *testing.T) {
+	s := begin(t, nil)
+	resets := s.at.Add(5 * time.Hour)
+	s.rejects(1, &resets)
+	s.do(Opened{PID: 2, Policy: Ask, Revive: true})
+	if got := s.limitedUntil(); !got.Equal(resets) {
+		t.Errorf("after a restart it rests until %v", got)
+	}
+	s.plans("retry " + root)
+	s.plansNot("launch")
+}
+
+func TestALimitThatNobodyKnowsTheEndOfIsTriedMoreAndMoreSeldom(t *testing.T) {
+	s := begin(t, nil)
+	for n, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour} {
+		s.do(TurnEnded{Agent: root, Launch: n + 1, Failure: hitLimit})
+		rejected := s.at
+		s.do(Ended{Agent: root, Launch: n + 1})
+		s.rests(true)
+		until := s.limitedUntil()
+		if got := until.Sub(rejected); got != want {
+			t.Errorf("after rejection %d it rests %v, want %v", n+1, got, want)
+		}
+		s.at = until
+		s.do(RetryDue{Agent: root})
+		s.state.Launches[root][n+1].Heard = true
+		s.do(Started{Agent: root, Launch: n + 2, PID: 1})
+		s.delivers(n + 2)
+		s.do(TurnBegun{Agent: root, Launch: n + 2})
+	}
+}
+
+func TestWhatClaudeSaysOfTheEndOfALimitIsNotTakenForMoreThanItCanBe(t *testing.T) {
+	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
+	when := func(d time.Duration) *time.Time { t := at.Add(d); return &t }
+	for name, c := range map[string]struct {
+		n      int
+		resets *time.Time
+		want   time.Duration
+	}{
+		"known":                             {1, when(3 * time.Hour), 3 * time.Hour},
+		"unknown":                           {1, nil, time.Minute},
+		"over already":                      {1, when(-time.Hour), time.Minute},
+		"now":                               {1, when(0), time.Minute},
+		"said again, at once":               {2, when(time.Second), time.Minute},
+		"said a third time":                 {3, when(time.Second), 2 * time.Minute},
+		"said again, of a limit that lasts": {2, when(3 * time.Hour), 3 * time.Hour},
+		"in a hundred years":                {1, when(100 * 365 * 24 * time.Hour), maxLimit},
+		"very often":                        {1000, nil, time.Hour},
+	} {
+		if got := restUntil(c.n, c.resets, at).Sub(at); got != c.want {
+			t.Errorf("%s: it rests %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
+	s := &story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	created := Created{Run: runID, Cwd: "/work", Agent: root, Task: "All of it", Group: true,
+		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 1}}
+	for _, id := range []string{"a-1", "a-2", "a-3"} {
+		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
+	}
+	s.do(created)
+	s.do(Opened{PID: 1, Policy: Ask})
+	s.do(Started{Agent: "a-1", Launch: 1, PID: 1})
+	s.do(TurnBegun{Agent: "a-1", Launch: 1})
+	resets := s.at.Add(2 * time.Hour)
+	s.do(TurnEnded{Agent: "a-1", Launch: 1, Failure: hitLimit, Resets: &resets})
+	s.do(Ended{Agent: "a-1", Launch: 1})
+	s.plansNot("launch")
+	for _, id := range []string{"a-2", "a-3"} {
+		a := s.state.Agents[id]
+		if a.Status != checkpoints.Limited || a.NotBefore.Before(resets) || a.NotBefore.After(resets.Add(spreadOver)) {
+			t.Errorf("%s is %s (%s), the limit ends at %v", id, a.Status, a.Reason, resets)
+		}
+		s.plans("retry " + id)
+	}
+	if a, b := s.state.Agents["a-2"], s.state.Agents["a-3"]; a.NotBefore.Equal(*b.NotBefore) {
+		t.Error("they go on in one moment")
+	}
+	for _, e := range Plan(s.state) {
+		switch e.Do {
+		case DoConfirm:
+			s.do(Confirmed{UUID: e.Delivery, Found: true})
+		case DoSurvey:
+			s.do(Surveyed{Agent: e.Agent, Launch: e.Launch})
+		}
+	}
+	// The first finds the limit still there: the others rest on with it.
+	s.do(RetryDue{Agent: "a-1", Until: resets})
+	s.do(Started{Agent: "a-1", Launch: 2, PID: 2})
+	s.do(TurnBegun{Agent: "a-1", Launch: 2})
+	later := resets.Add(time.Hour)
+	s.do(TurnEnded{Agent: "a-1", Launch: 2, Failure: hitLimit, Resets: &later})
+	for _, id := range []string{"a-2", "a-3"} {
+		if a := s.state.Agents[id]; a.NotBefore == nil || a.NotBefore.Before(later) {
+			t.Errorf("%s goes on at %v, before the limit ends", id, a.NotBefore)
+		}
+		if s.try(RetryDue{Agent: id, Until: spread(resets, id)}) {
+			t.Errorf("%s goes on by what it has rested until before", id)
+		}
+	}
+}
+
+func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
+	s := begin(t, nil)
+	s.do(TurnEnded{Agent: root, Launch: 1, Failure: procs.Failure{Kind: procs.Limit, Reason: "Credit balance is too low"}})
+	s.ends()
+	s.rests(true)
+	s.is(checkpoints.Failed)
+	s.exits(ExitFailed)
+	if !Revivable(s.state.Agents[root]) {
+		t.Error("once there is credit again, resume does not go on with it")
+	}
+}

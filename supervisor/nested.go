@@ -1,0 +1,261 @@
+package supervisor
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is the runs that are started inside an agent: by its Bash tool, a script, CI. Such a run has no supervisor of its own.
+// It leaves a note for the run that it is in, whose supervisor makes a child of it, under the policy and the limits of every
+// delegation; its process stays as a client that waits where it was started. So that the agent is told of the end once, the client
+// says when it has told it (noteNestedSeen) or has gone without (noteNestedLeft). A client that was killed says nothing: it has
+// gone at the latest when the turn, or the background work, is over in which it was started. From then on the end is told by a
+// prompt, like that of every child.
+
+// The notes of runs inside agents. That of noteNested comes under the id of the agent that calls, the others under that of the agent
+// that was asked for.
+const (
+	noteNested     = "nested"
+	noteNestedSeen = "nested_seen" // the end was told where the run was started
+	noteNestedLeft = "nested_left" // the client has gone before
+)
+
+// A nesting is what a run inside an agent asks for: the document of its note.
+type nesting struct {
+	Agent  string // the id that the new agent gets
+	Launch int    // of the agent that calls
+	Waits  bool   // a client stays until the end
+	Work   Work
+}
+
+// fingerprint is the same for the same run started again.
+func (n nesting) fingerprint() string {
+	return fmt.Sprintf("nested %x", sha256.Sum256(encode(n.Work)))
+}
+
+// nestingIn reads a note. One that no client of ours can have left is not ok.
+func nestingIn(n Note) (nesting, bool) {
+	var nest nesting
+	if n.Kind != noteNested || json.Unmarshal(n.Doc, &nest) != nil {
+		return nesting{}, false
+	}
+	ok := strings.HasPrefix(nest.Agent, checkpoints.AgentPrefix) && checkpoints.PlainID(nest.Agent) &&
+		nest.Work.Resume == "" && !nest.Work.Fork && nest.Work.Budget == (Budget{}) && saysNoMore(nest.Work.Said) && len(n.Doc) <= maxNesting
+	nest.Work = nest.Work.usual()
+	return nest, ok
+}
+
+// saysNoMore tells whether beside a task no more is said than a run inside an agent can say: what follows from the rest is for a task
+// file, and for the supervisor itself.
+func saysNoMore(said checkpoints.Delegated) bool {
+	known := checkpoints.Delegated{
+		Name: said.Name, Independence: said.Independence, Reason: said.Reason, Model: said.Model, MaxTurns: said.MaxTurns,
+	}
+	return bytes.Equal(encode(said), encode(known)) && (said.Model == "" || CheckModel(said.Model) == nil)
+}
+
+// MaxNestedTask bounds the task of a run inside an agent, in bytes: it is kept in the run's records.
+const MaxNestedTask = 256 << 10
+
+// maxNesting bounds the document of a note, in bytes: escapes and all, a task of MaxNestedTask fits.
+const maxNesting = 8 * MaxNestedTask
+
+// nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes' Seq.
+func (d *draft) nestings(notes []Note, names NotesNamed, at time.Time) {
+	for _, n := range notes {
+		switch n.Kind {
+		case noteNested:
+			if nest, ok := nestingIn(n); ok && d.Agents[n.Agent] != nil {
+				d.nest(d.Agents[n.Agent], nest, names[n.Seq], at)
+			}
+		case noteNestedSeen:
+			d.nestedSeen(n.Agent, at)
+		case noteNestedLeft:
+			d.nestedLeft(n.Agent, at)
+		}
+	}
+}
+
+// nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the client finds
+// out why by itself, so that a loop of refused runs fills no records.
+func (d *draft) nest(a *Agent, nest nesting, named Naming, at time.Time) {
+	fp, clients := nest.fingerprint(), 0
+	if l := d.live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
+		clients = 1
+	}
+	if c := d.sameWork(a.ID, fp); c != nil {
+		d.changeNested(c, func(n *checkpoints.Nested) { n.Clients += clients })
+		return
+	}
+	if q := d.nestedQuestion(a.ID, fp); q != nil {
+		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients + clients, Work: q.Nested.Work}
+		return
+	}
+	if d.Agents[nest.Agent] != nil || d.nestedRefused(a, nest.Work) != "" {
+		return
+	}
+	if answer, _ := d.verdict(a, nest.Work); answer == approve {
+		w := nest.Work
+		w.Said.Fingerprint, w.Said.Nested = fp, &checkpoints.Nested{Clients: clients}
+		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w}, at)
+		return
+	}
+	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
+		return
+	}
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{delegationQuestion(nest.Work)}, named, at, func(q *Question) {
+		q.Fingerprint, q.Child, q.Nested = fp, nest.Agent, &checkpoints.Nested{Clients: clients, Work: encode(nest)}
+	})
+}
+
+// nestedQuestion gives the question whether the agent may be started that a run asks for, if it is not settled yet.
+func (s State) nestedQuestion(agent, fingerprint string) *Question {
+	for _, q := range s.undecided(agent) {
+		if q.Nested != nil && q.Fingerprint == fingerprint {
+			return q
+		}
+	}
+	return nil
+}
+
+// nestingOf gives what the question of a nested run is about; false for any other.
+func nestingOf(q *Question) (nesting, bool) {
+	var nest nesting
+	return nest, q.Nested != nil && json.Unmarshal(q.Nested.Work, &nest) == nil
+}
+
+// nestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
+func (s State) nestedRefused(a *Agent, w Work) string {
+	for up := a; up != nil; up = s.Agents[up.Parent] {
+		switch {
+		case up.Status.Ended():
+			return fmt.Sprintf("agent %s has ended (%s: %s), and nothing new is started for it", up.ID, up.Status, up.Reason)
+		case up.StopWanted != "":
+			return fmt.Sprintf("agent %s is being stopped by %s, and nothing new is started for it", up.ID, up.StopWanted)
+		}
+	}
+	if answer, by := s.verdict(a, w); answer != "" && answer != approve {
+		return whyDenied(answer, by)
+	}
+	if len(s.undecided(a.ID)) >= maxUndecided {
+		return fmt.Sprintf("%d runs and delegations of agent %s wait for a person already. End your turn, and start fewer", maxUndecided, a.ID)
+	}
+	return ""
+}
+
+// whyDenied says in words why a nested run is not started.
+func whyDenied(answer, by string) string {
+	why, alternative := denied(&Question{Answer: answer})
+	if why == "" {
+		why = "no reason was given."
+	}
+	return strings.TrimRight(strings.TrimSpace(fmt.Sprintf("denied by %s: %s %s", by, why, alternative)), ".")
+}
+
+// changeNested changes what is known of the run that asked for an agent.
+func (d *draft) changeNested(c *Agent, change func(*checkpoints.Nested)) {
+	said, nested := *c.Delegated, *c.Delegated.Nested
+	change(&nested)
+	said.Nested = &nested
+	d.agent(c.ID).Delegated = &said
+}
+
+// toldByClients tells whether clients wait for something and tell it where they were started.
+func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
+
+// nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
+func (d *draft) nestedSeen(id string, at time.Time) {
+	c := d.Agents[id]
+	if c == nil {
+		for _, q := range d.questions(func(q *Question) bool {
+			return q.Child == id && q.Nested != nil && q.State == checkpoints.QuestionAnswered && !q.Delivering
+		}) {
+			d.question(q.ID).State = checkpoints.QuestionDelivered
+			unsay(d.agent(q.Agent), q.Group)
+		}
+		return
+	}
+	if c.Delegated == nil || c.Delegated.Nested == nil {
+		return
+	}
+	if !c.Status.Ended() {
+		d.nestedLeft(id, at)
+		return
+	}
+	l := d.live(c.Parent)
+	d.changeNested(c, func(n *checkpoints.Nested) {
+		n.Clients = max(n.Clients-1, 0)
+		if l != nil {
+			n.Seen = &checkpoints.Turn{Launch: l.N, Before: l.Turns}
+		}
+	})
+	c = d.agent(id)
+	c.Delegated.Told = true // its record was copied just now
+	p := d.agent(c.Parent)
+	p.Sayings = slices.DeleteFunc(slices.Clone(p.Sayings), func(s checkpoints.Saying) bool { return s.Key == childKey(c) })
+}
+
+// nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
+func (d *draft) nestedLeft(id string, at time.Time) {
+	if c := d.Agents[id]; c != nil {
+		if c.Delegated != nil && toldByClients(c.Delegated.Nested) {
+			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
+			d.owed(d.Agents[id], at)
+		}
+		return
+	}
+	for _, q := range d.questions(func(q *Question) bool { return q.Child == id && toldByClients(q.Nested) }) {
+		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients - 1, Work: q.Nested.Work}
+	}
+}
+
+// clientsGone takes note that nothing is left of what an agent has started in its turns: no client waits any more.
+func (d *draft) clientsGone(agent string, at time.Time) {
+	for _, c := range d.children(agent) {
+		if toldByClients(c.Delegated.Nested) {
+			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
+			d.owed(d.Agents[c.ID], at)
+		}
+	}
+	for _, q := range d.undecided(agent) {
+		if toldByClients(q.Nested) {
+			d.question(q.ID).Nested = &checkpoints.Nested{Work: q.Nested.Work}
+		}
+	}
+}
+
+// unseen takes back what clients have told in a turn that is lost: it is told again.
+func (d *draft) unseen(agent string, turn checkpoints.Turn, at time.Time) {
+	for _, c := range d.children(agent) {
+		if n := c.Delegated.Nested; n != nil && n.Seen != nil && *n.Seen == turn {
+			d.changeNested(c, func(n *checkpoints.Nested) { n.Seen = nil })
+			c = d.agent(c.ID)
+			c.Delegated.Told = false
+			d.owed(c, at)
+		}
+	}
+}
+
+// owed tells the end of an agent to its parent, if that has not been told and no client does.
+func (d *draft) owed(c *Agent, at time.Time) {
+	if c.Status.Ended() && !c.Delegated.Told {
+		d.tellParent(d.agent(c.ID), at)
+	}
+}
+
+// awaited tells whether a client inside an agent waits for the end of a child: the process of the agent waits with it.
+func (s State) awaited(agent string) bool {
+	return slices.ContainsFunc(s.children(agent), awaitedByClient)
+}
+
+func awaitedByClient(c *Agent) bool {
+	return !c.Status.Ended() && c.Delegated != nil && toldByClients(c.Delegated.Nested)
+}

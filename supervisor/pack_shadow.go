@@ -1,0 +1,358 @@
+package supervisor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is in a repository was written by whoever wrote it, its .git/config included: filters, hooks, fsmonitor, textconv,
+// external diffs, credential helpers, pagers and transports are programs that git would run for it. None of them may run
+// because a person packs or unpacks a run. So git works in a shadow: a git folder of our own, with its own empty
+// configuration, that borrows the repository's objects and looks at its work tree. Built-in conversions are off, too: a
+// file is packed as it is on disk, byte for byte. The repository's own git folder is only read in ways that run nothing,
+// and written (unpack_git.go) by the two commands that add objects and move HEAD.
+
+// A shadow is such a git folder.
+type shadow struct {
+	dir    string   // the shadow itself
+	top    string   // the work tree
+	git    string   // the repository's own git folder: its index and HEAD
+	common string   // and the one with the objects and refs; another in a linked work tree
+	prefix string   // the folder that was asked for, relative to top; ""
+	format string   // of object names
+	muted  []string // what switches the hooks off that the repository's configuration names, as an environment
+}
+
+// errNoWorkTree means that a folder is in no git work tree.
+var errNoWorkTree = errors.New("in no git work tree")
+
+// safely are settings that stand over those of any repository.
+var safely = []string{
+	"-c", "safe.directory=*", // nothing of it runs, whoever owns it
+	"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.hooksPath=/dev/null",
+	"-c", "core.pager=cat", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "gc.auto=0",
+	"-c", "hook.reference-transaction.enabled=false", "-c", "hook.post-checkout.enabled=false", // whatever their names, from 2.55 on; see mute
+	"-c", "maintenance.auto=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.quotePath=false",
+}
+
+// safeEnv is the environment of every git that we start. Nothing of the person's reaches it but PATH.
+func safeEnv(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_PAGER=cat",
+		"GIT_AUTHOR_NAME=claude-supervise", "GIT_AUTHOR_EMAIL=claude-supervise@localhost",
+		"GIT_COMMITTER_NAME=claude-supervise", "GIT_COMMITTER_EMAIL=claude-supervise@localhost",
+	}
+}
+
+// rawAttributes switch off all that would change a file's bytes on their way; they stand over those of the work tree.
+const rawAttributes = "* -text !eol -ident !filter !working-tree-encoding !diff !merge\n"
+
+// openShadow makes a shadow of the repository whose work tree a folder is in, below scratch, an existing folder of ours.
+// errNoWorkTree if there is none.
+func openShadow(ctx context.Context, folder, scratch string) (*shadow, error) {
+	s := &shadow{dir: filepath.Join(scratch, "shadow.git")}
+	if !hasGitAbove(folder) {
+		return nil, errNoWorkTree
+	}
+	out, err := runGit(ctx, folder, scratch, nil, nil, "rev-parse", "--path-format=absolute",
+		"--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(string(out), "\n")
+	if len(lines) < 6 || lines[0] != "true" {
+		return nil, errNoWorkTree
+	}
+	s.top, s.git, s.common, s.format, s.prefix = lines[1], lines[2], lines[3], lines[4], strings.TrimSuffix(lines[5], "/")
+	if _, err := os.Lstat(filepath.Join(s.top, ".git")); err != nil {
+		return nil, errNoWorkTree // its configuration calls another folder its work tree
+	}
+	if err := s.mute(ctx); err != nil {
+		return s, err
+	}
+	return s, s.build(ctx, scratch)
+}
+
+// mute looks for hooks that the configuration names (hook.NAME.command, from git 2.54 on), among which are always those of safely: a
+// core.hooksPath does not switch these off, but each can be by its name.
+func (s *shadow) mute(ctx context.Context) error {
+	out, err := s.own(ctx, "config", "--null", "--name-only", "--get-regexp", `^hook\.`)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for key := range strings.SplitSeq(string(out), "\x00") {
+		name := strings.TrimPrefix(key, "hook.")
+		if end := strings.LastIndexByte(name, '.'); end > 0 && !slices.Contains(names, name[:end]) {
+			names = append(names, name[:end])
+		}
+		if len(names) > maxHooks {
+			return fmt.Errorf("the configuration of %s names more than %d hooks", s.top, maxHooks)
+		}
+	}
+	s.muted = []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(names))}
+	for i, name := range names {
+		s.muted = append(s.muted, fmt.Sprintf("GIT_CONFIG_KEY_%d=hook.%s.enabled", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", i))
+	}
+	return nil
+}
+
+// maxHooks bounds how many hooks a configuration may name.
+const maxHooks = 200
+
+// hasGitAbove tells whether a folder, or one that it is in, has a .git.
+func hasGitAbove(folder string) bool {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func (s *shadow) build(ctx context.Context, scratch string) error {
+	if _, err := runGit(ctx, scratch, scratch, nil, nil,
+		"init", "--quiet", "--bare", "--template=", "--object-format="+s.format, s.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "info"), 0o700); err != nil {
+		return err
+	}
+	write := func(name, text string) error {
+		return os.WriteFile(filepath.Join(s.dir, filepath.FromSlash(name)), []byte(text), 0o600)
+	}
+	ignored, shallow := settings(filepath.Join(s.common, "info", "exclude")), settings(filepath.Join(s.common, "shallow"))
+	err := errors.Join(
+		write("objects/info/alternates", filepath.Join(s.common, "objects")+"\n"),
+		write("info/attributes", rawAttributes),
+		write("info/exclude", personsIgnores(ctx, s.top)+"\n"+ignored), // the last one that fits counts
+	)
+	if shallow != "" {
+		err = errors.Join(err, write("shallow", shallow))
+	}
+	return err
+}
+
+// settings gives a small file of the repository's or the person's, "" if there is none that can be read.
+func settings(path string) string {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // whatever the configuration names must not hold us
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, _ := io.ReadAll(io.LimitReader(f, 1<<20))
+	return string(text)
+}
+
+// personsIgnores gives what the person's own configuration lets every repository ignore: secrets, as often as not.
+func personsIgnores(ctx context.Context, top string) string {
+	cmd := exec.CommandContext(ctx, "git", "-C", top, "config", "--type=path", "--get", "core.excludesFile")
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
+	out, _ := cmd.Output() // unset is an error, too
+	file := strings.TrimSuffix(string(out), "\n")
+	if file == "" {
+		config := os.Getenv("XDG_CONFIG_HOME")
+		if config == "" {
+			config = filepath.Join(os.Getenv("HOME"), ".config")
+		}
+		file = filepath.Join(config, "git", "ignore")
+	}
+	return settings(file)
+}
+
+// in runs git in the shadow, with an index of its own by that name, and gives its output.
+func (s *shadow) in(ctx context.Context, index string, stdin io.Reader, args ...string) ([]byte, error) {
+	return runGit(ctx, s.top, filepath.Dir(s.dir), s.env(index), stdin, args...)
+}
+
+func (s *shadow) env(index string) []string {
+	return []string{"GIT_DIR=" + s.dir, "GIT_WORK_TREE=" + s.top, "GIT_INDEX_FILE=" + filepath.Join(s.dir, index)}
+}
+
+// own runs git in the repository itself: only commands that run nothing, or with what they could run switched off.
+func (s *shadow) own(ctx context.Context, args ...string) ([]byte, error) {
+	env := append([]string{"GIT_DIR=" + s.git, "GIT_WORK_TREE=" + s.top}, s.muted...)
+	return runGit(ctx, s.top, filepath.Dir(s.dir), env, nil, args...)
+}
+
+// A gitError is what git said when it failed.
+type gitError struct {
+	args   []string
+	stderr string
+	err    error
+}
+
+func (e *gitError) Error() string {
+	said := strings.TrimSpace(e.stderr)
+	if said == "" {
+		said = e.err.Error()
+	}
+	return fmt.Sprintf("git %s: %s", e.args[0], said)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// runGit runs one git command and gives its output. home is a folder that holds no configuration.
+func runGit(ctx context.Context, dir, home string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	cmd, stderr := gitCommand(ctx, dir, home, env, args...)
+	cmd.Stdin = stdin
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, gitFailed(ctx, args, stderr, err)
+	}
+	return out, nil
+}
+
+func gitCommand(ctx context.Context, dir, home string, env []string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, safely...), args...)...)
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(safeEnv(home), env...), &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a ctrl-C at the terminal is for us: ctx ends git
+	return cmd, &stderr
+}
+
+func gitFailed(ctx context.Context, args []string, stderr *bytes.Buffer, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("the folder is a git work tree, and there is no git in $PATH: install it, or leave the work out with --without-work")
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
+	}
+	const most = 4 << 10
+	said := stderr.Bytes()
+	return &gitError{args: args, stderr: string(said[max(0, len(said)-most):]), err: err}
+}
+
+// head gives the commit that is checked out, "" if there is none yet, and its branch, "" if HEAD is detached.
+func (s *shadow) head(ctx context.Context) (commit, branch string, err error) {
+	if out, err := s.own(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
+		branch = strings.TrimSpace(string(out))
+	}
+	out, err := s.own(ctx, "rev-parse", "--quiet", "--verify", "HEAD")
+	var failed *gitError
+	if errors.As(err, &failed) && strings.TrimSpace(failed.stderr) == "" {
+		return "", branch, nil
+	}
+	return strings.TrimSpace(string(out)), branch, err
+}
+
+// copyIndex gives the shadow the repository's index, with what it knows of the files: so an unchanged file is not read
+// again, and one that a filter had made stays as it is in the index. Its time must stay, for git tells by it which
+// entries it cannot trust.
+func (s *shadow) copyIndex(index string) error {
+	split, err := filepath.Glob(filepath.Join(s.git, "sharedindex.*"))
+	if err != nil {
+		return err
+	}
+	for _, from := range append(split, filepath.Join(s.git, "index")) {
+		to := filepath.Join(s.dir, filepath.Base(from))
+		if filepath.Base(from) == "index" {
+			to = filepath.Join(s.dir, index)
+		}
+		info, err := os.Stat(from)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // nothing was ever added
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is no regular file", from)
+		}
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, content, 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(to, info.ModTime(), info.ModTime())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A treeEntry is a file of a tree, as git names it: its mode and what is in it. The zero value is none.
+type treeEntry struct{ mode, object string }
+
+const (
+	modeLink      = "120000"
+	modeSubmodule = "160000"
+	modeExec      = "100755"
+)
+
+// differences gives what of a tree differs from another one, as it is in the second; "" is the empty tree. A tree that
+// was made to have no end is cut off.
+func (s *shadow) differences(ctx context.Context, from, to string) (map[string]treeEntry, error) {
+	if from == "" {
+		from = s.emptyTree()
+	}
+	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", from, to}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd, stderr := gitCommand(ctx, s.top, filepath.Dir(s.dir), s.env("none"), args...)
+	out := &limited{left: maxEntries * 300, stop: cancel}
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
+		if out.left < 0 {
+			return nil, fmt.Errorf("more than %d files have changed", maxEntries)
+		}
+		return nil, gitFailed(ctx, args, stderr, err)
+	}
+	fields := strings.Split(out.kept.String(), "\x00") // :OLDMODE NEWMODE OLD NEW STATUS, then the path
+	changed := map[string]treeEntry{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		f := strings.Fields(fields[i])
+		if len(f) != 5 {
+			return nil, fmt.Errorf("git diff-tree printed %.60q", fields[i])
+		}
+		e := treeEntry{mode: f[1], object: f[3]}
+		if f[4] == "D" {
+			e = treeEntry{}
+		}
+		changed[fields[i+1]] = e
+	}
+	return changed, nil
+}
+
+// limited keeps what is written to it, and calls stop when that is too much.
+type limited struct {
+	kept bytes.Buffer // not embedded: io.Copy would go round Write, by its ReadFrom
+	left int
+	stop func()
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.left -= len(b); l.left < 0 {
+		l.stop()
+		return len(b), nil
+	}
+	return l.kept.Write(b)
+}
+
+// emptyTree is the name of the tree without files.
+func (s *shadow) emptyTree() string {
+	if s.format == "sha256" {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+}

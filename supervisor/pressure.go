@@ -1,0 +1,119 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// This file lets fewer processes be at work than the person allows while the API or the machine has too little room for them: half
+// of those that are, and after each calm while one more again. Nothing that runs is ended.
+
+// calm is how long nothing was pressed until one more process may be at work.
+const calm = 2 * time.Minute
+
+// pressAgain is how long the effect of a shrunk limit is waited for before it shrinks again.
+const pressAgain = 30 * time.Second
+
+// pressed takes note that too many processes are at work.
+func (d *draft) pressed(b Pressed, at time.Time) error {
+	working := d.working()
+	if p := d.Run.Pressure; p != nil {
+		if at.Sub(p.At) < pressAgain {
+			return unwelcome("fewer processes may be at work since %s", p.At)
+		}
+		working = min(working, p.Parallel)
+	}
+	if working < 2 && d.Run.Pressure == nil {
+		return unwelcome("one process alone presses nobody")
+	}
+	d.run().Pressure = &checkpoints.Pressure{Parallel: max(working/2, 1), By: b.By, At: at}
+	return nil
+}
+
+// eased lets one more process be at work.
+func (d *draft) eased(at time.Time) error {
+	p := d.Run.Pressure
+	if p == nil {
+		return unwelcome("nothing is pressed")
+	}
+	next := *p
+	next.Parallel, next.At = p.Parallel+1, at
+	if most := d.Config.MaxParallel; most > 0 && next.Parallel >= most || most <= 0 && next.Parallel > len(d.Agents) {
+		d.run().Pressure = nil
+		return nil
+	}
+	d.run().Pressure = &next
+	return nil
+}
+
+// parallel is how many processes may be at work; 0: any number.
+func (s State) parallel() int {
+	most := s.Config.MaxParallel
+	if p := s.Run.Pressure; p != nil && (most <= 0 || p.Parallel < most) {
+		return p.Parallel
+	}
+	return max(most, 0)
+}
+
+// planEase plans the wait for calm.
+func (s State) planEase() []Effect {
+	p := s.Run.Pressure
+	if p == nil || s.Run.Leaving != "" {
+		return nil
+	}
+	return []Effect{{Do: DoEase, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()), Until: p.At.Add(calm)}}
+}
+
+func (e *engine) ease(f Effect) func(context.Context) result { return e.until(f, Eased{}) }
+
+// parallelInWords tells a person that the number of processes that may be at work has changed; "" if it has not.
+func parallelInWords(before, after State) string {
+	if before.Run == nil || before.Run.Pressure == after.Run.Pressure {
+		return ""
+	}
+	switch was, p := before.Run.Pressure, after.Run.Pressure; {
+	case p == nil:
+		return "as many agents may be at work again as before"
+	case was == nil || p.Parallel < was.Parallel:
+		return fmt.Sprintf("%s: only %s may be at work for now", p.By, plural(p.Parallel, "agent", "agents"))
+	default:
+		return fmt.Sprintf("%s may be at work again", plural(p.Parallel, "agent", "agents"))
+	}
+}
+
+// manyAgents is how many agents have to be refused within a while for the API to be pressed by the run, and not by one of them.
+const manyAgents = 2
+
+// A strain is what the engine knows of how much its agents press the API. It goes with the supervisor.
+type strain map[string]time.Time // when the API last refused a request of an agent for want of room
+
+// refused takes note of a refusal, and tells whether several agents were refused lately.
+func (s strain) refused(agent string, at time.Time) bool {
+	s[agent] = at
+	for other, when := range s {
+		if at.Sub(when) > pressAgain {
+			delete(s, other)
+		}
+	}
+	return len(s) >= manyAgents
+}
+
+// wantsRoom tells whether a status of the API says that it has too little room.
+func wantsRoom(status int) bool { return status == 429 || status == 529 || status == 503 }
+
+type (
+	// Pressed says that the API or the machine has too little room for the processes at work; By says which, for people.
+	Pressed struct{ By string }
+
+	// Eased says that nothing was pressed for a while.
+	Eased struct{}
+)
+
+func (Pressed) event() {}
+func (Eased) event()   {}
+
+// memoryShort is why fewer processes may be at work where the machine has too little memory.
+const memoryShort = "memory is short"

@@ -1,0 +1,82 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+
+	"claude-supervise/signals"
+)
+
+// maxIdentity is how many bytes may stand around a task: every agent pays for them with every request.
+const maxIdentity = 2800
+
+func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
+	var tools []string
+	for _, tool := range signals.Tools() {
+		tools = append(tools, tool.Name)
+	}
+	for name, c := range map[string]struct {
+		config Config
+		first  string   // of the ways to ask
+		ways   []string // that are named
+		absent string
+	}{
+		"claude": {
+			config: Config{Hold: DefaultHold}, first: "ask_user", ways: append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[COMPLETION_REPORT]"),
+			absent: "cannot ask",
+		},
+		"a command": {
+			config: Config{Hold: DefaultHold, Exec: []string{"/bin/agent", "{}"}}, first: "[CLARIFICATION_NEEDED]",
+			ways:   []string{"[STOP_WORK]", "[DELEGATE_WORK]", "[COMPLETION_REPORT]"},
+			absent: "ask_user",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &story{t: t}
+			s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: c.config})
+			child := *s.state.Agents[root]
+			child.Parent = root
+			text, childs := s.state.opening(s.state.Agents[root]), s.state.opening(&child)
+			if !strings.Contains(childs, "\nYour parent: agent "+root+"\n") {
+				t.Errorf("a child reads:\n%s", childs)
+			}
+			head, task, found := strings.Cut(text, "\n\n## YOUR TASK\n\n")
+			if !found || !strings.HasPrefix(task, "Choose a database") {
+				t.Fatalf("it reads:\n%s", text)
+			}
+			for _, want := range append(c.ways, "## EXECUTION CONTEXT", "Your agent id: "+root, "Your parent: the supervisor", "When to ask:", "When not to ask:") {
+				if !strings.Contains(head, want) {
+					t.Errorf("the identity statement lacks %q", want)
+				}
+			}
+			_, how, _ := strings.Cut(head, "\nHow: ")
+			at := strings.Index(how, c.first)
+			for _, way := range c.ways {
+				if strings.Index(how, way) < at {
+					t.Errorf("%s stands before %s", way, c.first)
+				}
+			}
+			if strings.Contains(how, c.absent) {
+				t.Errorf("the identity statement says %q", c.absent)
+			}
+			around := max(len(text), len(childs)) - len(child.Task)
+			if around > maxIdentity {
+				t.Errorf("%d bytes stand around the task, at most %d are meant", around, maxIdentity)
+			}
+			t.Logf("%d bytes", around)
+		})
+	}
+}
+
+func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
+	for name, text := range map[string]string{
+		"at the gate":              gateReason(root),
+		"after a stop":             reportWanted(root, "You stopped."),
+		"with a deliverable short": deliverablesMissing(root, []string{"a.md"}),
+	} {
+		tool, block := strings.Index(text, "report_completion"), strings.Index(text, "[COMPLETION_REPORT]")
+		if tool < 0 || block < tool || !strings.Contains(text, "agent_id: "+root) {
+			t.Errorf("%s it reads: %s", name, text)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads no
+// more, and what agents print must not make the records, the files and the prompts of a run grow without end. The schemas of
+// our own tools stay below them.
+const (
+	maxHeader      = 200
+	maxText        = 16 << 10
+	maxContext     = 64 << 10 // a stop shows all that it tells in it
+	maxLabel       = 1 << 10
+	maxDescription = 4 << 10
+	maxOptionView  = 32 << 10 // a preview
+	maxKept        = 100      // options
+)
+
+// newQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what it is
+// answered with. Of what is over the bounds a part is kept, which the person is told below the context.
+func newQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
+	var cut cutting
+	options := asked.Options
+	if n := len(options); n > maxKept {
+		options = options[:maxKept]
+		cut.say("%d of %d options are left out", n-maxKept, n)
+	}
+	q := &Question{
+		Own: cut.text("id", asked.ID, maxHeader), Kind: kind, State: checkpoints.QuestionOpen,
+		Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, maxText),
+		Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
+		Validate: cut.text("rule", asked.Validate, maxText), Optional: asked.Optional, Urgent: asked.Urgent,
+	}
+	for i, o := range options {
+		of := fmt.Sprintf("option %d's ", i+1)
+		q.Options = append(q.Options, checkpoints.Option{
+			Label:       cut.text(of+"label", o.Label, maxLabel),
+			Description: cut.text(of+"description", o.Description, maxDescription),
+			Preview:     cut.text(of+"preview", o.Preview, maxOptionView),
+		})
+	}
+	if q.Cut = cut.String(); q.Cut != "" {
+		q.Context = strings.TrimSpace(q.Context + "\nNot all of it is shown: " + q.Cut + ".")
+	}
+	return q
+}
+
+// A cutting bounds the texts of a question, and says what it has cut.
+type cutting []string
+
+const maxCuts = 5 // that are told one by one
+
+func (c *cutting) say(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
+
+// text cuts a text to at most a number of bytes, between two characters.
+func (c *cutting) text(name, text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	c.say("its %s has %d bytes, of which %d are kept", name, len(text), most)
+	return strings.Clone(cutAt(text, most-len("…"))) + "…"
+}
+
+func (c cutting) String() string {
+	if len(c) > maxCuts {
+		c = append(slices.Clone(c[:maxCuts]), fmt.Sprintf("and %d more cuts like these", len(c)-maxCuts))
+	}
+	return strings.Join(c, "; ")
+}
+
+// A source is the signal or the call that a question came from.
+type source struct {
+	fingerprint string
+	signal      json.RawMessage
+	tool        *checkpoints.ToolCall
+}
+
+func sourceOf(q *Question) source { return source{q.Fingerprint, q.Signal, q.Tool} }
+
+func (s source) of(q *Question) { q.Fingerprint, q.Signal, q.Tool = s.fingerprint, s.signal, s.tool }
+
+// small is what the later questions of a group keep of it: all of it, which may be a megabyte, stands with the first.
+func (s source) small() source {
+	if len(s.signal) > 0 {
+		sig := signalOf(&Question{Signal: s.signal})
+		sig.Raw, sig.Questions = "", nil
+		sig.Fields = slices.DeleteFunc(sig.Fields, func(f signals.Field) bool { return len(f.Value) > maxHeader })
+		s.signal = encode(sig)
+	}
+	if s.tool != nil {
+		call := *s.tool
+		call.Input = json.RawMessage("{}")
+		s.tool, s.fingerprint = &call, call.Name
+	}
+	return s
+}

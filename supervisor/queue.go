@@ -1,0 +1,86 @@
+package supervisor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// This file says which agents may have a process at work: --max-parallel of them. What waits for a slot goes by priority, first
+// come first served within one; and lest something waits for ever, it rises one class for each age that it has waited.
+
+// age is how long an agent waits for a slot until it rises one priority.
+const age = 10 * time.Minute
+
+// wants puts an agent among those that wait for a slot.
+func (d *draft) wants(a *Agent, at time.Time) {
+	if a.QueuedAt == nil {
+		a.QueuedAt = &at
+	}
+	d.say(a, checkpoints.Queued, "waits for a slot: "+plural(d.parallel(), "process", "processes")+" may be at work", at)
+}
+
+// dispatch launches what waits for a slot, as far as there are some.
+func (d *draft) dispatch(at time.Time) {
+	free := d.slots()
+	if free == 0 {
+		return
+	}
+	var queue []*Agent
+	for _, a := range d.Agents {
+		if a.QueuedAt != nil && !a.Placing && !a.Status.Ended() {
+			queue = append(queue, a)
+		}
+	}
+	slices.SortFunc(queue, func(a, b *Agent) int {
+		return cmp.Or(class(a, at)-class(b, at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)
+	})
+	for i, a := range queue {
+		if free == 0 {
+			return
+		}
+		share, lender, ok := d.share(a, queue[i+1:], free)
+		if !ok {
+			d.lend(a, lender, at)
+			free = d.slots() // a process that only waited may be on its way out now
+			continue
+		}
+		free--
+		a = d.agent(a.ID)
+		d.launchAgain(a, at)
+		d.bind(a, share)
+	}
+}
+
+// class is the priority of an agent that waits, as it has risen. The root's is the first.
+func class(a *Agent, at time.Time) int {
+	return max(rank(a.Priority), 0) - int(max(at.Sub(*a.QueuedAt), 0)/age)
+}
+
+// slots is how many more processes may be at work; negative: any number.
+func (s State) slots() int {
+	most := s.parallel()
+	if most == 0 {
+		return -1
+	}
+	return max(most-s.working(), 0)
+}
+
+// working is how many processes are at work, or about to be.
+func (s State) working() int {
+	n := 0
+	for id := range s.indexed().active {
+		a := s.Agents[id]
+		if l := s.live(id); a.Placing || l != nil && !idle(a, l) && !s.awaited(id) {
+			n++
+		}
+	}
+	return n
+}
+
+// idle tells whether a process that lives does nothing but wait: for a person, or for the agent's children.
+func idle(a *Agent, l *Launch) bool {
+	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(alive(l)) == 0 && !l.TurnDue)
+}

@@ -1,0 +1,84 @@
+package supervisor
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
+	for name, hold := range map[string]time.Duration{"held": DefaultHold, "parked at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, hold },
+				signals.Field{Name: "new_task_description", Value: "Draw"}, signals.Field{Name: "independence", Value: string(checkpoints.Blocks)})
+			s.status(childOne, checkpoints.Queued)
+			s.plansNot("launch " + childOne)
+			s.turnEnds()
+			if hold == 0 {
+				s.ends()
+				s.rests(true)
+			}
+			s.is(checkpoints.Blocked)
+			s.plans("launch " + childOne)
+		})
+	}
+}
+
+func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
+	s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, 0 })
+	s.do(s.clarification("q-1", "Which database?"))
+	s.turnEnds()
+	s.ends()
+	s.rests(true)
+	s.is(checkpoints.Parked)
+	s.plans("launch " + childOne)
+	s.answers("q-1", "SQLite")
+	s.is(checkpoints.Queued)
+	s.plansNot("launch " + root)
+	s.childReports("success")
+	s.plans("launch " + root + " 2")
+}
+
+func TestWithoutALimitEverybodyIsLaunchedAtOnce(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	for i := range 20 {
+		s.delegates(root, fmt.Sprintf("a-child%07d", i), fmt.Sprintf("q-%d", i))
+	}
+	if n := s.state.working(); n != 21 {
+		t.Errorf("%d processes are at work, want 21", n)
+	}
+}
+
+func TestWhatIsStoppedWhileItWaitsForASlotIsNeverLaunched(t *testing.T) {
+	s := delegatedWork(t, func(c *Config) { c.MaxParallel = 1 })
+	s.notes(Note{Kind: noteStop, Agent: childOne})
+	s.status(childOne, checkpoints.Stopped)
+	if a := s.state.Agents[childOne]; a.QueuedAt != nil || a.Launches > 0 {
+		t.Errorf("it stands in the queue since %v, after %d launches", a.QueuedAt, a.Launches)
+	}
+}
+
+func TestAClockThatJumpsMakesNobodyRiseOrFallForEver(t *testing.T) {
+	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		waited time.Duration
+		want   int
+	}{
+		"backwards":             {-26 * time.Hour, 2},
+		"not at all":            {0, 2},
+		"just under one age":    {age - 1, 2},
+		"one age":               {age, 1},
+		"as long as P0 is away": {2 * age, 0},
+		"longer":                {3 * age, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			since := at.Add(-c.waited)
+			if got := class(&Agent{Priority: "P2", QueuedAt: &since}, at); got != c.want {
+				t.Errorf("class %d, want %d", got, c.want)
+			}
+		})
+	}
+}

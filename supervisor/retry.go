@@ -1,0 +1,108 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// This file is how work that has ended is taken up again: by resume what was cut short, by resume --failed what has failed.
+
+// failed tells whether resume --failed tries an agent's work again: it came to no good end by itself, and that is what makes the
+// run's.
+func (s State) failed(a *Agent) bool {
+	switch a.Status {
+	case checkpoints.Failed, checkpoints.Unreported:
+		return !a.Group && s.counts(a)
+	}
+	return false
+}
+
+// returning gives the ended agents with which a run that is opened so goes on.
+func (s State) returning(b Opened) map[string]bool {
+	back := map[string]bool{}
+	if b.Failed {
+		for _, a := range s.Agents {
+			if !s.failed(a) {
+				continue
+			}
+			for back[a.ID] = true; s.Agents[a.Parent] != nil; { // those above hear of it, and end anew
+				if a = s.Agents[a.Parent]; a.Status.Ended() {
+					back[a.ID] = true
+				}
+			}
+		}
+	}
+	for _, a := range s.agents() { // what an end has cut short goes on with who had ended
+		switch p := s.Agents[a.Parent]; {
+		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed && p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
+			back[a.ID] = true
+		}
+	}
+	return back
+}
+
+// revive has an agent that had ended go on: with its work, or, where work below it is tried again, once that has ended.
+func (d *draft) revive(id string, b Opened, back map[string]bool, at time.Time) {
+	a := d.agent(id)
+	awaits := false
+	for _, c := range d.children(id) {
+		awaits = awaits || b.Failed && back[c.ID] && gates(c)
+	}
+	reason := "resumed by a person"
+	a.GoOn = !awaits
+	switch {
+	case awaits:
+	case a.Launches > 0 && !d.begun(id) && a.From == "" && !d.execs(): // there is no conversation that could go on
+		a.Fresh, a.SessionID = true, sessionOf(a)
+	case b.Failed && d.failed(a) && a.Launches > 0:
+		reason = "tried again by a person"
+		a.GoOn = !toSay(a, checkpoints.Saying{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: at})
+	}
+	a.EndedAt, a.StopWanted, a.StopOnly, a.Fault, a.FaultReason, a.Failures, a.SentOn = nil, "", false, "", "", 0, false
+	a.Report, a.ToldMissing = nil, false
+	a.FinishBy, a.Rejected = 0, 0
+	if a.Delegated != nil {
+		said := *a.Delegated
+		said.Told = false
+		a.Delegated = &said
+	}
+	d.say(a, checkpoints.Queued, reason, at)
+}
+
+// tryAgain is what an agent reads whose work a person wants tried again.
+func tryAgain(a *Agent) string {
+	return fmt.Sprintf(`## TRY AGAIN
+
+Your work ended as %s (%s). A person has looked at that, and wants it tried again: the cause may be mended by now.
+
+## RESUME INSTRUCTIONS
+Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no longer counts.`,
+		a.Status, firstLine(a.Reason))
+}
+
+// Retryable is Resumable for resume --failed: the error says so where nothing in the run has failed.
+func (c Client) Retryable(ctx context.Context, id string) (Resumption, error) {
+	s, err := c.takeable(ctx, id)
+	if err != nil {
+		return Resumption{}, err
+	}
+	if !s.retries() {
+		return Resumption{}, fmt.Errorf("nothing in %s has failed, so there is nothing to try again; it is %s: %s", s.Run.ID, s.Run.Status, s.Run.Reason)
+	}
+	return c.resumption(ctx, s)
+}
+
+// Retries tells whether resume --failed would try anything in the run again.
+func (o Outcome) Retries() bool { return o.State.retries() }
+
+func (s State) retries() bool {
+	for _, a := range s.Agents {
+		if s.failed(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,249 @@
+package supervisor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// A workflow drives a run with stated children, of which each is called by its name.
+type workflow struct {
+	story
+	names map[string]string // by agent
+}
+
+// states tells the beginning of a run that is its children alone, or, with a task, one whose root reads their ends.
+func states(t *testing.T, task string, children ...Child) *workflow {
+	w := &workflow{story: story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}, names: map[string]string{"root": root}}
+	stated := identified(children)
+	for i, c := range children {
+		w.names[c.Agent] = stated[i].Agent
+	}
+	w.do(Created{
+		Run: runID, Cwd: "/work", Agent: root, Task: task, Group: task == "", Children: stated,
+		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
+	})
+	w.do(Opened{PID: 1, Policy: Ask})
+	t.Cleanup(w.folds)
+	return w
+}
+
+func stated(name, parent string, after ...string) Child {
+	return Child{Agent: name, Parent: parent, Work: Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
+}
+
+func (w *workflow) agent(name string) *Agent { return w.state.Agents[w.names[name]] }
+
+// works plays a launch of an agent to its end, with a report of this status or, where that is "", without one.
+func (w *workflow) works(name, status string) {
+	w.t.Helper()
+	id := w.names[name]
+	n := w.state.launch(id).N
+	w.plans("launch " + id)
+	w.do(Started{Agent: id, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
+	for _, d := range w.state.deliveries(id, undelivered) {
+		w.do(Sent{UUID: d.UUID, Launch: n})
+		w.do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
+	}
+	w.do(TurnBegun{Agent: id, Launch: n})
+	if status != "" {
+		w.do(Heard{Agent: id, Launch: n, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: id, Fields: []signals.Field{
+			{Name: "status", Value: status}, {Name: "summary", Value: name + " came to " + status},
+		}}}})
+	}
+	w.do(TurnEnded{Agent: id, Launch: n})
+	for _, d := range w.state.deliveries(id, waitsForReceipt) {
+		w.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	}
+	if status != "" {
+		w.do(Checked{Agent: id})
+	}
+	w.endsFor(name, Ended{Outcome: "exit 0"})
+}
+
+// endsFor plays the end of an agent's process, and what follows it before anything is concluded.
+func (w *workflow) endsFor(name string, how Ended) {
+	w.t.Helper()
+	how.Agent, how.Launch = w.names[name], w.agent(name).Launches
+	w.do(how)
+	w.looks()
+}
+
+// looks plays what is looked at of processes that have ended before anything is said again.
+func (w *workflow) looks() {
+	w.t.Helper()
+	for _, e := range Plan(w.state) {
+		switch e.Do {
+		case DoConfirm:
+			w.do(Confirmed{UUID: e.Delivery})
+		case DoSurvey:
+			w.do(Surveyed{Agent: e.Agent, Launch: e.Launch})
+		}
+	}
+}
+
+// triesAgain plays resume --failed.
+func (w *workflow) triesAgain() {
+	w.t.Helper()
+	if keys := w.keys(); len(keys) == 1 && strings.HasPrefix(keys[0], "merge ") {
+		w.do(Merged{})
+	}
+	w.plans("leave")
+	w.do(Left{})
+	w.do(Opened{PID: 2, Policy: Ask, Failed: true})
+	w.looks()
+}
+
+// are checks the statuses of agents, given as "NAME STATUS".
+func (w *workflow) are(want ...string) {
+	w.t.Helper()
+	for _, is := range want {
+		name, status, _ := strings.Cut(is, " ")
+		if a := w.agent(name); string(a.Status) != status {
+			w.t.Errorf("%s is %s (%s), want %s", name, a.Status, a.Reason, status)
+		}
+	}
+}
+
+// lastPrompt is the newest text that was said to an agent.
+func (w *workflow) lastPrompt(name string) string {
+	ds := w.state.deliveries(w.names[name], func(d *Delivery) bool { return d.Tool == nil })
+	return ds[len(ds)-1].Text
+}
+
+func TestStatedWorkBeginsInItsOrderAndTheRunIsWhatItCameTo(t *testing.T) {
+	w := states(t, "", stated("schema", ""), stated("api", "", "schema"), stated("routes", "api"), stated("docs", "", "api"))
+	w.are("root blocked", "schema starting", "api blocked", "routes blocked", "docs blocked")
+	w.works("schema", "success")
+	w.are("routes starting", "api blocked", "docs blocked")
+	if !strings.Contains(w.lastPrompt("routes"), "schema came to success") {
+		t.Error("what stands below an agent is not told of what that comes after")
+	}
+	w.works("routes", "success")
+	w.are("api starting", "docs blocked")
+	if !strings.Contains(w.lastPrompt("api"), "routes came to success") {
+		t.Error("an agent is not told how what stands below it has ended")
+	}
+	w.works("api", "partial_success")
+	w.works("docs", "success")
+	w.are("root partial", "docs succeeded")
+	if got := w.state.Agents[root].Reason; got != "api ("+w.names["api"]+"): reported partial success: api came to partial_success" {
+		t.Error(got)
+	}
+}
+
+func TestTheRootReadsHowStatedWorkHasEndedWhetherWellOrNot(t *testing.T) {
+	w := states(t, "Put it together", stated("a", ""), stated("b", ""))
+	w.are("root blocked")
+	w.works("a", "success")
+	w.works("b", "failed")
+	w.are("root starting")
+	for _, said := range []string{"Put it together", "a came to success", "b came to failed"} {
+		if !strings.Contains(w.lastPrompt("root"), said) {
+			t.Errorf("the root is not told %q", said)
+		}
+	}
+}
+
+func TestWhatComesAfterAFailureCannotBeginAndIsTriedAgainWithIt(t *testing.T) {
+	w := states(t, "", stated("a", ""), stated("b", "", "a"), stated("c", ""))
+	w.works("c", "success")
+	w.works("a", "failed")
+	w.are("a failed", "b failed", "c succeeded", "root failed")
+	w.triesAgain()
+	w.are("a starting", "b blocked", "c succeeded", "root blocked")
+	w.plansNot("launch " + w.names["c"])
+	if got := w.lastPrompt("a"); !strings.HasPrefix(got, "## TRY AGAIN\n\nYour work ended as failed (reported failure: a came to failed).") {
+		t.Errorf("it is told:\n%s", got)
+	}
+	w.works("a", "success")
+	w.works("b", "success")
+	w.are("root succeeded")
+	if w.state.Agents[w.names["c"]].Launches != 1 {
+		t.Error("what had succeeded was launched again")
+	}
+}
+
+func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
+	w := states(t, "Put it together", stated("a", ""), stated("b", ""))
+	w.works("a", "success")
+	w.works("b", "")
+	w.works("root", "success")
+	w.are("b unreported", "root succeeded")
+	if code := exitCodeOf(w.state); code != ExitUnreported {
+		t.Errorf("the run exits %d", code)
+	}
+	w.triesAgain()
+	w.are("a succeeded", "b starting", "root blocked")
+	w.plansNot("launch " + root)
+	w.works("b", "success")
+	if got := w.lastPrompt("root"); !strings.HasPrefix(got, "## DELEGATED WORK ENDED") || strings.Contains(got, "a came to") {
+		t.Errorf("the root is told:\n%s", got)
+	}
+	w.works("root", "success")
+	w.are("root succeeded")
+	if code := exitCodeOf(w.state); code != ExitSuccess {
+		t.Errorf("the run exits %d", code)
+	}
+}
+
+func TestATryThatFailsAgainCanBeTriedOnceMore(t *testing.T) {
+	w := states(t, "", stated("a", ""))
+	w.works("a", "failed")
+	for range 3 {
+		w.triesAgain()
+		w.works("a", "failed")
+		w.are("root failed")
+	}
+	if got := w.agent("a").Launches; got != 4 {
+		t.Errorf("it was launched %d times", got)
+	}
+}
+
+func TestOptionalAndStoppedAndPartialWorkIsNotTriedAgain(t *testing.T) {
+	optional := stated("optional", "")
+	optional.Said.Independence = checkpoints.Optional
+	w := states(t, "", optional, stated("partial", ""), stated("stopped", ""))
+	w.works("optional", "failed")
+	w.works("partial", "partial_success")
+	w.notes(Note{Kind: noteStop, Agent: w.names["stopped"]})
+	w.endsFor("stopped", Ended{Outcome: "killed"})
+	w.are("root stopped")
+	if w.state.retries() {
+		t.Error("there is something to try again")
+	}
+	w.triesAgain()
+	w.are("optional failed", "partial partial", "stopped stopped", "root stopped")
+}
+
+func TestAWorkThatNeverBeganIsTriedAgainWithoutAWordOfIt(t *testing.T) {
+	w := states(t, "", stated("a", ""))
+	w.endsFor("a", Ended{Failure: procs.Failure{Kind: procs.NotStarted, Reason: "it is not there"}})
+	w.are("a failed", "root failed")
+	w.triesAgain()
+	w.are("a starting")
+	if got := w.lastPrompt("a"); !strings.Contains(got, "## YOUR TASK\n\nDo a") {
+		t.Errorf("it is told:\n%s", got)
+	}
+}
+
+func TestAPolicyWithinAnotherIsTheStricterForEachDepth(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"auto", "ask", "ask"}, {"ask", "auto", "ask"}, {"auto", "auto,deny", "auto,deny"}, {"auto,ask", "ask,auto", "ask,ask"}, {"deny", "auto,auto", "deny,deny"},
+	} {
+		a, _ := ParseDelegates(c.a)
+		b, _ := ParseDelegates(c.b)
+		want, _ := ParseDelegates(c.want)
+		if got := a.Within(b); !slices.Equal(got, want) {
+			t.Errorf("%s within %s is %v", c.a, c.b, got)
+		}
+	}
+	if got := (Delegates)(nil).Within(nil); !slices.Equal(got, Delegates{AskDelegations}) {
+		t.Errorf("nothing within nothing is %v", got)
+	}
+}

@@ -1,0 +1,102 @@
+package supervisor
+
+import (
+	"path"
+	"strings"
+)
+
+// from gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against others.
+func (r Rule) from(folder string) Rule {
+	if (r.Tool == "Read" || r.Tool == "Edit") && strings.HasPrefix(r.Spec, "/") && !strings.HasPrefix(r.Spec, "//") {
+		r.Spec = "/" + path.Join(folder, r.Spec)
+	}
+	return r
+}
+
+// pathCovered tells whether the path of a rule covers that of an exact one, from the root or from the folder. The forms are
+// those of gitignore as Claude Code reads them: //from/the/root, /from/the/folder, ./here or here; * stands for anything in
+// one name, ** for any number of names, and what ends in a folder's name is all that lies under it.
+//
+// Less is covered than gitignore would: a name alone is one in the folder and not at any depth, no wildcard stands for a name
+// that begins with a dot (.git, .claude, .env), and ~ is left to claude.
+func pathCovered(rule, exact, cwd string) bool {
+	target, fromRoot := strings.CutPrefix(exact, "/")
+	if !fromRoot {
+		return false
+	}
+	if !strings.HasPrefix(target, "/") {
+		target = strings.TrimSuffix(cwd, "/") + exact
+	}
+	if !path.IsAbs(target) || path.Clean(target) != target {
+		return false
+	}
+	switch {
+	case strings.HasPrefix(rule, "!"), strings.HasPrefix(rule, "~"), strings.ContainsRune(rule, '\\'):
+		return false
+	case strings.HasPrefix(rule, "//"):
+		rule = rule[1:]
+	default:
+		if !path.IsAbs(cwd) || strings.ContainsAny(cwd, `*?[\`) {
+			return false
+		}
+		rule = path.Join(cwd, "/") + "/" + strings.TrimPrefix(strings.TrimPrefix(rule, "./"), "/")
+	}
+	names := strings.Split(strings.Trim(rule, "/"), "/")
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." {
+			return false
+		}
+	}
+	return namesCovered(names, strings.Split(target[1:], "/"))
+}
+
+// namesCovered holds the names of a rule against those of a path.
+func namesCovered(rule, target []string) bool {
+	// reached[i]: the rule's names before i are matched by the target's names so far
+	reached := make([]bool, len(rule)+1)
+	step := func(from []bool) { // ** may be no name at all
+		for i, name := range rule {
+			if from[i] && name == "**" {
+				from[i+1] = true
+			}
+		}
+	}
+	reached[0] = true
+	step(reached)
+	for n, name := range target {
+		next := make([]bool, len(rule)+1)
+		for i, want := range rule {
+			switch {
+			case !reached[i]:
+			case want == "**":
+				next[i] = !strings.HasPrefix(name, ".")
+			case nameCovered(want, name):
+				next[i+1] = true
+			}
+		}
+		step(next)
+		reached = next
+		if reached[len(rule)] && rule[len(rule)-1] != "**" && plainNames(target[n+1:]) {
+			return true // a folder, and all that lies under it
+		}
+	}
+	return reached[len(rule)]
+}
+
+func nameCovered(rule, name string) bool {
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(rule, ".") {
+		return false
+	}
+	ok, err := path.Match(rule, name)
+	return err == nil && ok
+}
+
+// plainNames tells that none of the names begins with a dot.
+func plainNames(names []string) bool {
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,190 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// saveAgain is how long to wait before a save that failed is tried again. Meanwhile the children are not read.
+const saveAgain = 2 * time.Second
+
+// apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. While a batch is
+// open the event is taken with it.
+func (e *engine) apply(ctx context.Context, body Body) error {
+	event := Event{At: now(), Body: body}
+	if e.batch == nil {
+		return e.applyAll(ctx, []happening{{event: &event}})
+	}
+	next, welcome, err := e.step(e.state, event)
+	if err != nil || !welcome {
+		return err
+	}
+	e.batch.happened = append(e.batch.happened, happening{event: &event})
+	e.state = next
+	return nil
+}
+
+// applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken first.
+func (e *engine) applyAll(ctx context.Context, happened []happening) error {
+	for {
+		err := e.once(ctx, happened)
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+		if err := e.takeInbox(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// once tries to take events; checkpoints.ErrInboxMoved if the inbox has to be looked at before.
+func (e *engine) once(ctx context.Context, happened []happening) error {
+	before, after := e.state, e.state
+	var events []Event
+	var told []Notice
+	decisive, opened := false, false
+	for _, h := range happened {
+		if h.event == nil {
+			told = append(told, h.notice)
+			continue
+		}
+		next, welcome, err := e.step(after, *h.event)
+		if err != nil {
+			return err
+		}
+		if !welcome {
+			continue
+		}
+		told = append(told, notices(after, next, *h.event)...)
+		decisive = decisive || decides(after, next, *h.event)
+		_, opens := h.event.Body.(Opened)
+		opened = opened || opens
+		events, after = append(events, *h.event), next
+	}
+	if len(events) > 0 {
+		if err := e.save(ctx, after, events, decisive); err != nil {
+			return err
+		}
+	}
+	e.state = after
+	for _, n := range told {
+		e.Tell(n)
+	}
+	if opened || !maps.Equal(before.Questions, after.Questions) {
+		e.keeper.set(after.questions(func(*Question) bool { return true }))
+		e.Open(after.questions(func(q *Question) bool { return q.State == checkpoints.QuestionOpen }))
+	}
+	return nil
+}
+
+// step takes a step, and tells whether the event was welcome: one that is not changes nothing.
+func (e *engine) step(s State, event Event) (next State, welcome bool, err error) {
+	next, err = Step(s, event)
+	if errors.Is(err, ErrUnwelcome) {
+		e.log.Debug().Err(err).Type("event", event.Body).Msg("unwelcome")
+		return s, false, nil
+	}
+	return next, err == nil, err
+}
+
+// save commits what events changed. Where the disk refuses, it says so and tries again until it can: the children
+// are not read meanwhile, and nothing is shown or done that is not saved.
+func (e *engine) save(ctx context.Context, next State, events []Event, decisive bool) error {
+	change := changes(e.state, next)
+	for i, event := range events {
+		record, err := event.record(e.run, e.seq+int64(i)+1)
+		if err != nil {
+			return err
+		}
+		at(e.At, beforeSave+record.Type)
+		change.Earlier = append(change.Earlier, record)
+	}
+	last := len(events) - 1
+	change.Event, change.Earlier = change.Earlier[last], change.Earlier[:last]
+	change.CheckInbox, change.IfInboxAt = decisive, next.Taken
+	for told := false; ; {
+		err := e.Store.Commit(ctx, change)
+		switch {
+		case err == nil:
+			e.seq += int64(len(events))
+			for _, event := range events {
+				at(e.At, afterSave+event.name())
+				e.log.Debug().Type("event", event.Body).Interface("body", event.Body).Msg("saved")
+			}
+			if told {
+				e.Tell(Notice{Time: now(), Run: e.run, Type: Progress, Text: "the state can be saved again; going on"})
+			}
+			return nil
+		case errors.Is(err, checkpoints.ErrInboxMoved), ctx.Err() != nil:
+			return err
+		case errors.Is(err, checkpoints.ErrOutOfOrder), errors.Is(err, checkpoints.ErrDuplicateID):
+			return fmt.Errorf("%w: %w", ErrBug, err)
+		}
+		e.log.Error().Err(err).Msg("save")
+		if !told {
+			told = true
+			e.Tell(Notice{Time: now(), Run: e.run, Type: Progress, Trouble: true, Text: fmt.Sprintf(
+				"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v", err, saveAgain)})
+		}
+		select {
+		case <-time.After(saveAgain):
+		case <-e.Interrupts:
+			return errAbandoned
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// decides tells whether an event closes the door on what may lie in the inbox unseen: answers begin their way to an
+// agent, a script has taken one by itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the
+// supervisor leaves.
+func decides(before, after State, event Event) bool {
+	switch event.Body.(type) {
+	case Left, FileGone:
+		return true
+	}
+	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
+		return true
+	}
+	for id, a := range after.Agents {
+		old := before.Agents[id]
+		if old == nil || old == a {
+			continue
+		}
+		ends := old.EndedAt == nil && a.EndedAt != nil
+		tells := a.Delegated != nil && a.Delegated.Nested != nil && a.Delegated.Told && !old.Delegated.Told // a client may have told it
+		if ends || tells {
+			return true
+		}
+	}
+	for id, q := range after.Questions {
+		if old := before.Questions[id]; q.Delivering && (old == nil || !old.Delivering) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeInbox turns what other processes have left into one event.
+func (e *engine) takeInbox(ctx context.Context) error {
+	for {
+		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
+		if err != nil {
+			e.log.Error().Err(err).Msg("inbox")
+			return nil // it is read again within a minute
+		}
+		if len(notes) == 0 {
+			return nil
+		}
+		err = e.once(ctx, []happening{{event: &Event{At: now(), Body: Noted{Notes: notes, Named: e.notesNamed(notes)}}}})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// A simNested is a run that an agent has started in a call of Bash: its client waits there, and the turn with it.
+type simNested struct {
+	NestedRun
+	toolUse  string
+	asked    string // the id that it came with: it may turn out that another is at work on the same
+	patience int
+}
+
+// nests starts a run inside the agent.
+func (p *simProcess) nests() {
+	r := p.w.disk.kept.Run
+	if p.raw || r.EndedAt != nil || r.Packed != "" {
+		return
+	}
+	w := Work{Task: "Look into " + pick(p.w, p.w.id("T"), "what is left"), Said: checkpoints.Delegated{
+		Reason: "the agent has started it as a run of its own, and waits for it or goes on",
+	}}.usual()
+	nest := nesting{Agent: p.w.childID(), Launch: p.launch, Waits: !p.w.one(4), Work: w}
+	n := &simNested{toolUse: p.w.id("toolu_"), asked: nest.Agent, patience: p.w.rng.IntN(60), NestedRun: NestedRun{
+		Run: runID, Agent: nest.Agent, Caller: Caller{Run: runID, Agent: p.agent, Launch: p.launch}, fingerprint: nest.fingerprint(), work: w,
+	}}
+	s := p.w.disk.kept
+	if child, q := s.nestedFor(&n.NestedRun); child != nil {
+		n.Agent = child.ID
+	} else if q == nil && s.nestedRefused(s.Agents[p.agent], w) != "" {
+		return
+	}
+	p.keep(talkEntry{said: procs.ToolUse{ID: n.toolUse, Name: "Bash", Input: encode(map[string]string{"command": "claude-supervise run '" + w.Task + "'"})}})
+	p.w.disk.leave(Note{Kind: noteNested, Agent: p.agent, By: "agent " + p.agent, Doc: encode(nest)})
+	n.seq = int64(len(p.w.disk.inbox))
+	p.w.ring()
+	if nest.Waits {
+		p.nested = n
+		return
+	}
+	p.returns(n, "It is started.")
+}
+
+// notStartedText begins what an agent reads whose nested run is refused.
+const notStartedText = "It was not started: "
+
+// watches is one look of the client.
+func (p *simProcess) watches() {
+	n, w := p.nested, p.w
+	end := n.seen(w.disk.kept)
+	switch {
+	case end.Agent != nil && end.Agent.Status.Ended():
+		p.leaves(noteNestedSeen)
+		if n.Agent != n.asked {
+			w.truth.ends[n.Agent]++ // it asked for it
+		}
+		p.returns(n, fmt.Sprintf("%s%s\nOutcome: %s", endHeading, n.Agent, end.Agent.Status))
+	case end.Refused != "":
+		p.leaves(noteNestedSeen)
+		p.returns(n, notStartedText+end.Refused)
+	default:
+		if n.patience--; n.patience >= 0 {
+			return
+		}
+		if !w.one(4) { // else it is killed, and says nothing
+			p.leaves(noteNestedLeft)
+		}
+		p.returns(n, "It goes on; its end is told.")
+	}
+}
+
+func (p *simProcess) leaves(kind string) {
+	if r := p.w.disk.kept.Run; r.EndedAt == nil && r.Packed == "" {
+		p.w.disk.leave(Note{Kind: kind, Agent: p.nested.Agent, By: "agent " + p.agent})
+		p.w.ring()
+	}
+}
+
+// returns ends the call in which a run was started.
+func (p *simProcess) returns(n *simNested, text string) {
+	p.nested = nil
+	p.keep(talkEntry{call: n.toolUse, read: text, said: procs.ToolResult{ToolUse: n.toolUse, Text: text}})
+}
+
+// unseen counts ends of children that count as told no more, since the turn is lost in which a client has told them.
+func (t *truth) unseen(before, after State) {
+	for id, a := range after.Agents {
+		old := before.Agents[id]
+		if old != nil && old.Delegated != nil && old.Delegated.Nested != nil && old.Delegated.Nested.Seen != nil && a.Delegated.Nested.Seen == nil {
+			t.ends[id]++
+		}
+	}
+}

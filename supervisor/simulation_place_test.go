@@ -1,0 +1,96 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"claude-supervise/checkpoints"
+)
+
+// placeRules are of where agents work.
+var placeRules = []rule{
+	{"an agent works when its folder is ready, and until it is looked through", foldersAreReady},
+	{"a worktree has one agent", worktreesAreOwn},
+	{"the findings of a run are merged before it is left", findingsAreMerged},
+}
+
+func (e *simEngine) place(f *flight, effect Effect) {
+	a := e.state.Agents[effect.Agent]
+	b := Placed{Agent: a.ID, Cwd: a.Cwd, Worktree: a.Worktree}
+	gone := contextFiles(a.Delegated.Context)
+	f.then(func() {
+		if b.Worktree != nil {
+			w := *b.Worktree
+			if e.w.one(4) {
+				w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: w.From, Problem: "no space left on device"}
+			} else {
+				if w.State != checkpoints.WorktreeKept {
+					w.Path, w.Repo, w.Base = "/worktrees/"+a.ID, "/work", "c0ffee"
+				}
+				w.State, b.Cwd = checkpoints.WorktreeMade, w.Path
+			}
+			b.Worktree = &w
+		}
+		if e.w.one(2) {
+			b.Gone = gone
+		}
+	})
+	f.finish = func() Body { return b }
+}
+
+func (e *simEngine) tidy(f *flight, effect Effect) {
+	tree := *e.state.Agents[effect.Agent].Worktree
+	f.then(func() {
+		tree.State = checkpoints.WorktreeRemoved
+		if e.w.one(2) {
+			tree.State, tree.Tip, tree.Commits = checkpoints.WorktreeKept, tree.Branch, 1
+		}
+	})
+	f.finish = func() Body { return Tidied{Agent: effect.Agent, Worktree: tree} }
+}
+
+func (e *simEngine) merge(f *flight, _ Effect) {
+	full := e.w.one(8)
+	f.then(func() {})
+	f.finish = func() Body {
+		if full {
+			return Merged{Problem: "no space left on device", Again: true}
+		}
+		return Merged{}
+	}
+}
+
+func foldersAreReady(w *simulation, before, after State, _ Event) string {
+	for id, a := range after.Agents {
+		switch {
+		case (a.Placing || a.Tidying) && (after.live(id) != nil || w.alive(id) > 0):
+			return id + " has a process"
+		case a.Tidying && a.Status.Ended():
+			return id + " has ended before its worktree was looked through"
+		case a.Status.Ended() && a.Worktree != nil && a.Worktree.State == checkpoints.WorktreeMade:
+			return id + " has ended and left its worktree as it was"
+		case after.Config.Worktree && a.Delegated != nil && len(after.Launches[id]) > len(before.Launches[id]) && (!a.Placed || a.Worktree == nil):
+			return id + " is launched, and nobody has made its folder ready"
+		}
+	}
+	return ""
+}
+
+func worktreesAreOwn(_ *simulation, _, after State, _ Event) string {
+	paths := map[string]string{}
+	for id, a := range after.Agents {
+		if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
+			if other := paths[w.Path]; other != "" {
+				return fmt.Sprintf("%s and %s work in %s", other, id, w.Path)
+			}
+			paths[w.Path] = id
+		}
+	}
+	return ""
+}
+
+func findingsAreMerged(_ *simulation, _, after State, e Event) string {
+	if _, left := e.Body.(Left); left && after.Run.Left == leavingEnded && len(after.Agents) > 1 && (after.Run.Merged == nil || !after.Run.Merged.Done) {
+		return fmt.Sprintf("%+v", after.Run.Merged)
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package supervisor
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// BenchmarkQuestionAfterManyQuestions is what one question in a call costs from asking to receipt, four events with their plans
+// and their changes, in a session that has asked so many before.
+func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
+	for _, n := range []int{0, 100, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := askedBefore(n)
+			at := s.Run.StartedAt.Add(24 * time.Hour)
+			ask := askUser("q-now")
+			var next State
+			do := func(s State, body Body) State {
+				var err error
+				if next, err = Step(s, Event{At: at, Body: body}); err != nil {
+					b.Fatal(err)
+				}
+				changes(s, next)
+				Plan(next)
+				return next
+			}
+			for b.Loop() {
+				s := do(s, ask)
+				s = do(s, Noted{Notes: []Note{{Seq: 1, Run: runID, Kind: noteAnswer, Question: "q-now", Value: "SQLite", By: "terminal", At: at}}})
+				var uuid string
+				for _, e := range Plan(s) {
+					if e.Do == DoDeliver {
+						uuid = e.Delivery
+					}
+				}
+				s = do(s, Sent{UUID: uuid, Launch: 1})
+				do(s, Received{UUID: uuid, State: checkpoints.DeliveryDelivered})
+			}
+			if q := next.Questions["q-now"]; q.State != checkpoints.QuestionDelivered {
+				b.Fatalf("the question is %s", q.State)
+			}
+		})
+	}
+}
+
+// askedBefore is an agent at work, who was answered n questions in calls.
+func askedBefore(n int) State {
+	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
+	s := State{}
+	for _, body := range []Body{
+		Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: Config{Hold: DefaultHold, MaxHeld: -1}},
+		Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask}, Started{Agent: root, Launch: 1, PID: 100}, TurnBegun{Agent: root, Launch: 1},
+	} {
+		var err error
+		if s, err = Step(s, Event{At: at, Body: body}); err != nil {
+			panic(err)
+		}
+	}
+	for i := range n {
+		at := at.Add(time.Duration(i) * time.Second)
+		call := checkpoints.ToolCall{Launch: 1, Request: fmt.Sprint("r", i), ToolUse: fmt.Sprint("t", i), Name: askUserQuestion}
+		q := &Question{
+			ID: fmt.Sprint("q-", i), Run: runID, Agent: root, Group: fmt.Sprint("q-", i), Kind: checkpoints.AskClarification, State: checkpoints.QuestionDelivered,
+			Text: "Which?", Tool: &call, AskedAt: at, Answer: "this", AnsweredAt: &at, Delivering: true, Noticed: 1,
+		}
+		s.Questions[q.ID] = q
+		v := &Delivery{UUID: fmt.Sprint("u", i), Agent: root, Seq: i + 2, State: checkpoints.DeliveryDelivered, Launch: 1, Tool: &call, Groups: []string{q.ID}}
+		s.Deliveries[v.UUID] = v
+	}
+	return s
+}

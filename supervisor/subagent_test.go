@@ -1,0 +1,186 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// parks begins a story in which a subagent asks and the process is parked, on a release.
+func parks(t *testing.T, version string) *story {
+	s := begin(t, func(c *Config) { c.Hold = 0 })
+	s.do(TurnBegun{Agent: root, Launch: 1, Version: version})
+	from := &checkpoints.Subagent{ToolUse: "toolu_agent", Type: "general-purpose", Task: "look at the schema", Prompt: "Look at the schema, then decide.", Depth: 1}
+	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"},{"text":"And which?"}]}`, from, "q-1", "q-2")
+	s.ends()
+	s.plans("survey")
+	looked := *from
+	looked.ID, looked.Done = "sub1", "Files that it wrote:\n- schema.sql"
+	s.do(Surveyed{Agent: root, Launch: 1, Checkpoint: "some work", Subagents: map[string]checkpoints.Subagent{"q-1": looked}})
+	s.do(Confirmed{UUID: s.state.deliveries(root, waitsForReceipt)[0].UUID, Found: true})
+	s.is(checkpoints.Parked)
+	return s
+}
+
+func TestAParkedSubagentIsRevivedWithItsAnswers(t *testing.T) {
+	s := parks(t, "2.1.329")
+	s.answers("q-1", "this one")
+	s.is(checkpoints.Parked)
+	s.answers("q-2", "that one")
+	text := s.delivered(2)
+	for _, want := range []string{"sub1 (look at the schema)", "A1: this one", "A2: that one", `to "sub1"`, "SendMessage"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q the agent reads:\n%s", want, text)
+		}
+	}
+}
+
+func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
+	for name, tell := range map[string]func() string{
+		"by the release": func() string {
+			s := parks(t, "2.1.7")
+			s.answers("q-1", "this one")
+			s.answers("q-2", "that one")
+			return s.delivered(2)
+		},
+		"in a new conversation": func() string {
+			s := parks(t, "2.1.329")
+			l := &Launch{Agent: root, N: 2} // and no --resume
+			sub := s.state.Questions["q-1"].Tool.From
+			return s.state.subagentAnswered(sub, [][]*Question{s.state.group("q-1")}, s.state.revives(root, l))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := tell()
+			for _, want := range []string{"Start a subagent of type general-purpose", "Look at the schema, then decide.", "- schema.sql"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("without %q the agent reads:\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "SendMessage") {
+				t.Errorf("it is told to revive it:\n%s", text)
+			}
+			if strings.Index(text, "- schema.sql") > strings.Index(text, "## RESUME INSTRUCTIONS") {
+				t.Errorf("what is quoted stands below what it is told:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestWhatOneSubagentAskedInSeveralCallsIsToldItOnce(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Hold = 0 })
+	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
+	one := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
+	two := &checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}
+	s.do(Besides{Agent: root, Launch: 1, AtWork: true})
+	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, one, "q-1")
+	s.calls("r2", "ask_user", `{"questions":[{"text":"Other?"}]}`, two, "q-2")
+	s.calls("r3", "stop_work", `{"blocker_type":"error","details":"No disk"}`, one, "q-3")
+	s.do(Besides{Agent: root, Launch: 1})
+	s.ends()
+	s.rests(true)
+	s.answers("q-1", "a")
+	s.answers("q-2", "b")
+	s.answers("q-3", "resolved: freed some")
+	s.do(Prepared{Question: "q-3"})
+	text := s.delivered(2)
+	if n := strings.Count(text, "Call SendMessage"); n != 2 {
+		t.Errorf("%d subagents are revived:\n%s", n, text)
+	}
+	if !strings.Contains(text, "freed some") || strings.Index(text, "freed some") > strings.Index(text, `to "sub1"`) {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestAnAnswerThatTheSubagentHasReadIsNotSaidAgain(t *testing.T) {
+	s := begin(t, nil)
+	from := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
+	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, from, "q-1")
+	s.answers("q-1", "a")
+	d := s.delivers(1)
+	s.do(Ended{Agent: root, Launch: 1, Outcome: "ended by SIGKILL"})
+	s.plans("confirm " + d.UUID)
+	for _, v := range s.state.deliveries(root, waitsForReceipt) {
+		s.do(Confirmed{UUID: v.UUID, Found: true}) // its transcript has the result
+	}
+	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+		t.Errorf("the question is %s", q.State)
+	}
+}
+
+// cut begins a story in which a subagent has read its answer, and is killed at its work with its process.
+func cut(t *testing.T, version string) *story {
+	s := begin(t, nil)
+	s.do(TurnBegun{Agent: root, Launch: 1, Version: version})
+	from := checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Prompt: "Look at the schema.", Depth: 1}
+	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, &from, "q-1")
+	s.answers("q-1", "a")
+	s.delivers(1)
+	s.do(Ended{Agent: root, Launch: 1, Outcome: "ended by SIGKILL", Failure: crash()})
+	from.Interrupted, from.Done = true, "Files that it wrote:\n- schema.sql"
+	s.do(Surveyed{Agent: root, Launch: 1, Subagents: map[string]checkpoints.Subagent{"q-1": from}})
+	for _, v := range s.state.deliveries(root, waitsForReceipt) {
+		s.do(Confirmed{UUID: v.UUID, Found: true})
+	}
+	s.do(RetryDue{Agent: root})
+	return s
+}
+
+func TestASubagentThatHadItsAnswerIsSentOnWithItsWork(t *testing.T) {
+	s := cut(t, "2.1.329")
+	text := s.delivered(2)
+	for _, want := range []string{"## SUBAGENT INTERRUPTED", `Call SendMessage`, `to "sub1" and the message to go on`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q the agent reads:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "A1:") {
+		t.Errorf("it is told the answer again:\n%s", text)
+	}
+	s.dies(crash())
+	s.rests(true)
+	s.do(RetryDue{Agent: root})
+	if text := s.delivered(3); strings.Contains(text, "sub1") {
+		t.Errorf("it is told of it again:\n%s", text)
+	}
+}
+
+func TestWhereItCannotBeSentOnTheOneInItsPlaceIsToldTheAnswer(t *testing.T) {
+	text := cut(t, "2.1.7").delivered(2)
+	for _, want := range []string{"A1: a", "Start a subagent", "Look at the schema.", "- schema.sql"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q the agent reads:\n%s", want, text)
+		}
+	}
+}
+
+func TestWhatASubagentIsToldIsSaidAgainInANewConversation(t *testing.T) {
+	s := cut(t, "2.1.329")
+	s.launches(2)
+	s.dies(procs.Failure{Kind: procs.SessionGone, Reason: "no conversation"})
+	s.do(Surveyed{Agent: root, Launch: 2})
+	if text := s.delivered(3); !strings.Contains(text, "A1: a") || !strings.Contains(text, "Start a subagent") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+// A process that resumes a conversation may end an empty turn of its own before it begins that of the prompt.
+func TestAPromptIsNotForgottenWhenAnotherTurnEndsBeforeItBegins(t *testing.T) {
+	s := begin(t, nil)
+	s.asks("q-1", "Which?")
+	s.answers("q-1", "SQLite")
+	for _, e := range Plan(s.state) {
+		if e.Do == DoDeliver {
+			s.do(Sent{UUID: e.Delivery, Launch: 1})
+		}
+	}
+	s.do(TurnEnded{Agent: root, Launch: 1})
+	s.dies(crash())
+	s.rests(true)
+	s.do(RetryDue{Agent: root})
+	if text := s.delivered(2); !strings.Contains(text, "## GO ON") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}

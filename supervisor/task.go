@@ -1,0 +1,123 @@
+package supervisor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// A Task is what `run` was asked to do.
+type Task struct {
+	Run               string // its id, from NewRun; "" makes one
+	Prompt, Name, Cwd string
+	Brief             Brief
+	Config            Config
+	Estimated         string // how long it takes, as written; "" if nobody says
+	From              string // the session with whose conversation it begins; see Continuation
+
+	// What the task itself states of work for other agents, each after the one that it stands below. The root begins once all of it
+	// has ended, and reads how. A Group has no root with a conversation: Prompt says to people what the tasks are.
+	Children []Child
+	Group    bool
+}
+
+// A Brief is what a task says beside its prompt, in the parts that the protocols document (002, "Parent Agent Workflow")
+// wants a task to have. The zero value says nothing.
+type Brief struct {
+	Context         string
+	Goals           []string
+	SuccessCriteria []string // kept with the agent, and set beside the metrics of its report
+	Deliverables    []string // kept with the agent; those that name files are looked for on disk
+}
+
+// Compose gives the one text that the agent reads as its task: the prompt, then the parts that are not empty, each under
+// its heading.
+func (b Brief) Compose(prompt string) string {
+	var text strings.Builder
+	text.WriteString(strings.TrimRight(prompt, "\n"))
+	if c := strings.TrimSpace(b.Context); c != "" {
+		text.WriteString("\n\n## CONTEXT\n\n" + c)
+	}
+	list := func(heading, rule string, items []string) {
+		if len(items) == 0 {
+			return
+		}
+		text.WriteString("\n\n## " + heading + "\n")
+		if rule != "" {
+			text.WriteString("\n" + rule + "\n")
+		}
+		for _, item := range items {
+			text.WriteString("\n- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  "))
+		}
+	}
+	list("GOALS", "", b.Goals)
+	list("SUCCESS CRITERIA", "Your report says of each, under metrics_achieved and in these words, how it was met.", b.SuccessCriteria)
+	list("DELIVERABLES", "They are looked for on disk when you report.", b.Deliverables)
+	return text.String()
+}
+
+// ParseHold reads how long a process waits for an answer: a duration as time.ParseDuration takes it, 0, or "forever",
+// which is Forever.
+func ParseHold(text string) (time.Duration, error) {
+	if text == "forever" {
+		return Forever, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("takes a duration such as 90s, 10m or 2h, 0 or forever, not %q", text)
+	}
+	return d, nil
+}
+
+// CheckPermissions tells why p is no way to treat permission prompts.
+func CheckPermissions(p Permissions) error {
+	if p != AskPermissions && p != DenyPermissions {
+		return fmt.Errorf("takes ask or deny, not %q", p)
+	}
+	return nil
+}
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
+
+// CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude knows.
+func CheckModel(name string) error {
+	if !modelName.MatchString(name) {
+		return fmt.Errorf("takes the name of a model, such as opus, not %q", name)
+	}
+	return nil
+}
+
+// CheckAgentType tells why name cannot be handed on to claude as that of a kind of agent. Whether there is such a kind, claude
+// knows.
+func CheckAgentType(name string) error {
+	if !modelName.MatchString(name) {
+		return fmt.Errorf("takes the name of a kind of agent, such as code-reviewer, not %q", name)
+	}
+	return nil
+}
+
+// due gives the files that have to be on disk when an agent is done: those that its task names, then those of its report.
+func due(a *Agent) []string {
+	named := slices.Concat(files(a.Deliverables), a.Report.Files)
+	var once []string
+	for _, path := range named {
+		if !slices.Contains(once, path) {
+			once = append(once, path)
+		}
+	}
+	return once
+}
+
+// writable tells whether a question of this kind may be answered by what was written down before: by a task file. What
+// lets the agent do more than it may by itself is a person's to decide.
+func writable(kind checkpoints.QuestionKind) bool {
+	switch kind {
+	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile:
+		return true
+	}
+	return false
+}

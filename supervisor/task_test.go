@@ -1,0 +1,170 @@
+package supervisor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+func TestATaskIsOneTextWithItsPartsUnderHeadings(t *testing.T) {
+	whole := Brief{
+		Context: "The service is in ./api.\nIt has no accounts.\n", Goals: []string{"people can log in", "and out,\nof course"},
+		SuccessCriteria: []string{"the tests pass"}, Deliverables: []string{"auth.go", "docs/auth.md: why"},
+	}
+	const want = `Add a login.
+
+## CONTEXT
+
+The service is in ./api.
+It has no accounts.
+
+## GOALS
+
+- people can log in
+- and out,
+  of course
+
+## SUCCESS CRITERIA
+
+Your report says of each, under metrics_achieved and in these words, how it was met.
+
+- the tests pass
+
+## DELIVERABLES
+
+They are looked for on disk when you report.
+
+- auth.go
+- docs/auth.md: why`
+	if diff := cmp.Diff(want, whole.Compose("Add a login.\n")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if got := (Brief{Goals: []string{"x"}}).Compose("Do it"); got != "Do it\n\n## GOALS\n\n- x" {
+		t.Errorf("with goals alone the agent reads %q", got)
+	}
+	if got := (Brief{}).Compose("  Write\n\na poem  "); got != "  Write\n\na poem  " {
+		t.Errorf("a prompt alone was changed to %q", got)
+	}
+}
+
+func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
+	s, err := Step(State{}, Event{Body: Created{
+		Run: "r-1", Agent: root, Task: "Add a login", SuccessCriteria: []string{"the tests pass"}, Deliverables: []string{"auth.go"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Agents[root]
+	if !slices.Equal(a.SuccessCriteria, []string{"the tests pass"}) || !slices.Equal(a.Deliverables, []string{"auth.go"}) {
+		t.Errorf("the agent keeps %q and %q", a.SuccessCriteria, a.Deliverables)
+	}
+}
+
+func TestTheFilesOfTheTaskAreDueBesideThoseOfTheReport(t *testing.T) {
+	a := &Agent{Deliverables: []string{"auth.go", "a faster login"}, Report: &checkpoints.Report{Files: []string{"notes.md", "auth.go"}}}
+	if diff := cmp.Diff([]string{"auth.go", "notes.md"}, due(a)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestAHoldIsADurationZeroOrForever(t *testing.T) {
+	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "0": 0, "1h30m": 90 * time.Minute, "forever": Forever} {
+		if got, err := ParseHold(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "soon", "-1s", "5", "Forever"} {
+		if got, err := ParseHold(text); err == nil {
+			t.Errorf("%q is a hold of %v", text, got)
+		}
+	}
+}
+
+func TestAModelIsANameAndNoFlag(t *testing.T) {
+	for _, name := range []string{"opus", "claude-opus-4-1[1m]", "us.anthropic.claude-v1:0", "arn:aws:bedrock:eu/profile@2"} {
+		if err := CheckModel(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "-p", "--model", "opus plan", "opus\n", "$(id)", "a;b"} {
+		if CheckModel(name) == nil {
+			t.Errorf("%q is taken for a model", name)
+		}
+	}
+}
+
+// permission asks for a call that needs it.
+func permission(s *story, request string) {
+	s.t.Helper()
+	kind, qs := checkpoints.AskPermission, []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?"}}
+	s.do(Asked{
+		Agent: root, Launch: s.state.launch(root).N, Kind: kind, Questions: qs, Naming: Naming{IDs: []string{"q-" + request}},
+		Call: checkpoints.ToolCall{Launch: s.state.launch(root).N, Request: request, ToolUse: "toolu_" + request, Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
+	})
+}
+
+func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	before := s.state
+	permission(s, "1")
+	if n := len(s.state.Questions); n != 0 {
+		t.Fatalf("%d questions are asked", n)
+	}
+	s.is(checkpoints.Running)
+	told := notices(before, s.state, Event{At: s.at, Body: Asked{
+		Agent: root, Kind: checkpoints.AskPermission, Call: checkpoints.ToolCall{Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
+	}})
+	if len(told) != 1 || told[0].Text != "permission denied, nobody is asked: Bash: rm -rf /tmp/x" {
+		t.Errorf("the person is told %+v", told)
+	}
+	permission(s, "2")
+	denied := s.state.deliveries(root, func(v *Delivery) bool { return v.Tool != nil })
+	if len(denied) != 2 {
+		t.Fatalf("%d replies to two calls", len(denied))
+	}
+	for _, v := range denied {
+		if !strings.Contains(string(v.Reply), `"behavior":"deny"`) || !strings.Contains(string(v.Reply), permissionsDenied) {
+			t.Errorf("the call reads %s", v.Reply)
+		}
+		s.plans("deliver " + v.UUID)
+	}
+}
+
+func TestUnderDenyAClarificationIsAskedAllTheSame(t *testing.T) {
+	s := begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s.asks("q-1", "Which database?")
+	s.is(checkpoints.Waiting)
+}
+
+func TestAnAnswerOfATaskFilePermitsNothing(t *testing.T) {
+	allowing := Preset{Key: "bash", Value: "allow"}
+	e := engine{Supervisor: Supervisor{Choose: func(_ *Question, typed string) (string, error) { return typed, nil }}}
+	for _, c := range []struct {
+		fromFile bool
+		kind     checkpoints.QuestionKind
+		answered bool
+	}{
+		{true, checkpoints.AskClarification, true},
+		{true, checkpoints.AskBlocker, true},
+		{true, checkpoints.AskFile, true},
+		{true, checkpoints.AskPermission, false},
+		{true, checkpoints.AskDelegation, false},
+		{true, checkpoints.AskBudget, false},
+		{true, checkpoints.AskCommand, false},
+		{false, checkpoints.AskPermission, true},
+	} {
+		p := allowing
+		p.FromFile = c.fromFile
+		e.state = State{Config: Config{Answers: []Preset{p}}}
+		n := e.naming(c.kind, []signals.Question{{Header: "Bash", Text: "Allow Bash?"}}, "")
+		if got := n.Presets[0].Value != ""; got != c.answered {
+			t.Errorf("a %s question, answered in a task file %t: answered %t", c.kind, c.fromFile, got)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package supervisor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// This file is AskUserQuestion, the CLI's own tool to ask: one to four questions, each with at most four options, answered
+// under their texts. The CLI has looked at a call before it comes here; what it let through differs between releases.
+
+const askUserQuestion = "AskUserQuestion"
+
+// The bounds of a call, by the tool's schema.
+const (
+	maxUserQuestions = 4
+	maxUserOptions   = 4
+)
+
+// userQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do about it.
+// A question about which a person could only guess, or whose answer could not be told from another's, is better asked again.
+func userQuestions(input json.RawMessage) ([]signals.Question, error) {
+	var in struct {
+		Questions []struct {
+			Question    string           `json:"question"`
+			Header      string           `json:"header"`
+			Options     []signals.Option `json:"options"`
+			MultiSelect bool             `json:"multiSelect"`
+		} `json:"questions"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, misasked("its input cannot be read: %v", err)
+	}
+	if n := len(in.Questions); n == 0 || n > maxUserQuestions {
+		return nil, misasked("it holds %d questions; it takes 1 to %d", n, maxUserQuestions)
+	}
+	var qs []signals.Question
+	for i, asked := range in.Questions {
+		q := signals.Question{
+			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options, MultiSelect: asked.MultiSelect,
+		}
+		switch cut := newQuestion(checkpoints.AskClarification, q).Cut; {
+		case !readable(q.Text):
+			return nil, misasked("question %d has no text", i+1)
+		case slices.ContainsFunc(qs, func(other signals.Question) bool { return other.Text == q.Text }):
+			return nil, misasked("two questions have the same text, by which their answers are told apart")
+		case len(q.Options) > maxUserOptions:
+			return nil, misasked("question %d has %d options; it takes at most %d", i+1, len(q.Options), maxUserOptions)
+		case cut != "":
+			return nil, misasked("question %d is too long: %s. Put what is long into a file and name the file", i+1, cut)
+		}
+		for at, o := range q.Options {
+			if !readable(o.Label) {
+				return nil, misasked("option %d of question %d has no label", at+1, i+1)
+			}
+			if slices.ContainsFunc(q.Options[:at], func(other signals.Option) bool { return other.Label == o.Label }) {
+				return nil, misasked("two options of question %d have the same label", i+1)
+			}
+		}
+		qs = append(qs, q)
+	}
+	return qs, nil
+}
+
+func misasked(format string, args ...any) error {
+	return errors.New("Nobody was asked: " + fmt.Sprintf(format, args...) + ". Correct the call, or go on without it.")
+}
+
+// readable tells whether a person can see anything of a text.
+func readable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) >= 0
+}
+
+// withAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as the CLI
+// has written that: there are texts in JSON that Go cannot hold.
+func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
+	var members map[string]json.RawMessage
+	var in struct {
+		Questions []struct {
+			Question json.RawMessage `json:"question"`
+		} `json:"questions"`
+	}
+	if err := errors.Join(json.Unmarshal(input, &members), json.Unmarshal(input, &in)); err != nil {
+		panic(fmt.Sprintf("supervisor: questions were read from an input that cannot be read: %v", err))
+	}
+	var answers bytes.Buffer
+	for _, q := range group {
+		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, encode(answerOf(q)))
+	}
+	members["answers"] = json.RawMessage("{" + answers.String()[1:] + "}")
+	return encode(members)
+}

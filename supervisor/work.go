@@ -1,0 +1,156 @@
+package supervisor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// Work is a task for a child, whoever gives it: an agent that delegates, a task file, or a run inside an agent. The zero
+// Independence is checkpoints.Parallel, the zero Priority P1.
+type Work struct {
+	Task            string
+	Priority        string                // P0, P1 or P2
+	Said            checkpoints.Delegated // what was said beside the task
+	Fork            bool                  // it begins with its parent's conversation
+	Resume          string                // the ended agent whose conversation it continues
+	Cwd             string                // where it is done, absolute and in its parent's folder; "": there
+	SuccessCriteria []string
+	Deliverables    []string
+	Budget          Budget `json:",omitzero"` // of it and all below it, in what those above leave
+}
+
+// A Child is work with the id of the agent that does it. Parent is "" for a child of the root.
+type Child struct {
+	Agent, Parent string
+	Work
+}
+
+// The priorities, the first of which goes first.
+var priorities = []string{"P0", "P1", "P2"}
+
+const defaultPriority = "P1"
+
+// workAsked reads a delegation. What it says in words of its own is taken for the usual: who asks reads which.
+func workAsked(sig signals.Signal) Work {
+	field := func(name string) string { return strings.TrimSpace(sig.Field(name)) }
+	w := Work{
+		Task: field("new_task_description"), Priority: strings.ToUpper(field("priority")), Resume: field("resume"),
+		Fork: field("fork_context") == "true",
+		Said: checkpoints.Delegated{
+			Independence: checkpoints.Independence(strings.ToLower(field("independence"))), Reason: field("delegation_reason"),
+			Context: field("context_required"), Coordination: field("coordination"), Estimated: firstLine(field("estimated_duration")),
+			Type: handedName(field("subagent_type")), Model: handedName(field("model")),
+		},
+	}
+	if n, err := strconv.Atoi(field("max_turns")); err == nil && n > 0 {
+		w.Said.MaxTurns = n
+	}
+	return w.usual()
+}
+
+// handedName gives a name that is handed on to claude as an argument; "" for what is none.
+func handedName(name string) string {
+	if CheckModel(name) != nil {
+		return ""
+	}
+	return name
+}
+
+// usual puts what is usual in the place of what is not said or not known.
+func (w Work) usual() Work {
+	switch w.Said.Independence {
+	case checkpoints.Parallel, checkpoints.Blocks, checkpoints.Optional:
+	default:
+		w.Said.Independence = checkpoints.Parallel
+	}
+	if rank(w.Priority) < 0 {
+		w.Priority = defaultPriority
+	}
+	w.Said.Name = oneLine(w.Said.Name)
+	return w
+}
+
+// rank gives the place of a priority, from 0; -1 for what is none.
+func rank(priority string) int {
+	for i, p := range priorities {
+		if p == priority {
+			return i
+		}
+	}
+	return -1
+}
+
+// prompt is the task as the child reads it, with what its parent said beside it.
+func (w Work) prompt() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(w.Task, "\n"))
+	part := func(heading, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "\n\n## %s\n\n%s", heading, text)
+		}
+	}
+	part("CONTEXT", w.Said.Context)
+	part("COORDINATION", w.Said.Coordination)
+	return b.String()
+}
+
+// spawn makes the agent that does a child's work. It is launched when it may begin and a slot is free.
+func (d *draft) spawn(c Child, at time.Time) {
+	c.Work = c.usual()
+	parent := d.Agents[c.Parent]
+	said := c.Said
+	a := &Agent{
+		ID: c.Agent, Run: d.Run.ID, Parent: parent.ID, Depth: parent.Depth + 1, Task: c.prompt(),
+		Status: checkpoints.Queued, Reason: "not yet started", Since: at, Priority: c.Priority, Delegated: &said,
+		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables,
+		Budget: bounding(c.Budget), Estimate: ParseEstimate(said.Estimated),
+	}
+	a.SessionID = sessionOf(a)
+	if c.Cwd != "" && under(c.Cwd, d.folder(parent.ID)) {
+		a.Cwd = filepath.Clean(c.Cwd)
+	}
+	switch before := d.Agents[c.Resume]; {
+	case before != nil:
+		if d.begun(before.ID) {
+			a.From = before.SessionID
+		}
+		d.agent(before.ID).ContinuedBy = a.ID
+		d.touch(before.Parent)
+	case c.Fork && d.begun(parent.ID):
+		a.From = parent.SessionID
+	}
+	d.addAgent(a)
+}
+
+// asChild puts what was said of an agent's process by whoever delegated its work into a launch.
+func (s State) asChild(spec *procs.Spec, a *Agent) {
+	if a.From != "" && !s.begun(a.ID) {
+		spec.Fork = a.From
+	}
+	said := a.Delegated
+	if said == nil {
+		return
+	}
+	spec.AgentType = said.Type
+	if said.Model != "" {
+		spec.Flags = append(slices.Clip(spec.Flags), "--model="+said.Model)
+	}
+}
+
+// begun tells whether an agent has had a conversation.
+func (s State) begun(agent string) bool {
+	for _, l := range s.Launches[agent] {
+		if l.Heard {
+			return true
+		}
+	}
+	return false
+}

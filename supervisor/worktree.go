@@ -1,0 +1,271 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent or, under
+// --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace) and looked through
+// before it counts as ended (DoTidy), so that its parent is told in one go what became of it and where its work lies. Both deeds can
+// be done again at any time: what a crash has left half made is found by the names of the branch and the folder, which are the
+// agent's own.
+
+type (
+	// Placed says that an agent's folder is ready.
+	Placed struct {
+		Agent    string
+		Cwd      string                // absolute; "": its parent's
+		Worktree *checkpoints.Worktree `json:",omitempty"` // nil where none was wanted
+		Gone     []string              `json:",omitempty"` // files that the context of its task names and that are nowhere
+		Beyond   []string              `json:",omitempty"` // the same that are only where its worktree was made from, absolute
+	}
+
+	// Tidied says what became of the worktree of an agent that is about to end.
+	Tidied struct {
+		Agent    string
+		Worktree checkpoints.Worktree
+	}
+)
+
+func (Placed) event() {}
+func (Tidied) event() {}
+
+// folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
+func (s State) folder(agent string) string {
+	for a := s.Agents[agent]; a != nil; a = s.Agents[a.Parent] {
+		if a.Cwd != "" {
+			return a.Cwd
+		}
+	}
+	return s.Run.Cwd
+}
+
+// branchOf names the branch of an agent's worktree.
+func branchOf(a *Agent) string { return "claude-supervise/" + a.Run + "/" + a.ID }
+
+// placeDue tells whether an agent's folder has to be made ready before a process of it may start.
+func (s State) placeDue(a *Agent) bool {
+	return a.Delegated != nil && !a.Placed && (s.Config.Worktree || s.continues(a) != nil || len(contextFiles(a.Delegated.Context)) > 0)
+}
+
+// continues gives the ended agent in whose worktree one goes on, nil if there is none.
+func (s State) continues(a *Agent) *Agent {
+	if a.From == "" {
+		return nil
+	}
+	for _, before := range s.Agents {
+		if before.ContinuedBy == a.ID && before.Worktree != nil && before.Worktree.State == checkpoints.WorktreeKept {
+			return before
+		}
+	}
+	return nil
+}
+
+// places begins to make an agent's folder ready, if that has to be done before a process of it starts.
+func (d *draft) places(a *Agent, at time.Time) bool {
+	if w := a.Worktree; w != nil && (w.State == checkpoints.WorktreeKept || w.State == checkpoints.WorktreeRemoved) { // it has ended before
+		a.Placed = false
+	}
+	if !d.placeDue(a) {
+		return false
+	}
+	a.Placing = true
+	switch before := d.continues(a); {
+	case before != nil:
+		w := *before.Worktree
+		a.Worktree = &w
+	case a.Worktree == nil && d.Config.Worktree:
+		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.folder(a.ID)}
+	}
+	d.say(a, checkpoints.Starting, "its folder is made ready", at)
+	return true
+}
+
+func (d *draft) placed(b Placed) error {
+	if a := d.Agents[b.Agent]; a == nil || !a.Placing {
+		return unwelcome("no folder is made ready for %s", b.Agent)
+	}
+	a := d.agent(b.Agent)
+	if before := d.continues(a); before != nil && b.Worktree != nil && b.Worktree.State == checkpoints.WorktreeMade {
+		w := *before.Worktree
+		w.State = checkpoints.WorktreeHanded
+		d.agent(before.ID).Worktree = &w
+	}
+	a.Placing, a.Placed = false, true
+	a.Cwd, a.Worktree, a.Gone, a.Beyond = b.Cwd, b.Worktree, b.Gone, b.Beyond
+	return nil
+}
+
+// tidies begins to look through the worktree of an agent that is about to end, if it has one.
+func (d *draft) tidies(a *Agent, at time.Time) bool {
+	if a.Worktree == nil || a.Worktree.State != checkpoints.WorktreeMade {
+		return false
+	}
+	a.Tidying = true
+	d.say(a, a.Status, "ends; its worktree is looked through", at)
+	return true
+}
+
+func (d *draft) tidied(b Tidied) error {
+	if a := d.Agents[b.Agent]; a == nil || !a.Tidying {
+		return unwelcome("the worktree of %s is not looked through", b.Agent)
+	}
+	a, w := d.agent(b.Agent), b.Worktree
+	a.Tidying, a.Worktree = false, &w
+	return nil
+}
+
+// planWorkplace plans what is to be done about an agent's folder.
+func planWorkplace(a *Agent) []Effect {
+	switch {
+	case a.Placing:
+		return []Effect{{Do: DoPlace, Key: "place " + a.ID, Agent: a.ID}}
+	case a.Tidying:
+		return []Effect{{Do: DoTidy, Key: "tidy " + a.ID, Agent: a.ID}}
+	}
+	return nil
+}
+
+// inhabited tells whether an agent that has not ended works in the worktree of another.
+func (s State) inhabited(a *Agent) bool {
+	for id, other := range s.Agents {
+		if id != a.ID && !other.Status.Ended() && under(s.folder(id), a.Worktree.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// unplace forgets where an agent works on another machine than this, and tells whether it had a folder of its own that did not come
+// along. One in the run's folder did.
+func unplace(a *Agent, from, to string) (lost bool) {
+	cwd := a.Cwd
+	if a.Placing {
+		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
+	}
+	if a.Worktree != nil {
+		cwd, lost = a.Worktree.From, a.Worktree.Path != ""
+	}
+	a.Cwd, a.Placed, a.Placing, a.Tidying, a.Gone, a.Beyond, a.Worktree = "", false, false, false, nil, nil, nil
+	if rel, err := filepath.Rel(from, cwd); cwd != "" && err == nil && filepath.IsLocal(rel) {
+		a.Cwd = filepath.Join(to, rel)
+	}
+	return lost
+}
+
+// whereabouts is what an agent reads of the folder in which it works; "" if there is nothing to say.
+func whereabouts(a *Agent) string {
+	var b strings.Builder
+	if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
+		fmt.Fprintf(&b, "You work in a git worktree of your own, %s, on the branch %s, which began at the commit %.12s. "+
+			"What you commit or leave there is kept, and merged by others; do not work outside it.\n", w.Path, w.Branch, w.Base)
+		for _, lack := range w.Lacks {
+			fmt.Fprintf(&b, "Not in it: %s\n", lack)
+		}
+	}
+	for _, path := range a.Beyond {
+		fmt.Fprintf(&b, "Your context names a file that is not in your worktree, but here: %s\n", path)
+	}
+	for _, path := range a.Gone {
+		fmt.Fprintf(&b, "Your context names a file that is NOT there: %s\n", path)
+	}
+	if a.Delegated != nil {
+		b.WriteString(howToShare)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "## YOUR FOLDER\n\n" + strings.TrimRight(b.String(), "\n")
+}
+
+// workLies is what a parent reads of where its child's work lies; "" if that is the parent's own folder.
+func workLies(a *Agent) string {
+	w := a.Worktree
+	if w == nil {
+		return ""
+	}
+	switch w.State {
+	case checkpoints.WorktreeRemoved:
+		return "It has left no changes in its worktree, which is gone."
+	case checkpoints.WorktreeKept:
+		merge, drop := w.Commands("")
+		if len(merge) == 0 {
+			return fmt.Sprintf("Its worktree is kept, %s: %s.", w.Path, leftIn(w))
+		}
+		return fmt.Sprintf("Its work is not in your folder but in %s, branch %s: %s.\nTo take it over, in your folder: %s\nTo be rid of it: %s",
+			w.Path, w.Branch, leftIn(w), strings.Join(merge, " && "), strings.Join(drop, " && "))
+	}
+	return ""
+}
+
+// leftIn says in words what is left in a worktree.
+func leftIn(w *checkpoints.Worktree) string {
+	var what []string
+	if w.Commits > 0 {
+		what = append(what, plural(w.Commits, "commit", "commits"))
+	}
+	if w.Loose > 0 {
+		what = append(what, plural(w.Loose, "change", "changes")+" not committed")
+	}
+	if w.Problem != "" {
+		what = append(what, w.Problem)
+	}
+	return strings.Join(what, ", ")
+}
+
+// placedNotices tells of a folder what the person has to know: once, where all agents of a run have the same trouble.
+func placedNotices(before State, b Placed) []string {
+	var told []string
+	if w := b.Worktree; w != nil {
+		all := w.Lacks
+		if w.Problem != "" {
+			all = []string{"it has no worktree of its own and works in its parent's folder: " + w.Problem}
+		}
+		for _, what := range all {
+			known := func(a *Agent) bool {
+				return a.Worktree != nil && (slices.Contains(a.Worktree.Lacks, what) || w.Problem != "" && a.Worktree.Problem == w.Problem)
+			}
+			if !slices.ContainsFunc(before.agents(), known) {
+				if w.Problem == "" {
+					what = "not in its worktree: " + what
+				}
+				told = append(told, what)
+			}
+		}
+	}
+	if len(b.Gone) > 0 {
+		told = append(told, "its context names files that are not there: "+strings.Join(b.Gone, ", "))
+	}
+	return told
+}
+
+// keptInWords tells a person of a worktree that was kept.
+func keptInWords(s State, w checkpoints.Worktree) string {
+	return fmt.Sprintf("its worktree is kept (%s); to merge or drop it: claude-supervise show %s", leftIn(&w), s.Run.ID)
+}
+
+// FolderOf is where the agent works that a question is of, absolute. Paths in an answer begin there.
+func (c Client) FolderOf(ctx context.Context, q *Question) (string, error) {
+	run, err := c.Store.Run(ctx, q.Run)
+	if err != nil {
+		return "", err
+	}
+	agents, err := c.Store.Agents(ctx, q.Run)
+	return foldersIn(run, agents).folder(q.Agent), err
+}
+
+// foldersIn is as much of a run's state as tells where its agents work.
+func foldersIn(run Run, agents []Agent) State {
+	s := State{Run: &run, Agents: make(map[string]*Agent, len(agents))}
+	for i := range agents {
+		s.Agents[agents[i].ID] = &agents[i]
+	}
+	return s
+}

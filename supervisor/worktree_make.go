@@ -1,0 +1,386 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// A worktree stands beside the work tree that it was made from, in a folder that is only for this user's eyes:
+//
+//	src/project                             where the run was started
+//	src/.project-worktrees/a-7Qm2xK9fWb4T   a child, and, beside it, the children of that child
+//
+// So it is in no work tree (nothing there sees its files as its own), most likely on the same disk, finds the same settings and
+// CLAUDE.md above it as the project does, and outlives the run's own folder, which is forgotten with the run.
+//
+// git makes the worktree without its files. These come from a shadow (pack_shadow.go), for they would pass the filters that the
+// repository's configuration names, which are programs: they are as they are committed, byte for byte. No hook runs either.
+
+// How long git is given to make a worktree, and to look through one: it writes or reads every file.
+const (
+	makeTime = 10 * time.Minute
+	tidyTime = 2 * time.Minute
+)
+
+const scratchForWorktrees = "claude-supervise-worktree-"
+
+// gardening marks what is started to make or remove the worktree of an agent, in the place of a launch's number: should the
+// supervisor be killed, git goes on.
+const gardening = -1
+
+// A site says of what and where the worktree of an agent is made.
+type site struct {
+	agent  string
+	want   checkpoints.Worktree  // with a Path: it was made before
+	above  *checkpoints.Worktree // another one of the run in which that folder lies; nil if it lies in none
+	marker procs.Marker
+}
+
+// place makes the folder ready in which an agent is about to work, and looks there for what the context of its task names.
+func (e *engine) place(f Effect) func(context.Context) result {
+	s, a := e.state, e.state.Agents[f.Agent]
+	b, from, named := Placed{Agent: a.ID, Cwd: a.Cwd}, s.folder(a.ID), contextFiles(a.Delegated.Context)
+	var p site
+	if a.Worktree != nil {
+		from = a.Worktree.From
+		if b.Cwd = from; from == s.folder(a.Parent) {
+			b.Cwd = ""
+		}
+		p = site{agent: a.ID, want: *a.Worktree, above: s.worktreeAround(a, from), marker: procs.Marker{Run: e.run, Agent: a.ID, Launch: gardening}}
+	}
+	return func(ctx context.Context) result {
+		folder := from
+		if p.agent != "" {
+			w, cwd, err := p.make(ctx)
+			if err != nil {
+				e.log.Info().Err(err).Str("agent", a.ID).Msg("no worktree")
+				w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: from, Problem: firstLine(err.Error())}
+			} else {
+				folder, b.Cwd = cwd, cwd
+			}
+			b.Worktree = &w
+		}
+		for _, name := range missing(folder, named) {
+			if folder != from && !filepath.IsAbs(name) && onDisk(from, name) {
+				b.Beyond = append(b.Beyond, filepath.Join(from, name))
+			} else {
+				b.Gone = append(b.Gone, name)
+			}
+		}
+		return result{body: b}
+	}
+}
+
+// worktreeAround gives the worktree of an agent above one in which a folder lies, nil if it lies in none.
+func (s State) worktreeAround(a *Agent, folder string) *checkpoints.Worktree {
+	for above := s.Agents[a.Parent]; above != nil; above = s.Agents[above.Parent] {
+		if w := above.Worktree; w != nil && w.State == checkpoints.WorktreeMade && under(folder, w.Path) {
+			return w
+		}
+	}
+	return nil
+}
+
+// make makes the worktree, and gives the folder in it that corresponds to the one it is made from. What an earlier try has left half
+// made is made anew. The error is for people.
+func (p site) make(ctx context.Context) (checkpoints.Worktree, string, error) {
+	none := func(err error) (checkpoints.Worktree, string, error) { return p.want, "", err }
+	if _, err := exec.LookPath("git"); err != nil {
+		return none(errors.New("there is no git in $PATH"))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, makeTime, fmt.Errorf("it took longer than %v", makeTime))
+	defer cancel()
+	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	if err != nil {
+		return none(err)
+	}
+	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
+	s, err := openShadow(ctx, p.want.From, scratch)
+	if errors.Is(err, errNoWorkTree) {
+		return none(fmt.Errorf("%s is in no git work tree", p.want.From))
+	} else if err != nil {
+		return none(err)
+	}
+	g := garden{shadow: s, marker: p.marker}
+	if p.want.Path != "" {
+		w, err := g.again(ctx, p.want)
+		if err != nil {
+			return none(err)
+		}
+		cwd, err := below(w.Path, s.prefix)
+		return w, cwd, err
+	}
+	w, err := p.anew(ctx, g)
+	cwd := ""
+	if err == nil {
+		if cwd, err = below(w.Path, s.prefix); err != nil {
+			err = fmt.Errorf("the worktree has no folder %s: %w", s.prefix, err)
+		}
+	}
+	if err != nil && w.State == checkpoints.WorktreeMade {
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+		defer cancel()
+		err = errors.Join(err, g.clear(undo, w))
+	}
+	return w, cwd, err
+}
+
+// below gives a folder by its path in another, and makes it where git has none; never outside, whatever links a commit holds.
+func below(dir, path string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }() // only read
+	if path != "" {
+		if err := root.MkdirAll(path, 0o755); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(dir, path), nil
+}
+
+// anew makes a worktree at the commit that is checked out where it is made from. Once it is called made there may be something of it.
+func (p site) anew(ctx context.Context, g garden) (checkpoints.Worktree, error) {
+	w := checkpoints.Worktree{Branch: p.want.Branch, From: p.want.From, Repo: g.top}
+	var err error
+	if w.Base, _, err = g.head(ctx); err != nil {
+		return w, err
+	}
+	if w.Base == "" {
+		return w, fmt.Errorf("nothing is committed yet in %s", g.top)
+	}
+	folder, err := gardenOf(g.top)
+	if p.above != nil {
+		folder, err = filepath.Dir(p.above.Path), nil
+		w.Repo = p.above.Repo
+	}
+	if err != nil {
+		return w, err
+	}
+	w.Path = filepath.Join(folder, p.agent)
+	if err := g.clear(ctx, w); err != nil {
+		return w, err
+	}
+	w.Lacks = g.lacks(ctx)
+	w.State = checkpoints.WorktreeMade
+	return w, g.add(ctx, w.Path, w.Base, "-b", w.Branch, w.Path, w.Base)
+}
+
+// gardenOf gives the folder of the worktrees of a work tree.
+func gardenOf(top string) (string, error) {
+	parent, name := filepath.Split(top)
+	if name == "" {
+		return "", fmt.Errorf("there is no place beside %s", top)
+	}
+	return filepath.Join(parent, "."+name+"-worktrees"), nil
+}
+
+// makePlace makes the folder of a worktree. The one that it is in goes with its last worktree, at this very moment perhaps.
+func makePlace(path string) error {
+	for tries := 0; ; tries++ {
+		err := openGarden(filepath.Dir(path))
+		if err == nil {
+			err = os.Mkdir(path, 0o700)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || tries > 10 {
+			return err
+		}
+	}
+}
+
+// openGarden makes the folder of worktrees, if it is not there. Should it lie in another repository, git takes no note of it.
+func openGarden(folder string) error {
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is no folder of yours", folder)
+	}
+	if !hasGitAbove(filepath.Dir(folder)) {
+		return nil
+	}
+	ignore, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err = ignore.WriteString("*\n")
+	return errors.Join(err, ignore.Close())
+}
+
+// A garden is a repository to which worktrees are added.
+type garden struct {
+	*shadow
+	marker procs.Marker
+}
+
+// git runs git in the repository itself, and so that it is found should the supervisor be killed meanwhile.
+func (g garden) git(ctx context.Context, args ...string) ([]byte, error) {
+	return runGit(ctx, g.top, filepath.Dir(g.dir), append(g.marked(), g.muted...), nil, args...)
+}
+
+func (g garden) marked() []string {
+	return []string{
+		procs.EnvRun + "=" + g.marker.Run, procs.EnvAgent + "=" + g.marker.Agent, procs.EnvLaunch + "=" + strconv.Itoa(g.marker.Launch),
+	}
+}
+
+// add adds a worktree, by the arguments of `git worktree add`, and puts the files of a commit into it.
+func (g garden) add(ctx context.Context, path, commit string, args ...string) error {
+	if err := makePlace(path); err != nil {
+		return fmt.Errorf("no folder for a worktree can be made: %w", err)
+	}
+	if _, err := g.git(ctx, append([]string{"worktree", "add", "--quiet", "--no-checkout"}, args...)...); err != nil {
+		return err
+	}
+	n, err := g.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	return n.fill(ctx, g, commit)
+}
+
+// open makes a shadow of a worktree of the repository.
+func (g garden) open(ctx context.Context, path string) (*shadow, error) {
+	scratch, err := os.MkdirTemp(filepath.Dir(g.dir), "")
+	if err != nil {
+		return nil, err
+	}
+	n, err := openShadow(ctx, path, scratch)
+	if errors.Is(err, errNoWorkTree) || err == nil && (n.top != path || n.common != g.common) {
+		return nil, fmt.Errorf("%s is no worktree of %s", path, g.top)
+	}
+	return n, err
+}
+
+// fill puts the files of a commit into a worktree that has none, and its index beside them once all are there.
+func (s *shadow) fill(ctx context.Context, g garden, commit string) error {
+	env := append(g.marked(), "GIT_DIR="+s.dir, "GIT_WORK_TREE="+s.top, "GIT_INDEX_FILE="+filepath.Join(s.git, "index"))
+	_, err := runGit(ctx, s.top, filepath.Dir(s.dir), env, nil, "read-tree", "--reset", "-u", commit)
+	return err
+}
+
+// filled tells whether a worktree has its files.
+func (s *shadow) filled() bool {
+	_, err := os.Lstat(filepath.Join(s.git, "index"))
+	return err == nil
+}
+
+// again makes a worktree that was kept ready for an agent that goes on in it, and makes it anew of its branch where its folder is gone.
+func (g garden) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.Worktree, error) {
+	w = checkpoints.Worktree{State: checkpoints.WorktreeMade, Branch: w.Branch, From: w.From, Path: w.Path, Repo: w.Repo, Base: w.Base}
+	tip := g.tip(ctx, w.Branch)
+	if _, err := os.Lstat(w.Path); err == nil {
+		n, err := g.open(ctx, w.Path)
+		if err != nil || n.filled() || tip == "" {
+			return w, err
+		}
+		return w, n.fill(ctx, g, tip) // killed while it was made anew, before anybody worked in it
+	}
+	if tip == "" {
+		return w, fmt.Errorf("its worktree and the branch %s are gone", w.Branch)
+	}
+	_ = g.remove(ctx, w.Path) // what git remembers of it, if it does
+	return w, g.add(ctx, w.Path, tip, w.Path, w.Branch)
+}
+
+// tip gives the commit that a branch is at; "" if there is none of that name.
+func (g garden) tip(ctx context.Context, branch string) string {
+	out, err := g.git(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+branch+"^{commit}")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// clear removes what an earlier try has left of a worktree in which nobody has worked, and its branch. What holds any work is not that:
+// it stays, and is an error.
+func (g garden) clear(ctx context.Context, w checkpoints.Worktree) error {
+	_, err := os.Lstat(w.Path)
+	if g.tip(ctx, w.Branch) == "" && err != nil {
+		return nil
+	}
+	if _, err := procs.Sweep(g.marker); err != nil { // git may still be at it
+		return err
+	}
+	tip := g.tip(ctx, w.Branch)
+	if tip != "" {
+		if _, err := g.git(ctx, "merge-base", "--is-ancestor", tip, w.Base); err != nil {
+			return fmt.Errorf("there is a branch %s already", w.Branch)
+		}
+	}
+	if n, err := g.open(ctx, w.Path); err == nil && n.filled() {
+		if _, err := n.takeOver(ctx); err != nil {
+			return err
+		}
+		if changes, err := n.uncommitted(ctx); err != nil || len(changes) > 0 {
+			return errors.Join(err, fmt.Errorf("there is a worktree %s already, with work in it", w.Path))
+		}
+	}
+	if err := g.remove(ctx, w.Path); err != nil { // git does not know it
+		if err := os.Remove(w.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if tip == "" {
+		return nil
+	}
+	return g.drop(ctx, w.Branch, tip)
+}
+
+// remove removes a worktree with all that is in it, and the folder of worktrees with the last one.
+func (g garden) remove(ctx context.Context, path string) error {
+	_, err := g.git(ctx, "worktree", "remove", "--force", path)
+	if err == nil {
+		_ = os.Remove(filepath.Dir(path)) // others may be in it
+	}
+	return err
+}
+
+// drop deletes a branch that is still at a commit.
+func (g garden) drop(ctx context.Context, branch, at string) error {
+	_, err := g.git(ctx, "update-ref", "--no-deref", "-d", "refs/heads/"+branch, at)
+	return err
+}
+
+// lacks says what is in the work tree and in no worktree that is made of its commit.
+func (g garden) lacks(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, surveyGitTime)
+	defer cancel()
+	var told []string
+	if _, err := g.takeOver(ctx); err != nil {
+		return []string{"what is not committed in " + g.top + ", if there is such"}
+	}
+	changes, err := g.uncommitted(ctx)
+	switch {
+	case err != nil:
+		told = append(told, "what is not committed in "+g.top+", if there is such")
+	case len(changes) > 0:
+		told = append(told, plural(len(changes), "change that is", "changes that are")+" not committed in "+g.top)
+	}
+	if modules, err := g.gitlinks(ctx, "index"); err == nil && len(modules) > 0 {
+		told = append(told, "the files of submodules (git submodule update --init gets them)")
+	}
+	if strings.Contains(settings(filepath.Join(g.top, ".gitattributes")), "filter=") {
+		told = append(told, "what filters such as git-lfs make of files (git lfs pull gets it)")
+	}
+	return told
+}
