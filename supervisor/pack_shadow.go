@@ -136,11 +136,13 @@ func (s *shadow) build(ctx context.Context, scratch string) error {
 	write := func(name, text string) error {
 		return os.WriteFile(filepath.Join(s.dir, filepath.FromSlash(name)), []byte(text), 0o600)
 	}
+	persons, err := personsIgnores(ctx, s.top)
 	ignored, shallow := settings(filepath.Join(s.common, "info", "exclude")), settings(filepath.Join(s.common, "shallow"))
-	err := errors.Join(
+	err = errors.Join(
+		err,
 		write("objects/info/alternates", filepath.Join(s.common, "objects")+"\n"),
 		write("info/attributes", rawAttributes),
-		write("info/exclude", personsIgnores(ctx, s.top)+"\n"+ignored), // the last one that fits counts
+		write("info/exclude", persons+"\n"+ignored), // the last one that fits counts
 	)
 	if shallow != "" {
 		err = errors.Join(err, write("shallow", shallow))
@@ -163,10 +165,13 @@ func settings(path string) string {
 }
 
 // personsIgnores gives what the person's own configuration lets every repository ignore: secrets, as often as not.
-func personsIgnores(ctx context.Context, top string) string {
+func personsIgnores(ctx context.Context, top string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", "-C", top, "config", "--type=path", "--get", "core.excludesFile")
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
-	out, _ := cmd.Output() // unset is an error, too
+	out, err := cmd.Output() // unset is an error, too, and a configuration that cannot be read names none
+	if gitWasKilled(err) {
+		return "", fmt.Errorf("git config: %w", err)
+	}
 	file := strings.TrimSuffix(string(out), "\n")
 	if file == "" {
 		config := os.Getenv("XDG_CONFIG_HOME")
@@ -175,7 +180,7 @@ func personsIgnores(ctx context.Context, top string) string {
 		}
 		file = filepath.Join(config, "git", "ignore")
 	}
-	return settings(file)
+	return settings(file), nil
 }
 
 // in runs git in the shadow, with an index of its own by that name, and gives its output.
@@ -241,17 +246,33 @@ func gitFailed(ctx context.Context, args []string, stderr *bytes.Buffer, err err
 	return &gitError{args: args, stderr: string(said[max(0, len(said)-most):]), err: err}
 }
 
+// gitSaysNo tells whether git failed only to say that what it was asked for is not there, or not so.
+func gitSaysNo(err error) bool {
+	var failed *exec.ExitError
+	return errors.As(err, &failed) && failed.ExitCode() == 1
+}
+
+// gitWasKilled tells whether git failed for a signal that it was sent, by the kernel that ran out of memory, say.
+func gitWasKilled(err error) bool {
+	var failed *exec.ExitError
+	return errors.As(err, &failed) && failed.ExitCode() < 0
+}
+
+// gitsWord gives what git has printed, "" if it said no.
+func gitsWord(out []byte, err error) (string, error) {
+	if gitSaysNo(err) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
 // head gives the commit that is checked out, "" if there is none yet, and its branch, "" if HEAD is detached.
 func (s *shadow) head(ctx context.Context) (commit, branch string, err error) {
-	if out, err := s.own(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
-		branch = strings.TrimSpace(string(out))
+	if branch, err = gitsWord(s.own(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")); err != nil {
+		return "", "", err
 	}
-	out, err := s.own(ctx, "rev-parse", "--quiet", "--verify", "HEAD")
-	var failed *gitError
-	if errors.As(err, &failed) && strings.TrimSpace(failed.stderr) == "" {
-		return "", branch, nil
-	}
-	return strings.TrimSpace(string(out)), branch, err
+	commit, err = gitsWord(s.own(ctx, "rev-parse", "--quiet", "--verify", "HEAD"))
+	return commit, branch, err
 }
 
 // copyIndex gives the shadow the repository's index, with what it knows of the files: so an unchanged file is not read

@@ -40,6 +40,16 @@ const scratchForWorktrees = "claude-supervise-worktree-"
 // supervisor be killed, git goes on.
 const gardening = -1
 
+// whateverIsKilled does what is done with git's help and can be done anew, again if git was killed at it.
+func whateverIsKilled(do func() error) error {
+	const most = 3 // more is no accident
+	err := do()
+	for tries := 1; gitWasKilled(err) && tries < most; tries++ {
+		err = do()
+	}
+	return err
+}
+
 // A site says of what and where the worktree of an agent is made.
 type site struct {
 	agent  string
@@ -63,7 +73,12 @@ func (e *engine) place(f Effect) func(context.Context) result {
 	return func(ctx context.Context) result {
 		folder := from
 		if p.agent != "" {
-			w, cwd, err := p.make(ctx)
+			var w checkpoints.Worktree
+			var cwd string
+			err := whateverIsKilled(func() (err error) {
+				w, cwd, err = p.make(ctx)
+				return err
+			})
 			if err != nil {
 				e.log.Info().Err(err).Str("agent", a.ID).Msg("no worktree")
 				w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: from, Problem: firstLine(err.Error())}
@@ -287,7 +302,10 @@ func (s *shadow) filled() bool {
 // again makes a worktree that was kept ready for an agent that goes on in it, and makes it anew of its branch where its folder is gone.
 func (g garden) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.Worktree, error) {
 	w = checkpoints.Worktree{State: checkpoints.WorktreeMade, Branch: w.Branch, From: w.From, Path: w.Path, Repo: w.Repo, Base: w.Base}
-	tip := g.tip(ctx, w.Branch)
+	tip, err := g.tip(ctx, w.Branch)
+	if err != nil {
+		return w, err
+	}
 	if _, err := os.Lstat(w.Path); err == nil {
 		n, err := g.open(ctx, w.Path)
 		if err != nil || n.filled() || tip == "" {
@@ -303,31 +321,36 @@ func (g garden) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.
 }
 
 // tip gives the commit that a branch is at; "" if there is none of that name.
-func (g garden) tip(ctx context.Context, branch string) string {
-	out, err := g.git(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+branch+"^{commit}")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
+func (g garden) tip(ctx context.Context, branch string) (string, error) {
+	return gitsWord(g.git(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+branch+"^{commit}"))
 }
 
 // clear removes what an earlier try has left of a worktree in which nobody has worked, and its branch. What holds any work is not that:
 // it stays, and is an error.
 func (g garden) clear(ctx context.Context, w checkpoints.Worktree) error {
-	_, err := os.Lstat(w.Path)
-	if g.tip(ctx, w.Branch) == "" && err != nil {
+	tip, err := g.tip(ctx, w.Branch)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(w.Path); tip == "" && err != nil {
 		return nil
 	}
 	if _, err := procs.Sweep(g.marker); err != nil { // git may still be at it
 		return err
 	}
-	tip := g.tip(ctx, w.Branch)
+	if tip, err = g.tip(ctx, w.Branch); err != nil {
+		return err
+	}
 	if tip != "" {
-		if _, err := g.git(ctx, "merge-base", "--is-ancestor", tip, w.Base); err != nil {
+		if _, err := g.git(ctx, "merge-base", "--is-ancestor", tip, w.Base); gitSaysNo(err) {
 			return fmt.Errorf("there is a branch %s already", w.Branch)
+		} else if err != nil {
+			return err
 		}
 	}
-	if n, err := g.open(ctx, w.Path); err == nil && n.filled() {
+	if n, err := g.open(ctx, w.Path); gitWasKilled(err) {
+		return err
+	} else if err == nil && n.filled() {
 		if _, err := n.takeOver(ctx); err != nil {
 			return err
 		}
@@ -335,7 +358,9 @@ func (g garden) clear(ctx context.Context, w checkpoints.Worktree) error {
 			return errors.Join(err, fmt.Errorf("there is a worktree %s already, with work in it", w.Path))
 		}
 	}
-	if err := g.remove(ctx, w.Path); err != nil { // git does not know it
+	if err := g.remove(ctx, w.Path); gitWasKilled(err) {
+		return err
+	} else if err != nil { // git does not know it
 		if err := os.Remove(w.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -349,9 +374,7 @@ func (g garden) clear(ctx context.Context, w checkpoints.Worktree) error {
 // remove removes a worktree with all that is in it, and the folder of worktrees with the last one.
 func (g garden) remove(ctx context.Context, path string) error {
 	_, err := g.git(ctx, "worktree", "remove", "--force", path)
-	if err == nil {
-		_ = os.Remove(filepath.Dir(path)) // others may be in it
-	}
+	_ = os.Remove(filepath.Dir(path)) // others may be in it, or this one still
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -505,5 +506,59 @@ func TestAWorktreeInWhichOthersStillWorkIsKept(t *testing.T) {
 	got, err := end.look(t.Context())
 	if err != nil || got.State != checkpoints.WorktreeKept || got.Problem == "" || !there(t, w.Path) {
 		t.Errorf("it is %+v, %v", got, err)
+	}
+}
+
+// Out of memory, the kernel kills whatever it likes. The stand-in for git of this test is killed once, at any of its calls: at every
+// other one before it has done what it was called for.
+func TestAWorktreeIsMadeAndLookedThroughWhicheverGitIsKilled(t *testing.T) {
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, calls := 1, 1; call <= calls; call++ {
+		calls = 0
+		when := []string{"before", "after"}[call%2]
+		t.Run(when+" call "+strconv.Itoa(call), func(t *testing.T) {
+			folder, bin := project(t), t.TempDir()
+			put(t, filepath.Join(bin, "git"), `#!/bin/sh
+echo >>`+bin+`/calls
+[ $(wc -l <`+bin+`/calls) = `+strconv.Itoa(call)+` ] || exec `+real+` "$@"
+[ `+when+` = before ] || `+real+` "$@" >/dev/null
+kill -KILL $$
+`)
+			if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			path := os.Getenv("PATH")
+			t.Setenv("PATH", bin+string(os.PathListSeparator)+path)
+			var w checkpoints.Worktree
+			var cwd string
+			if err := whateverIsKilled(func() (err error) {
+				w, cwd, err = siteIn(folder).make(t.Context())
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			end := worktreeEnd{Worktree: w, cwd: cwd, marker: siteIn("").marker}
+			var got checkpoints.Worktree
+			if err := whateverIsKilled(func() (err error) {
+				got, err = end.look(t.Context())
+				return err
+			}); err != nil || got.State != checkpoints.WorktreeRemoved {
+				t.Fatalf("it is %+v (%v)", got, err)
+			}
+			all, err := os.ReadFile(filepath.Join(bin, "calls"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls = len(all)
+			if err := os.Setenv("PATH", path); err != nil {
+				t.Fatal(err)
+			}
+			if there(t, filepath.Dir(w.Path)) || branches(t, folder) != "" || strings.Contains(gitIn(t, folder, "worktree", "list"), gardenAgent) {
+				t.Error("not all of it is removed")
+			}
+		})
 	}
 }

@@ -30,7 +30,11 @@ func (e *engine) tidy(f Effect) func(context.Context) result {
 	return func(ctx context.Context) result {
 		ctx, cancel := context.WithTimeoutCause(ctx, tidyTime, fmt.Errorf("it took longer than %v", tidyTime))
 		defer cancel()
-		w, err := end.look(ctx)
+		var w checkpoints.Worktree
+		err := whateverIsKilled(func() (err error) {
+			w, err = end.look(ctx)
+			return err
+		})
 		if err != nil {
 			e.log.Info().Err(err).Str("agent", a.ID).Msg("worktree")
 			w.Problem = firstLine(err.Error())
@@ -89,15 +93,18 @@ func (w worktreeEnd) look(ctx context.Context) (checkpoints.Worktree, error) {
 	if kept.Commits, err = g.commits(ctx, head, w.Base); err != nil {
 		return kept, err
 	}
-	tip := g.tip(ctx, w.Branch)
+	tip, err := g.tip(ctx, w.Branch)
+	if err != nil {
+		return kept, err
+	}
 	if tip != "" && tip != w.Base && tip != head {
 		kept.Problem = "its branch " + w.Branch + " has commits that are not checked out in it"
 	}
 	if kept.Loose > 0 || head != w.Base || tip != "" && tip != w.Base {
 		return kept, nil
 	}
-	if kept.Problem = w.more(ctx, n); kept.Problem != "" {
-		return kept, nil
+	if kept.Problem, err = w.more(ctx, n); err != nil || kept.Problem != "" {
+		return kept, err
 	}
 	if err := g.remove(ctx, w.Path); err != nil {
 		return kept, err
@@ -107,11 +114,15 @@ func (w worktreeEnd) look(ctx context.Context) (checkpoints.Worktree, error) {
 
 // gone says what is left of a worktree whose folder is gone: its branch, if there are commits on it.
 func (w worktreeEnd) gone(ctx context.Context, g garden, kept checkpoints.Worktree) (checkpoints.Worktree, error) {
-	_ = g.remove(ctx, w.Path) // what git remembers of it, if it does
+	if err := g.remove(ctx, w.Path); gitWasKilled(err) { // else it was what git remembers of it, if it does
+		return kept, err
+	}
 	kept.Path = ""
-	tip := g.tip(ctx, w.Branch)
+	tip, err := g.tip(ctx, w.Branch)
+	if err != nil {
+		return kept, err
+	}
 	if tip != "" && tip != w.Base {
-		var err error
 		kept.Commits, err = g.commits(ctx, tip, w.Base)
 		return kept, err
 	}
@@ -151,15 +162,17 @@ func (s *shadow) unwatched(ctx context.Context) (bool, error) {
 }
 
 // more says why a worktree without changes is kept all the same; "" if it need not be.
-func (w worktreeEnd) more(ctx context.Context, n *shadow) string {
+func (w worktreeEnd) more(ctx context.Context, n *shadow) (string, error) {
 	if w.keep {
-		return "processes or agents may still work in it"
+		return "processes or agents may still work in it", nil
 	}
-	if unwatched, err := n.unwatched(ctx); err != nil || unwatched {
-		return "git was told not to look at some of its files"
+	if unwatched, err := n.unwatched(ctx); err != nil {
+		return "", err
+	} else if unwatched {
+		return "git was told not to look at some of its files", nil
 	}
 	if _, err := os.Lstat(filepath.Join(n.git, "modules")); err == nil {
-		return "submodules were checked out in it"
+		return "submodules were checked out in it", nil
 	}
 	for _, path := range w.named {
 		if !filepath.IsAbs(path) {
@@ -169,12 +182,14 @@ func (w worktreeEnd) more(ctx context.Context, n *shadow) string {
 			continue
 		}
 		rel, err := filepath.Rel(w.Path, path)
-		if err == nil {
-			_, err = n.in(ctx, "index", nil, "ls-files", "--error-unmatch", "-z", "--", ":(top)"+rel)
-		}
 		if err != nil {
-			return "its report names " + plainLine(rel) + ", which git ignores"
+			return "", err
+		}
+		if _, err := n.in(ctx, "index", nil, "ls-files", "--error-unmatch", "-z", "--", ":(top)"+rel); gitSaysNo(err) {
+			return "its report names " + plainLine(rel) + ", which git ignores", nil
+		} else if err != nil {
+			return "", err
 		}
 	}
-	return ""
+	return "", nil
 }
