@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/rules"
 )
 
 // This file notices two agents that edit the same file at the same time: whoever writes last would undo what the other did. It tells
@@ -32,7 +33,7 @@ type overlap struct{ path, first, second string }
 
 // editedFile gives the file that a call edits, as it was named; "" if it edits none.
 func editedFile(m procs.ToolUse) string {
-	if fileTools[m.Name] != "Edit" {
+	if rules.FileTool(m.Name) != "Edit" {
 		return ""
 	}
 	var in struct {

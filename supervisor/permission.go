@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/rules"
 )
 
 // What a person may answer to a permission prompt. What follows the word is its argument: of allow-run another rule than the
@@ -39,7 +40,7 @@ func permissionAsked(m procs.Ask, cwd string) (signals.Question, string) {
 	}
 	options := []signals.Option{{Label: allow, Description: "this once"}}
 	rule := ""
-	if t.rule != (Rule{}) {
+	if t.rule != (rules.Rule{}) {
 		rule = t.rule.String()
 		options = append(options, signals.Option{Label: allowRun, Description: "in this run, whenever asked: " + rule})
 	}
@@ -85,11 +86,11 @@ func checkPermission(q *Question, answer, cwd string) error {
 	case argument == "":
 		return nil
 	}
-	r, err := ParseRule(argument)
+	r, err := rules.Parse(argument)
 	if err != nil {
 		return fmt.Errorf("%s %w", allowRun, err)
 	}
-	if call, err := ParseRule(q.Rule); err != nil || !covered([]Rule{r}, call, cwd) {
+	if call, err := rules.Parse(q.Rule); err != nil || !rules.Covered([]rules.Rule{r}, call, cwd) {
 		return fmt.Errorf("the rule %s does not permit what is asked, which is %s", r, q.Rule)
 	}
 	return nil
@@ -142,30 +143,30 @@ func (s State) permitted(call, agent string) string {
 	if call == "" {
 		return ""
 	}
-	exact, err := ParseRule(call)
+	exact, err := rules.Parse(call)
 	if err != nil {
 		return ""
 	}
-	exact = exact.from(s.folder(agent))
-	var rules []Rule
+	exact = exact.From(s.folder(agent))
+	var granted []rules.Rule
 	for _, q := range s.questions(grantsRule) {
 		given, folder := ruleOf(q).Rule, s.folder(q.Agent)
-		r, err := ParseRule(given)
+		r, err := rules.Parse(given)
 		if err != nil {
 			continue
 		}
-		if r.from(folder) == exact {
+		if r.From(folder) == exact {
 			return given
 		}
 		if given == q.Rule && r.Tool != "Bash" {
 			continue // an exact rule is about that one file, even should a folder take its place
 		}
-		if covered([]Rule{r}, exact, folder) {
+		if rules.Covered([]rules.Rule{r}, exact, folder) {
 			return given
 		}
-		rules = append(rules, r)
+		granted = append(granted, r)
 	}
-	if covered(rules, exact, "") { // of several only those about commands do more than one
+	if rules.Covered(granted, exact, "") { // of several only those about commands do more than one
 		return "for each of its commands"
 	}
 	return ""

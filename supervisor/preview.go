@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"claude-supervise/supervisor/rules"
 )
 
 // A callView is what a person is shown of a call before it is permitted.
 type callView struct {
 	what    string // the command, path or address, for the question's text
 	preview string
-	rule    Rule // that permits exactly this in the whole run; the zero Rule if none can
+	rule    rules.Rule // that permits exactly this in the whole run; the zero Rule if none can
 }
 
 // maxPreview bounds what of a call a question carries, in bytes.
@@ -37,7 +39,7 @@ func lookAt(tool string, input json.RawMessage, cwd string) callView {
 		return said != "" && said != "false" && said != "null"
 	}
 	l := callView{preview: preview(input)}
-	switch about, isFile := fileTools[tool]; {
+	switch about := rules.FileTool(tool); {
 	case tool == "Bash":
 		l.what = strings.TrimSpace(text("command"))
 		l.preview += "\nrun's folder: " + cwd // a cd before may have left it
@@ -48,25 +50,25 @@ func lookAt(tool string, input json.RawMessage, cwd string) callView {
 			l.preview += "\nIt runs outside the sandbox."
 			return l // no rule about a command says that
 		}
-		l.rule, _ = exactly(tool, l.what)
-	case isFile:
+		l.rule, _ = rules.Exactly(tool, l.what)
+	case about != "":
 		l = lookAtFile(tool, about, in, input, cwd)
 	case tool == "WebFetch":
 		l.what = text("url")
 		if u, err := url.Parse(l.what); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") {
-			l.rule, _ = exactly(tool, "domain:"+strings.ToLower(u.Hostname()))
+			l.rule, _ = rules.Exactly(tool, "domain:"+strings.ToLower(u.Hostname()))
 		}
 	case strings.HasPrefix(tool, "mcp__"):
 		server, name, _ := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
 		l.preview = fmt.Sprintf("tool %s of the MCP server %s\n%s", name, server, l.preview)
-		l.rule, _ = exactly(tool, "")
+		l.rule, _ = rules.Exactly(tool, "")
 	case tool == "Skill":
 		l.preview += "\nWhat its file says about tools and hooks is in force while it is used: it may permit calls, and run programs."
 		if l.what = text("skill"); l.what != "" {
-			l.rule, _ = exactly(tool, l.what)
+			l.rule, _ = rules.Exactly(tool, l.what)
 		}
 	case in["command"] == nil && in["path"] == nil && in["file_path"] == nil: // else the tool alone would be too much
-		l.rule, _ = exactly(tool, "")
+		l.rule, _ = rules.Exactly(tool, "")
 	}
 	return l
 }
@@ -102,7 +104,7 @@ func lookAtFile(tool, about string, in map[string]json.RawMessage, input json.Ra
 	}
 	l.preview = bounded(strings.TrimRight(b.String(), "\n"))
 	if target.plain {
-		l.rule, _ = exactly(about, named)
+		l.rule, _ = rules.Exactly(about, named)
 	}
 	return l
 }

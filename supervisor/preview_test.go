@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"unicode/utf8"
+
+	"claude-supervise/supervisor/rules"
 )
 
 func TestACallIsShownSoThatAPersonCanJudgeIt(t *testing.T) {
@@ -132,10 +134,10 @@ func FuzzLookAt(f *testing.F) {
 		if len(l.preview) > maxPreview+3*4096 || !utf8.ValidString(l.preview) {
 			t.Errorf("%d bytes are shown, valid %t", len(l.preview), utf8.ValidString(l.preview))
 		}
-		if l.rule == (Rule{}) {
+		if l.rule == (rules.Rule{}) {
 			return
 		}
-		if again, err := ParseRule(l.rule.String()); err != nil || again != l.rule {
+		if again, err := rules.Parse(l.rule.String()); err != nil || again != l.rule {
 			t.Errorf("the rule %q that is offered is %+v (%v)", l.rule, again, err)
 		}
 	})

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"claude-supervise/supervisor/rules"
 )
 
 // Claude Code reads settings and MCP servers from files in the folder that it works in, and in those above: they come with a
@@ -173,9 +175,9 @@ func (p *projectFiles) permissions(dir string, doc json.RawMessage) {
 			p.more = append(p.more, "a rule that cannot be read")
 		}
 	}
-	for put, rules := range map[*[]string][]string{&p.ask: said.Ask, &p.deny: said.Deny} {
-		for _, rule := range rules {
-			if _, err := ParseRule(rule); err != nil {
+	for put, those := range map[*[]string][]string{&p.ask: said.Ask, &p.deny: said.Deny} {
+		for _, rule := range those {
+			if _, err := rules.Parse(rule); err != nil {
 				continue // claude might not take the others either
 			}
 			if narrowed, ok := rooted(rule, dir); ok {
@@ -196,13 +198,13 @@ func (p *projectFiles) permissions(dir string, doc json.RawMessage) {
 // askedAbout gives the rule by which claude asks about what a rule of a folder allows: the same, or one about the whole tool where
 // the rule has no form of which claude is known to take it; "" if it names no tool.
 func askedAbout(rule, dir string) string {
-	if r, err := ParseRule(rule); err == nil {
+	if r, err := rules.Parse(rule); err == nil {
 		if asked, ok := rooted(r.String(), dir); ok {
 			return asked
 		}
 	}
 	tool, _, _ := strings.Cut(rule, "(")
-	if r, err := ParseRule(tool); err == nil {
+	if r, err := rules.Parse(tool); err == nil {
 		return r.Tool
 	}
 	return ""
@@ -211,7 +213,7 @@ func askedAbout(rule, dir string) string {
 // rooted gives a rule of a folder's settings as it has to be in other ones: a path from the folder (/src/**) becomes one from the
 // root. There is none where the folder's name would be read as a pattern.
 func rooted(rule, dir string) (_ string, ok bool) {
-	r, err := ParseRule(rule)
+	r, err := rules.Parse(rule)
 	if err != nil || r.Tool != "Read" && r.Tool != "Edit" || !strings.HasPrefix(r.Spec, "/") || strings.HasPrefix(r.Spec, "//") {
 		return rule, true
 	}

@@ -16,7 +16,7 @@ type rule struct {
 	check func(w *simulation, before, after State, e Event) string
 }
 
-var rules = slices.Concat(agentRules, treeRules, placeRules, budgetRules)
+var everyRule = slices.Concat(agentRules, treeRules, placeRules, budgetRules)
 
 // agentRules are of one agent, and of the run as a whole.
 var agentRules = []rule{
@@ -43,7 +43,7 @@ func (w *simulation) stepped(before, after State, e Event) {
 	if w.trace != nil {
 		w.tellStep(before, after, e)
 	}
-	for _, r := range rules {
+	for _, r := range everyRule {
 		if how := r.check(w, before, after, e); how != "" {
 			panic(broken{r.says, how})
 		}

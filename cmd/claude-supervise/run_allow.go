@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/rules"
 )
 
 // What --allow takes beside rules: all rules that the task file wants, and what the files in the run's folder permit and run.
@@ -15,23 +15,23 @@ const (
 )
 
 // allowed reads --allow.
-func allowed(given []string) (rules []string, project bool, err error) {
+func allowed(given []string) (all []string, project bool, err error) {
 	for _, text := range given {
 		switch text {
 		case allowTask:
 		case allowProject:
 			project = true
 		default:
-			rule, err := supervisor.ParseRule(text)
+			rule, err := rules.Parse(text)
 			if err != nil {
 				return nil, false, usage("--allow %w", err)
 			}
-			if !slices.Contains(rules, rule.String()) {
-				rules = append(rules, rule.String())
+			if !slices.Contains(all, rule.String()) {
+				all = append(all, rule.String())
 			}
 		}
 	}
-	return rules, project, nil
+	return all, project, nil
 }
 
 // grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a file may

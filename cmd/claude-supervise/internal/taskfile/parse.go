@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/rules"
 )
 
 // Parse reads a task file. Its error is an *Invalid with all that is wrong with it.
@@ -172,7 +173,7 @@ func (r *reader) rule(name string, n *yaml.Node) string {
 	if text == "" {
 		return "" // told of already
 	}
-	rule, err := supervisor.ParseRule(text)
+	rule, err := rules.Parse(text)
 	r.refuse(n, name, err)
 	return rule.String()
 }

@@ -72,7 +72,7 @@ type File struct {
 	Model       string
 	MaxTurns    int
 	Permissions supervisor.Permissions
-	Allow, Deny []string // rules, as supervisor.ParseRule takes them
+	Allow, Deny []string // rules, as rules.Parse takes them
 	Answers     []supervisor.Preset
 	AcceptIDs   []string
 	Hold        string // as supervisor.ParseHold takes it

@@ -1,12 +1,12 @@
-package supervisor
+package rules
 
 import (
 	"path"
 	"strings"
 )
 
-// from gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against others.
-func (r Rule) from(folder string) Rule {
+// From gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against others.
+func (r Rule) From(folder string) Rule {
 	if (r.Tool == "Read" || r.Tool == "Edit") && strings.HasPrefix(r.Spec, "/") && !strings.HasPrefix(r.Spec, "//") {
 		r.Spec = "/" + path.Join(folder, r.Spec)
 	}

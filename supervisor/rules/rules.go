@@ -1,4 +1,5 @@
-package supervisor
+// Package rules reads the rules by which Claude Code runs something without asking, and tells what of a call they cover.
+package rules
 
 import (
 	"errors"
@@ -37,6 +38,9 @@ var fileTools = map[string]string{
 	"Edit": "Edit", "MultiEdit": "Edit", "Write": "Edit", "NotebookEdit": "Edit",
 }
 
+// FileTool gives the tool that rules name about the files of a tool's calls: Edit for Write; "" for one whose calls name none.
+func FileTool(tool string) string { return fileTools[tool] }
+
 // knownTools are the names that a misspelt one is held against. Others are taken as they are: there are new ones all the time.
 var knownTools = []string{
 	"Bash", "Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Skill", "Agent",
@@ -49,8 +53,8 @@ var (
 	hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9.-]+(:[0-9]+)?$`)
 )
 
-// ParseRule reads a rule. The error says what is wrong, and the nearest form that is right.
-func ParseRule(text string) (Rule, error) {
+// Parse reads a rule. The error says what is wrong, and the nearest form that is right.
+func Parse(text string) (Rule, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
@@ -142,9 +146,9 @@ func (r Rule) String() string {
 // literally writes a command as a rule of its own: a * stands for anything there, and a backslash takes that from it.
 var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`)
 
-// exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none that a
+// Exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none that a
 // person could judge: it has to fit on a line.
-func exactly(tool, what string) (Rule, bool) {
+func Exactly(tool, what string) (Rule, bool) {
 	r := Rule{Tool: tool, Spec: what}
 	if tool == "Bash" {
 		if strings.TrimSpace(what) == "" {
@@ -154,15 +158,15 @@ func exactly(tool, what string) (Rule, bool) {
 	} else if strings.ContainsAny(tool+what, "*?[]{}\\!") { // a name that reads as a pattern
 		return Rule{}, false
 	}
-	if again, err := ParseRule(r.String()); err != nil || again != r {
+	if again, err := Parse(r.String()); err != nil || again != r {
 		return Rule{}, false
 	}
 	return r, true
 }
 
-// covered tells whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's folder. It
+// Covered tells whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's folder. It
 // looks at nothing on the disk: whoever made the exact rule has seen to it that its path is no link.
-func covered(rules []Rule, call Rule, cwd string) bool {
+func Covered(rules []Rule, call Rule, cwd string) bool {
 	if call.Tool == "Bash" && call.Spec != "" {
 		return commandCovered(rules, call.Spec)
 	}

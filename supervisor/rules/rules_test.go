@@ -1,4 +1,4 @@
-package supervisor
+package rules
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestARuleIsReadAsClaudeCodeWritesIt(t *testing.T) {
 		"mcp__github": {"mcp__github", ""}, "mcp__github__*": {"mcp__github__*", ""}, "mcp__a-b__get_it": {"mcp__a-b__get_it", ""},
 		"Skill(review)": {"Skill", "review"}, "Agent(Explore)": {"Agent", "Explore"}, " Read ": {"Read", ""}, "NewTool(x)": {"NewTool", "x"},
 	} {
-		got, err := ParseRule(text)
+		got, err := Parse(text)
 		if err != nil || got != want {
 			t.Errorf("%q is %+v (%v), want %+v", text, got, err, want)
 		}
@@ -29,7 +29,7 @@ func TestWhatIsNoRuleIsRefusedWithTheNearestOne(t *testing.T) {
 		"": "not nothing", "Bash(a\nb)": "on one line", "Bash(\x1b[2J)": "on one line", "Bash(a\u202eb)": "on one line", "Bash(\xff)": "on one line",
 		"Bash(" + strings.Repeat("x", 600) + ")": "at most 500 bytes",
 	} {
-		if r, err := ParseRule(text); err == nil || !strings.Contains(err.Error(), near) {
+		if r, err := Parse(text); err == nil || !strings.Contains(err.Error(), near) {
 			t.Errorf("%q is %+v (%v), want an error with %q", text, r, err, near)
 		}
 	}
@@ -209,12 +209,12 @@ func TestARuleAboutOtherToolsCoversThoseOnly(t *testing.T) {
 		{"Bash", "WebSearch", false},
 		{"Bash(npm test)", "Edit(//npm test)", false},
 	} {
-		rule, err := ParseRule(c.rule)
-		call, err2 := ParseRule(c.call)
+		rule, err := Parse(c.rule)
+		call, err2 := Parse(c.call)
 		if err != nil || err2 != nil {
 			t.Fatal(c.rule, err, c.call, err2)
 		}
-		if got := covered([]Rule{rule}, call, "/work"); got != c.want {
+		if got := Covered([]Rule{rule}, call, "/work"); got != c.want {
 			t.Errorf("%s covers %s: %t", rule, call, got)
 		}
 	}
@@ -247,27 +247,27 @@ func TestTheRuleThatIsOfferedIsAboutThisOneThing(t *testing.T) {
 		{"mcp__a__b c", "", ""},
 		{"odd tool", "", ""},
 	} {
-		r, ok := exactly(c.tool, c.what)
+		r, ok := Exactly(c.tool, c.what)
 		if got := r.String(); ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("for %s %q the rule %s is offered (%t), want %q", c.tool, c.what, got, ok, c.want)
 		}
 	}
-	rm, _ := exactly("Bash", "rm *")
-	if other, _ := exactly("Bash", "rm -rf /"); covered([]Rule{rm}, other, "/work") {
+	rm, _ := Exactly("Bash", "rm *")
+	if other, _ := Exactly("Bash", "rm -rf /"); Covered([]Rule{rm}, other, "/work") {
 		t.Error("what was allowed as a name is taken for a pattern")
 	}
 }
 
-func FuzzParseRule(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"Bash(npm run:*)", "Edit(//a/**)", "mcp__a__*", "WebFetch(domain:go.dev)", `Bash(rm \*)`, "npm test"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ParseRule(text)
+		r, err := Parse(text)
 		if err != nil {
 			return
 		}
-		if again, err := ParseRule(r.String()); err != nil || again != r {
+		if again, err := Parse(r.String()); err != nil || again != r {
 			t.Errorf("%q is %+v, and written and read again %+v (%v)", text, r, again, err)
 		}
 	})
