@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // drain is how long after the end of a process its streams must be silent to count as read, when something that it
@@ -20,9 +22,10 @@ const (
 type drained struct {
 	f      *os.File
 	exited <-chan struct{}
-	until  time.Time // when a Read ends with os.ErrDeadlineExceeded; zero: never
-	set    time.Time // the deadline of f that until has made
-	after  int       // bytes read since the exit
+	drain  time.Duration // see above
+	until  time.Time     // when a Read ends with os.ErrDeadlineExceeded; zero: never
+	set    time.Time     // the deadline of f that until has made
+	after  int           // bytes read since the exit
 }
 
 func (d *drained) Read(b []byte) (int, error) {
@@ -36,10 +39,13 @@ func (d *drained) Read(b []byte) (int, error) {
 		case <-d.exited:
 			late = true
 			// Where the file takes no deadline, its end is waited for.
-			_ = d.f.SetReadDeadline(time.Now().Add(drain))
+			_ = d.f.SetReadDeadline(time.Now().Add(d.drain))
 		default:
 		}
 		n, err := d.f.Read(b)
+		if late && errors.Is(err, os.ErrDeadlineExceeded) {
+			n, err = d.rest(b)
+		}
 		if late {
 			d.after += n
 		}
@@ -56,10 +62,32 @@ func (d *drained) Read(b []byte) (int, error) {
 	}
 }
 
+// rest reads what is there without waiting. A Read that a busy machine begins only after its deadline has not even looked.
+func (d *drained) rest(b []byte) (n int, err error) {
+	_ = d.f.SetReadDeadline(time.Time{})
+	d.set = time.Time{}
+	raw, err := d.f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if failed := raw.Read(func(fd uintptr) bool {
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+			n, err = unix.Read(int(fd), b)
+		}
+		return true
+	}); failed != nil {
+		err = failed
+	}
+	if n = max(n, 0); n == 0 && err == nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // readStdout hands over what the process says, until its Exit.
 func (p *Process) readStdout(stderr <-chan *tail) {
 	defer close(p.done)
-	out := &drained{f: p.stdout, exited: p.exited}
+	out := &drained{f: p.stdout, exited: p.exited, drain: drain}
 	var e Exit
 	var turn Result // of a command
 	if e.Command = p.spec.isCommand(); e.Command {
@@ -160,7 +188,7 @@ func (p *Process) take(m Message) {
 }
 
 func (p *Process) readStderr(kept chan<- *tail) {
-	in := newLines(&drained{f: p.stderr, exited: p.exited}, maxLine)
+	in := newLines(&drained{f: p.stderr, exited: p.exited, drain: drain}, maxLine)
 	words := &tail{limit: maxTail}
 	for {
 		data, _, err := in.next()
