@@ -93,7 +93,7 @@ var keys = []key[File]{
 	{"max_agents", func(r *reader, name string, v *yaml.Node, f *File) { f.MaxAgents = r.count(name, v) }},
 	{"worktree", func(r *reader, name string, v *yaml.Node, f *File) { f.Worktree = r.truth(name, v) }},
 	{"max_cost_usd", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.CostUSD = r.amount(name, v) }},
-	{"max_tokens", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.Tokens = int64(r.count(name, v)) }},
+	{"max_tokens", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.Tokens = r.tokens(name, v) }},
 	{"max_time", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.Time = r.duration(name, v) }},
 }
 
@@ -120,7 +120,7 @@ var workKeys = []key[Child]{
 	{"max_turns", func(r *reader, name string, v *yaml.Node, c *Child) { c.MaxTurns = r.count(name, v) }},
 	{"estimated_duration", func(r *reader, name string, v *yaml.Node, c *Child) { c.Estimated = r.line(name, v) }},
 	{"max_cost_usd", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.CostUSD = r.amount(name, v) }},
-	{"max_tokens", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.Tokens = int64(r.count(name, v)) }},
+	{"max_tokens", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.Tokens = r.tokens(name, v) }},
 	{"max_time", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.Time = r.duration(name, v) }},
 }
 

@@ -218,6 +218,17 @@ func (r *reader) amount(name string, n *yaml.Node) float64 {
 	return amount
 }
 
+// tokens reads a number of tokens, 2000000 or 2M.
+func (r *reader) tokens(name string, n *yaml.Node) int64 {
+	if tag := n.ShortTag(); tag != "!!int" && tag != "!!str" {
+		r.problem(n, "%s takes a number of tokens such as 200000, 200k or 1.5M, not %s", name, shown(n))
+		return 0
+	}
+	tokens, err := supervisor.ParseTokens(n.Value)
+	r.refuse(n, name, err)
+	return tokens
+}
+
 // truth reads true or false.
 func (r *reader) truth(name string, n *yaml.Node) bool {
 	if n.ShortTag() != "!!bool" {

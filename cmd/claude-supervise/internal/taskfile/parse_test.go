@@ -56,7 +56,7 @@ children:
     max_turns: 9
     estimated_duration: 20 min
     max_cost_usd: 1
-    max_tokens: 5000
+    max_tokens: 5k
     max_time: 10m
   - prompt: Write the API
     after: [schema]

@@ -61,7 +61,7 @@ func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 		`"ask"`, `"deny"`, `"allow"`, `"forever"`, `"0"`, `"10m"`, `"1h30m"`, `"1.5h"`, `"-5m"`, `"soon"`, `"opus"`, `"--x"`,
 		`"claude-opus-4-1[1m]"`, `[]`, `["x"]`, `["x", "y z"]`, `[""]`, `[1]`, `[null]`, `[["x"]]`, `["a\nb"]`, `{}`,
 		`{"k": "v"}`, `{"k": 1}`, `{"k": true}`, `{"k": ""}`, `{"k": null}`, `{"k": []}`, `{"": "v"}`, `{" ": "v"}`,
-		`"auto,ask"`, `"auto, deny"`, `"auto,"`, `"P1"`, `"optional"`, `false`, `0.5`,
+		`"2M"`, `"0.5k"`, `"1_000"`, `"auto,ask"`, `"auto, deny"`, `"auto,"`, `"P1"`, `"optional"`, `false`, `0.5`,
 		`{"files": "*.md"}`, `{"lines": "-"}`, `{"files": "a", "lines": "b"}`, `{"command": "ls"}`, `{"files": ""}`,
 	}
 	var nested []string // each as a part of a child
