@@ -51,14 +51,14 @@ func (w *world) leftInWorktrees(int) {
 		}
 	}
 	if states[checkpoints.WorktreeKept] != 1 || states[checkpoints.WorktreeRemoved] != 1 {
-		w.t.Errorf("the worktrees are left as %v", states)
+		w.t.Errorf("the worktrees are left as %v: %+v", states, d.Worktrees)
 	}
 	if branches := strings.Fields(git(w.t, w.cwd, "branch", "--list", "--format=%(refname:short)", "claude-supervise/*")); len(branches) != 1 {
 		w.t.Errorf("the branches %v are left", branches)
 	}
 	m := d.Merged
 	if m == nil || !m.Done || len(m.Files) != 1 || m.Files[0].Lines != 2 || m.Files[0].Broken != 0 {
-		w.t.Errorf("the findings are merged so: %+v", m)
+		w.t.Errorf("the findings are merged so: %+v\n%q", m, w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs", w.ps().ID, "shared/findings.jsonl")))
 	}
 }
 
