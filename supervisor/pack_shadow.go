@@ -170,7 +170,7 @@ func personsIgnores(ctx context.Context, top string) (string, error) {
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
 	out, err := cmd.Output() // unset is an error, too, and a configuration that cannot be read names none
 	if gitWasKilled(err) {
-		return "", fmt.Errorf("git config: %w", err)
+		return "", gitFailed(ctx, []string{"config"}, new(bytes.Buffer), err)
 	}
 	file := strings.TrimSuffix(string(out), "\n")
 	if file == "" {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 )
@@ -40,12 +42,20 @@ const scratchForWorktrees = "claude-supervise-worktree-"
 // supervisor be killed, git goes on.
 const gardening = -1
 
-// whateverIsKilled does what is done with git's help and can be done anew, again if git was killed at it.
-func whateverIsKilled(do func() error) error {
-	const most = 3 // more is no accident
+// persistently does what is done with git's help and can be done anew, again where git failed: it was killed, or another git was at
+// work in the same repository, which the agents' are all the time.
+func persistently(ctx context.Context, do func() error) error {
 	err := do()
-	for tries := 1; gitWasKilled(err) && tries < most; tries++ {
-		err = do()
+	for _, pause := range []time.Duration{100 * time.Millisecond, time.Second} {
+		if failed := (*gitError)(nil); !errors.As(err, &failed) {
+			break
+		}
+		select {
+		case <-time.After(pause):
+			err = do()
+		case <-ctx.Done():
+			return err
+		}
 	}
 	return err
 }
@@ -75,7 +85,7 @@ func (e *engine) place(f Effect) func(context.Context) result {
 		if p.agent != "" {
 			var w checkpoints.Worktree
 			var cwd string
-			err := whateverIsKilled(func() (err error) {
+			err := persistently(ctx, func() (err error) {
 				w, cwd, err = p.make(ctx)
 				return err
 			})
@@ -252,6 +262,27 @@ func (g garden) git(ctx context.Context, args ...string) ([]byte, error) {
 	return runGit(ctx, g.top, filepath.Dir(g.dir), append(g.marked(), g.muted...), nil, args...)
 }
 
+// worktree runs git worktree, which may fail over another worktree that comes or goes meanwhile: so no two of ours do it at once in one
+// repository, whichever supervisor's they are.
+func (g garden) worktree(ctx context.Context, args ...string) error {
+	lock, locked := flock.New(g.common, flock.SetFlag(os.O_RDONLY)), make(chan error, 1)
+	go func() { locked <- lock.Lock() }()
+	unlock := func() {
+		<-locked
+		_ = lock.Unlock() // a file system without locks has given none
+	}
+	select {
+	case err := <-locked:
+		locked <- err
+		defer unlock()
+	case <-ctx.Done():
+		go unlock() // once whoever has it is done
+		return context.Cause(ctx)
+	}
+	_, err := g.git(ctx, append([]string{"worktree"}, args...)...)
+	return err
+}
+
 func (g garden) marked() []string {
 	return []string{
 		procs.EnvRun + "=" + g.marker.Run, procs.EnvAgent + "=" + g.marker.Agent, procs.EnvLaunch + "=" + strconv.Itoa(g.marker.Launch),
@@ -263,7 +294,7 @@ func (g garden) add(ctx context.Context, path, commit string, args ...string) er
 	if err := makePlace(path); err != nil {
 		return fmt.Errorf("no folder for a worktree can be made: %w", err)
 	}
-	if _, err := g.git(ctx, append([]string{"worktree", "add", "--quiet", "--no-checkout"}, args...)...); err != nil {
+	if err := g.worktree(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...); err != nil {
 		return err
 	}
 	n, err := g.open(ctx, path)
@@ -373,7 +404,7 @@ func (g garden) clear(ctx context.Context, w checkpoints.Worktree) error {
 
 // remove removes a worktree with all that is in it, and the folder of worktrees with the last one.
 func (g garden) remove(ctx context.Context, path string) error {
-	_, err := g.git(ctx, "worktree", "remove", "--force", path)
+	err := g.worktree(ctx, "remove", "--force", path)
 	_ = os.Remove(filepath.Dir(path)) // others may be in it, or this one still
 	return err
 }

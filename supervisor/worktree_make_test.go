@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -509,6 +511,35 @@ func TestAWorktreeInWhichOthersStillWorkIsKept(t *testing.T) {
 	}
 }
 
+// git reads of all worktrees of a repository when it makes one, and fails over one that comes or goes just then.
+func TestWorktreesAreMadeAndRemovedBesideEachOther(t *testing.T) {
+	folder := project(t)
+	var agents errgroup.Group
+	for i := range 8 {
+		agents.Go(func() error {
+			agent := fmt.Sprintf("a-child%07d", i)
+			p := site{
+				agent: agent, want: checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: "claude-supervise/r-garden00/" + agent, From: folder},
+				marker: procs.Marker{Run: "r-garden00", Agent: agent, Launch: gardening},
+			}
+			for range 2 {
+				w, cwd, err := p.make(t.Context())
+				if err != nil {
+					return fmt.Errorf("made: %w", err)
+				}
+				end := worktreeEnd{Worktree: w, cwd: cwd, marker: p.marker}
+				if got, err := end.look(t.Context()); err != nil || got.State != checkpoints.WorktreeRemoved {
+					return fmt.Errorf("looked through: %+v, %w", got, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := agents.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Out of memory, the kernel kills whatever it likes. The stand-in for git of this test is killed once, at any of its calls: at every
 // other one before it has done what it was called for.
 func TestAWorktreeIsMadeAndLookedThroughWhicheverGitIsKilled(t *testing.T) {
@@ -534,7 +565,7 @@ kill -KILL $$
 			t.Setenv("PATH", bin+string(os.PathListSeparator)+path)
 			var w checkpoints.Worktree
 			var cwd string
-			if err := whateverIsKilled(func() (err error) {
+			if err := persistently(t.Context(), func() (err error) {
 				w, cwd, err = siteIn(folder).make(t.Context())
 				return err
 			}); err != nil {
@@ -542,7 +573,7 @@ kill -KILL $$
 			}
 			end := worktreeEnd{Worktree: w, cwd: cwd, marker: siteIn("").marker}
 			var got checkpoints.Worktree
-			if err := whateverIsKilled(func() (err error) {
+			if err := persistently(t.Context(), func() (err error) {
 				got, err = end.look(t.Context())
 				return err
 			}); err != nil || got.State != checkpoints.WorktreeRemoved {

@@ -31,7 +31,7 @@ func (e *engine) tidy(f Effect) func(context.Context) result {
 		ctx, cancel := context.WithTimeoutCause(ctx, tidyTime, fmt.Errorf("it took longer than %v", tidyTime))
 		defer cancel()
 		var w checkpoints.Worktree
-		err := whateverIsKilled(func() (err error) {
+		err := persistently(ctx, func() (err error) {
 			w, err = end.look(ctx)
 			return err
 		})
