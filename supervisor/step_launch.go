@@ -199,6 +199,7 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	d.clientsGone(a.ID, at)
 	if turn {
 		d.unseen(a.ID, checkpoints.Turn{Launch: l.N, Before: l.Turns}, at)
+		a.SentOn = false // the turn in which it was to report has been cut short
 	}
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
 	a.HoldUntil = nil

@@ -352,6 +352,20 @@ func TestTheGateSendsAnAgentWithoutAReportOnOnce(t *testing.T) {
 	s.exits(ExitUnreported)
 }
 
+// Cut short, the turn in which it was to report has not been one.
+func TestTheGateSendsAnAgentOnAnewWhoseTurnWasCutShort(t *testing.T) {
+	s := begin(t, nil)
+	s.do(GateAsked{Agent: root, Launch: 1, Request: "g1"})
+	s.do(GateReplied{Agent: root, Launch: 1, Request: "g1"})
+	s.dies(procs.Failure{})
+	s.rests(true)
+	s.startsWork(root)
+	s.do(GateAsked{Agent: root, Launch: 2, Request: "g1"})
+	if g := s.state.launch(root).Gate; !strings.Contains(g.Block, "[COMPLETION_REPORT]") {
+		t.Fatalf("the gate says %q", g.Block)
+	}
+}
+
 func TestTheGateLetsATurnEndThatAsksOrStillWorks(t *testing.T) {
 	for name, prepare := range map[string]func(*story, *GateAsked){
 		"an open question":              func(s *story, _ *GateAsked) { s.do(s.clarification("q-1", "Which?")) },
