@@ -2,6 +2,9 @@ package supervisor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 
 	"claude-supervise/checkpoints"
 )
@@ -38,15 +41,24 @@ type WorktreeView struct {
 func worktreeViews(run Run, agents []Agent) map[string]WorktreeView {
 	s, views := foldersIn(run, agents), map[string]WorktreeView{}
 	for _, a := range agents {
-		if w := a.Worktree; w != nil {
+		if a.Worktree != nil {
+			w := asItIs(*a.Worktree)
 			merge, drop := w.Commands(s.takesOver(&a))
 			views[a.ID] = WorktreeView{
-				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: leftIn(w),
+				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: leftIn(&w),
 				Merge: append([]string{}, merge...), Drop: append([]string{}, drop...),
 			}
 		}
 	}
 	return views
+}
+
+// asItIs gives a worktree as a person may have left it, who has taken over what was in it and removed its folder since.
+func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
+	if _, err := os.Lstat(w.Path); w.State == checkpoints.WorktreeKept && w.Path != "" && errors.Is(err, fs.ErrNotExist) {
+		w.Path, w.Loose, w.Problem = "", 0, "its folder has been removed since"
+	}
+	return w
 }
 
 // takesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where that is gone.

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -294,4 +295,26 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 		t.Errorf("by its whole path it is permitted by %q", got)
 	}
 	delete(s.state.Questions, "q-rule")
+}
+
+// A person takes over what was left, and removes the worktree: show has no commands any more that would fail.
+func TestAWorktreeThatAPersonHasRemovedIsShownAsGone(t *testing.T) {
+	kept := checkpoints.Worktree{State: checkpoints.WorktreeKept, Branch: "b", Tip: "b", Path: t.TempDir(), Repo: "/project", Loose: 2, Commits: 1}
+	view := func() WorktreeView {
+		agents := []Agent{{ID: root}, {ID: childID, Parent: root, Worktree: &kept}}
+		return worktreeViews(Run{Cwd: "/project"}, agents)[childID]
+	}
+	if v := view(); v.Path != kept.Path || len(v.Merge) != 3 || len(v.Drop) != 2 {
+		t.Errorf("while it is there it is shown as %+v", v)
+	}
+	if err := os.Remove(kept.Path); err != nil {
+		t.Fatal(err)
+	}
+	want := WorktreeView{
+		State: checkpoints.WorktreeKept, Branch: "b", Left: "1 commit, its folder has been removed since",
+		Merge: []string{"git -C /project merge b"}, Drop: []string{"git -C /project branch -D b"},
+	}
+	if diff := cmp.Diff(want, view()); diff != "" {
+		t.Error(diff)
+	}
 }

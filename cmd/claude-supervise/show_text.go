@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,7 +108,7 @@ func (s *factSheet) tree(width int, d supervisor.Details) {
 	for _, a := range agents {
 		if w, own := d.Worktrees[a.ID]; own && len(w.Drop) > 0 {
 			s.gap()
-			s.line("Worktree", "of %s, %s\n%s", a.Who, w.Path, w.Left)
+			s.line("Worktree", "of %s, %s\n%s", a.Who, cmp.Or(w.Path, "branch "+w.Branch), w.Left)
 			s.mending(w)
 		}
 	}
@@ -139,7 +140,7 @@ func (s *factSheet) agent(d supervisor.Details, a supervisor.AgentView) {
 	}
 	s.line("Log", "%s", d.Logs[a.ID])
 	if w, own := d.Worktrees[a.ID]; own {
-		s.line("Worktree", "%s, %s, branch %s\n%s", w.State, w.Path, w.Branch, w.Left)
+		s.line("Worktree", "%s, %s, branch %s\n%s", w.State, cmp.Or(w.Path, "no folder"), w.Branch, w.Left)
 		s.mending(w)
 	}
 	s.report(d, a.ID)
