@@ -34,6 +34,7 @@ import (
 const (
 	makeTime = 10 * time.Minute
 	tidyTime = 2 * time.Minute
+	lockTime = 30 * time.Second // and how long it waits for others of ours
 )
 
 const scratchForWorktrees = "claude-supervise-worktree-"
@@ -263,20 +264,23 @@ func (g garden) git(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // worktree runs git worktree, which may fail over another worktree that comes or goes meanwhile: so no two of ours do it at once in one
-// repository, whichever supervisor's they are.
+// repository, whichever supervisor's they are. Whoever else holds that lock does so in vain: it is done without in the end.
 func (g garden) worktree(ctx context.Context, args ...string) error {
-	lock, locked := flock.New(g.common, flock.SetFlag(os.O_RDONLY)), make(chan error, 1)
-	go func() { locked <- lock.Lock() }()
-	unlock := func() {
-		<-locked
-		_ = lock.Unlock() // a file system without locks has given none
-	}
+	lock, locked := flock.New(g.common, flock.SetFlag(os.O_RDONLY)), make(chan struct{})
+	go func() {
+		_ = lock.Lock() // not every file system has locks
+		close(locked)
+	}()
+	defer func() {
+		go func() { // it cannot be called off
+			<-locked
+			_ = lock.Unlock()
+		}()
+	}()
 	select {
-	case err := <-locked:
-		locked <- err
-		defer unlock()
+	case <-locked:
+	case <-time.After(lockTime):
 	case <-ctx.Done():
-		go unlock() // once whoever has it is done
 		return context.Cause(ctx)
 	}
 	_, err := g.git(ctx, append([]string{"worktree"}, args...)...)
