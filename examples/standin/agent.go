@@ -194,14 +194,30 @@ func (a *agent) wait() error {
 	case t := <-a.ended:
 		a.taskEnded(t)
 	case s := <-a.signals:
-		if s == syscall.SIGHUP {
-			return ending{code: exitHangUp}
-		}
-		return ending{code: exitTerm}
+		return endingBy(s)
 	case <-a.done:
 		return ending{code: exitTerm}
 	}
 	return nil
+}
+
+// signalled gives an ending if a signal has come, without waiting for one.
+func (a *agent) signalled() error {
+	select {
+	case s := <-a.signals:
+		return endingBy(s)
+	case <-a.done:
+		return ending{code: exitTerm}
+	default:
+		return nil
+	}
+}
+
+func endingBy(s os.Signal) ending {
+	if s == syscall.SIGHUP {
+		return ending{code: exitHangUp}
+	}
+	return ending{code: exitTerm}
 }
 
 // take reads a line of input. Unknown types are ignored, as the CLI does.

@@ -159,6 +159,26 @@ func TestTheEndOfItsContextIsATermination(t *testing.T) {
 	}
 }
 
+// The call fails at once, and the model makes it again.
+func TestATerminationEndsASubagentThatNeverWaits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	c := start(ctx, t, load(t, `
+  - when: "## YOUR TASK"
+    replies: [{tools: [{name: Agent, input: {description: a part, prompt: "## PART", subagent_type: general-purpose}}]}]
+  - when: "## PART"
+    replies: [{tools: [{name: mcp__supervise__ask_user, input: {questions: []}}]}]
+`))
+	c.say("## YOUR TASK")
+	for range 10 {
+		c.until("user")
+	}
+	cancel()
+	if code := c.end(); code != 143 {
+		t.Errorf("it exits %d", code)
+	}
+}
+
 func TestACrashLeavesTheRunningWorkAndSaysNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c := start(t.Context(), t, load(t, `

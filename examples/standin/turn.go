@@ -138,6 +138,9 @@ func (c *conversation) converse(t *turn) (string, error) {
 
 // reply lets the model speak once, and makes the calls of what it says.
 func (c *conversation) reply(t *turn) error {
+	if err := c.signalled(); err != nil { // calls that fail at once wait for nothing, and may be made for ever
+		return err
+	}
 	reply := c.next(time.Now())
 	switch {
 	case reply.Crash != 0:
