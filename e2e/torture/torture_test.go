@@ -49,8 +49,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// dayLength bounds a day: one that takes so long does not end.
-const dayLength = 5 * time.Minute
+// dayLength bounds a day: one that takes so long does not end. An agent that was killed five times in one turn rests for four minutes.
+const dayLength = 15 * time.Minute
 
 // At most so many runs make a day; few kills make a short one.
 const (
