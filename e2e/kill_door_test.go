@@ -216,7 +216,7 @@ func TestACommandThatRunsWhenItsSupervisorDiesIsEndedAndTheAgentIsToldSo(t *test
 	run := w.start(w.runArgs(examples.Scenario{}, "--hold", "forever", "--on-question", "ask")...)
 	w.must("answer", run.until("question").Question.ID, "run: echo begun >> begun.txt; exec sleep 1000")
 	w.decides(run.until("question").Question.ID, "run it")
-	waitFor(t, filepath.Join(w.cwd, "begun.txt"))
+	waitForText(t, filepath.Join(w.cwd, "begun.txt"))
 	run.kill9()
 	id := w.ps().ID
 	w.must("resume", id)

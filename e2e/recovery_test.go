@@ -70,7 +70,7 @@ func TestAKilledSupervisorsParkedQuestionIsStillThere(t *testing.T) {
 func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *testing.T) {
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
-		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		waitForText(t, filepath.Join(w.cwd, "started.txt"))
 		run.kill9()
 		id := w.ps().ID
 		finishes(t, w, s, w.start("resume", id))
@@ -130,7 +130,7 @@ func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
 func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
-		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		waitForText(t, filepath.Join(w.cwd, "started.txt"))
 		run.interrupt()
 		if code := run.wait(); code != 130 {
 			t.Fatalf("exit %d\n%s", code, run.stderr)
@@ -149,7 +149,7 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
-		waitFor(t, filepath.Join(w.cwd, "started.txt"))
+		waitForText(t, filepath.Join(w.cwd, "started.txt"))
 		id := w.ps().ID
 		w.must("stop", id)
 		if code := run.wait(); code != 5 {

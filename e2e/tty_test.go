@@ -427,7 +427,7 @@ func (w *world) scenario(text string) string {
 func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", w.scenario(stubborn))
-	waitFor(t, filepath.Join(w.cwd, "started.txt"))
+	waitForText(t, filepath.Join(w.cwd, "started.txt"))
 	s.types("\x03")
 	s.sees("Once more ends at once")
 	s.types("\x03")

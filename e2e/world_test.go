@@ -398,6 +398,17 @@ func (b *safeBuffer) String() string {
 // waitFor waits until a file is there.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
+	waitForFile(t, path, func(os.FileInfo) bool { return true })
+}
+
+// waitForText waits until a file is there and has something in it: a shell makes one before it writes.
+func waitForText(t *testing.T, path string) {
+	t.Helper()
+	waitForFile(t, path, func(info os.FileInfo) bool { return info.Size() > 0 })
+}
+
+func waitForFile(t *testing.T, path string, ready func(os.FileInfo) bool) {
+	t.Helper()
 	watch, err := fsnotify.NewWatcher()
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +418,7 @@ func waitFor(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && ready(info) {
 			return
 		}
 		select {
