@@ -90,23 +90,18 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p := s.begin()
 		p.finish("task")
 		p.say("task", s.task())
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 	alike(t, "again-after-resume", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 		p = s.resume()
 		p.say("task", s.task())
 		p.finish("task")
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 	alike(t, "again-after-a-turn-without-reply", hangs, func(t *testing.T, s *session) {
 		// Only what has had a reply counts as being in the conversation.
@@ -114,13 +109,10 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.until("system/init")
 		p.control("interrupt", nil)
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 		p = s.resume()
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 	alike(t, "without-uuid", talks, func(t *testing.T, s *session) {
 		p := s.start("--session-id", s.id)
@@ -128,8 +120,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.send(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "## NEXT"}})
 		p.respond(p.until("control_request/hook_callback"), map[string]any{})
 		p.until("result")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "in-the-middle-of-a-turn", works, func(t *testing.T, s *session) {
 		s.pipes()
@@ -142,14 +133,11 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.until("command_lifecycle")
 		s.release()
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 		// A message that was taken into a running turn is run again: the CLI does not look for it there.
 		p = s.resume()
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 }
 
@@ -163,37 +151,31 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 		p = s.resume()
 		p.say("task", s.task())
 		p.finish("task")
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 	alike(t, "interrupt-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
 		p.control("interrupt", nil)
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "end-of-input-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "end-of-input-while-asking-for-permission", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "refused-question", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not now.", "interrupt": false})
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 }
 
@@ -220,16 +202,14 @@ func TestPermissions(t *testing.T) {
 				p.respond(l, map[string]any{"behavior": "allow", "updatedInput": l.at("request", "input")})
 			}
 			p.finish("task")
-			p.close()
-			p.end()
+			p.leave()
 		})
 	}
 	alike(t, "refusal-that-ends-the-turn", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Stop.", "interrupt": true})
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "changed-input", writes, func(t *testing.T, s *session) {
 		p := s.begin()
@@ -237,8 +217,7 @@ func TestPermissions(t *testing.T) {
 			"behavior": "allow", "updatedInput": map[string]any{"file_path": filepath.Join(s.cwd, "elsewhere"), "content": "other"},
 		})
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 		if _, err := os.Stat(filepath.Join(s.cwd, "elsewhere")); err != nil {
 			t.Error(err)
 		}
@@ -264,8 +243,7 @@ func TestTools(t *testing.T) {
 		s.scenario.ClaudeFlags = []string{"--allowedTools", "Bash,Read,Edit,Write"}
 		p := s.begin()
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 }
 
@@ -280,8 +258,7 @@ func TestTheGate(t *testing.T) {
 			p.respond(l, map[string]any{"decision": "block", "reason": "no"})
 		}
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 }
 
@@ -296,10 +273,8 @@ func TestControlRequests(t *testing.T) {
 		p.control("set_permission_mode", map[string]any{"mode": "acceptEdits"})
 		p.until("system/status")
 		p.send(map[string]any{"type": "nonsense"})
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 }
 
@@ -312,10 +287,8 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		s.begun()
 		p.control("interrupt", nil)
 		p.finish("task")
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 	alike(t, "term-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
@@ -329,8 +302,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		p = s.resume()
 		p.say("go on", "## NEXT")
 		p.finish("go on")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "end-of-input-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
@@ -356,8 +328,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		p.control("interrupt", nil)
 		p.finish("task")
 		p.finish("next")
-		p.close()
-		p.end()
+		p.leave()
 	})
 }
 
@@ -380,10 +351,8 @@ func TestWorkInTheBackground(t *testing.T) {
 		p.end()
 		p = s.resume()
 		p.until("result") // the CLI tells the model by itself that the work is gone, in a turn without a reply
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 }
 
@@ -399,10 +368,8 @@ func TestAFailedRequestEndsTheTurn(t *testing.T) {
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
 		p.finish("task")
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 }
 
@@ -424,14 +391,12 @@ func TestWhatEndsAtOnce(t *testing.T) {
 	alike(t, "session-in-use", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 		s.start("--session-id", s.id).end()
 	})
 	alike(t, "nothing-said", talks, func(t *testing.T, s *session) {
 		p := s.start("--session-id", s.id)
 		p.initialize()
-		p.close()
-		p.end()
+		p.leave()
 	})
 }

@@ -59,8 +59,7 @@ func TestLintAsAStopHook(t *testing.T) {
 					}
 				}
 			}
-			p.close()
-			p.end()
+			p.leave()
 			if len(feedback) != c.sentOn {
 				t.Fatalf("the hook sent the model on %d times, not %d: %q", len(feedback), c.sentOn, feedback)
 			}

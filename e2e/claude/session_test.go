@@ -212,6 +212,13 @@ func (p *process) say(name, text string) {
 	p.send(map[string]any{"type": "user", "uuid": p.s.uuid(name), "message": map[string]any{"role": "user", "content": text}})
 }
 
+// goesOn plays the scenario's next turn, from what a person says to its end.
+func (p *process) goesOn() {
+	p.s.t.Helper()
+	p.say("next", "## NEXT")
+	p.finish("next")
+}
+
 func (p *process) initialize() {
 	body := map[string]any{
 		"hooks": map[string]any{"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{"stop"}}}},
@@ -308,6 +315,13 @@ func (p *process) end() {
 		outcome += ", stderr: " + text
 	}
 	fmt.Fprintf(p.s.logs.main(), "%s\n", outcome)
+}
+
+// leave closes the input of the process, and reads it to its end.
+func (p *process) leave() {
+	p.s.t.Helper()
+	p.close()
+	p.end()
 }
 
 func (p *process) close() {

@@ -113,10 +113,8 @@ func TestTheSupervisorsTools(t *testing.T) {
 		p.control("interrupt", nil)
 		p.finish("task")
 		p.answer(call, "too late")
-		p.say("next", "## NEXT")
-		p.finish("next")
-		p.close()
-		p.end()
+		p.goesOn()
+		p.leave()
 	})
 }
 
@@ -131,16 +129,14 @@ func TestSubagents(t *testing.T) {
 		p.until("system/task_notification")
 		p.answer(one, "A1: A")
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "subagents-two-deep", nested, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not this.", "interrupt": false})
 		p.answer(p.call(), "A1: A")
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "interrupt-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
@@ -148,15 +144,13 @@ func TestSubagents(t *testing.T) {
 		p.call()
 		p.control("interrupt", nil)
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 	alike(t, "end-of-input-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.call()
 		p.call()
-		p.close()
-		p.end()
+		p.leave()
 	})
 	for name, scenario := range map[string]string{
 		"term-while-a-subagent-waits":                   revived,
@@ -178,8 +172,7 @@ func TestSubagents(t *testing.T) {
 			p.answer(p.finishAndCall("answer 1"), "A1: B")
 			p.respond(p.until("control_request/hook_callback"), map[string]any{})
 			p.until("result")
-			p.close()
-			p.end()
+			p.leave()
 		})
 	}
 }
@@ -215,7 +208,6 @@ func TestPermissionsThatLast(t *testing.T) {
 			})
 		}
 		p.finish("task")
-		p.close()
-		p.end()
+		p.leave()
 	})
 }
