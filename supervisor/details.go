@@ -55,7 +55,10 @@ func worktreeViews(run Run, agents []Agent) map[string]WorktreeView {
 
 // asItIs gives a worktree as a person may have left it, who has taken over what was in it and removed its folder since.
 func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
-	if _, err := os.Lstat(w.Path); w.State == checkpoints.WorktreeKept && w.Path != "" && errors.Is(err, fs.ErrNotExist) {
+	if w.State != checkpoints.WorktreeKept || w.Path == "" {
+		return w
+	}
+	if _, err := os.Lstat(w.Path); errors.Is(err, fs.ErrNotExist) {
 		w.Path, w.Loose, w.Problem = "", 0, "its folder has been removed since"
 	}
 	return w
