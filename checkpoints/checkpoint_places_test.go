@@ -200,7 +200,7 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 
 func TestACheckpointOfAnotherUserIsNotRead(t *testing.T) {
 	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
+		if os.Getenv("CI") != "" {
 			t.Fatal("CI runs this test as root: nobody else can give a file away")
 		}
 		t.Skip("only root can give a file away")
