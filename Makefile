@@ -11,9 +11,12 @@ DARWIN := GOOS=darwin GOARCH=arm64
 FUZZTIME ?= 30s
 BENCHTIME ?= 1s
 
-# How many tests of a package make test has beside each other: most wait, for a process or a person. What reads signals starts
-# no goroutine, so that its tests need no race detector, under which they take a minute.
-PARALLEL ?= 3
+# How many tests of a package run beside each other: most wait, for a process or a person.
+PARALLEL ?= 4
+# The packages that start goroutines of their own: those that make race gives to the race detector.
+RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs ./checkpoints ./cmd/...
+# The tests with a long matrix, of which make test plays a sample chosen by SEED.
+MATRICES := TestEveryScenario|TestWhoeverDies|OnTheOldestRelease|TestNoSourceOfSettings|TestAReleaseDoes
 
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
 KILLS ?= 10000
@@ -21,6 +24,7 @@ SCHEDULES ?= 1000000
 ROUNDS ?= 10000
 SEED ?= 1
 AGENT ?=
+SHORT := CLAUDE_SUPERVISE_TEST_SEED=$(SEED) $(GO) test -short -parallel $(PARALLEL)
 
 # How many trees make trees grows, each under kills of its own.
 TREES ?= 100
@@ -34,10 +38,11 @@ WAIT ?= 30m
 # The releases of the real CLI that make releases tries, and what it runs on each. make test tries the pinned one (the
 # last), and on the oldest a choice (e2e/releases_test.go).
 OLDEST := 2.1.7
-RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329
-ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
+RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
+ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned|TestNoSourceOfSettings|TestAllowProjectGives
 
-.PHONY: help build test releases lint kills simulation races torture trees hybrid wait long pool bench microbench fuzz clean
+.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long pool bench \
+	microbench fuzz nightly clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,30 +50,42 @@ help: ## list the targets
 build: ## bin/claude-supervise
 	$(GO) build -trimpath -o bin/ ./cmd/claude-supervise
 
-test: ## vet, compile for macOS too, and run all tests with the race detector and the real CLI
-	$(GO) vet ./...
-	$(DARWIN) $(GO) vet ./...
-	compiled=$$(mktemp -d); trap 'rm -rf "$$compiled"' EXIT; $(DARWIN) $(GO) test -c -o "$$compiled/" ./...
+test: ## all tests, the real CLI included, with a sample of each long matrix (5 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
-	$(GO) test ./signals; $(GO) test -race -timeout 40m -parallel $(PARALLEL) $$($(GO) list ./... | grep -v '/signals$$')
+	$(SHORT) -timeout 40m ./...
 
-releases: ## all scenarios on each of RELEASES of the real CLI, and what procs holds of it
+matrices: ## the long matrices, whole: every scenario, kill, attack and release (15 min)
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
+	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) -run '$(MATRICES)' ./e2e/...
+
+attacks: ## every attack, to bare claude and to a run (2 min)
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	$(GO) test -timeout 30m -parallel $(PARALLEL) -run 'TestNoSourceOfSettings' ./e2e
+
+race: ## all but the simulation of the packages that start goroutines, under the race detector (3 min)
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	$(SHORT) -race -timeout 30m -skip 'Simulation|Schedule' $(RACY)
+
+releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and what procs holds of it
 	for release in $(RELEASES); do \
 		echo "Claude Code $$release"; \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 		$(GO) test -count 1 -timeout 1h -run '$(ON_EACH)' ./e2e ./e2e/claude; \
 	done
 
-lint: ## golangci-lint in its pinned release
+lint: ## golangci-lint in its pinned release, go vet within; all is compiled for macOS, too (2 min)
 	$(LINT) run ./...
+	$(DARWIN) $(GO) vet ./...
+	compiled=$$(mktemp -d); trap 'rm -rf "$$compiled"' EXIT; $(DARWIN) $(GO) test -c -o "$$compiled/" ./...
 
 kills: ## every victim killed at every passing of every point, on the stand-in and around the real CLI
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_EVERY_KILL=1 $(GO) test -count 1 -v -timeout 2h -run 'WhoeverDies|ASubagentWhoseProcess' ./e2e
 
-simulation: ## SCHEDULES seeded orders of events through Step and Plan
-	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) $(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor
+simulation: ## SCHEDULES seeded orders of what can happen, through the engine itself
+	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) $(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
 
 races: ## eight processes answer one question, ROUNDS times, and as many power cuts
 	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) $(GO) test -count 1 -v -timeout 1h -run 'AtOnce|NeverBoth|GoneOrWhole|PowerCut' ./checkpoints
@@ -113,7 +130,7 @@ fuzz: ## each fuzz target for FUZZTIME
 		targets=$$(cd "$$folder"; "$$built/fuzz" -test.list '^Fuzz'); \
 		for target in $$targets; do \
 			echo "$$folder $$target"; \
-			(cd "$$folder"; "$$built/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
+			(cd "$$folder"; "$$built/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 100x \
 				-test.fuzzcachedir "$$cache/$${folder#./}"); \
 		done; \
 	done

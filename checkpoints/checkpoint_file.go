@@ -46,7 +46,8 @@ func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
-// readIn reads a file of this user by its name in a folder, one that holds at most so many bytes.
+// readIn reads a file of this user by its name in a folder, one that holds at most so many bytes. Of one that holds more it
+// returns these, with ErrTooLarge.
 func readIn(folder *os.File, name string, most int64) (text []byte, info fs.FileInfo, err error) {
 	f, err := openIn(folder, name, unix.O_RDONLY)
 	switch {
@@ -72,7 +73,7 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	case err != nil:
 		return nil, nil, bare(err)
 	case int64(len(text)) > most:
-		return nil, nil, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, most>>20)
+		return text[:most], info, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, most>>20)
 	}
 	return text, info, nil
 }

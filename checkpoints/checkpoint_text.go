@@ -21,7 +21,7 @@ const cutMark = " […]"
 // Text tells what the checkpoint says, in plain Markdown whatever its form, for the prompt of an agent that goes on from
 // there. It is at most some 16 KiB, has no control characters but newlines and tabs, and says where something was cut.
 func (c *Checkpoint) Text() string {
-	var t telling
+	var t boundedText
 	t.line("", c.Title)
 	t.line("Agent", c.Agent)
 	t.line("Written", c.Timestamp)
@@ -60,11 +60,11 @@ func (c *Checkpoint) Text() string {
 	return strings.TrimSpace(shortened(t.b.String(), maxText))
 }
 
-// A telling is a text that is being made of parts, until it is long enough.
-type telling struct{ b strings.Builder }
+// A boundedText is a text that is being made of parts, until it is long enough.
+type boundedText struct{ b strings.Builder }
 
 // line adds a part; one of several lines, or without a name, stands by itself.
-func (t *telling) line(name, text string) {
+func (t *boundedText) line(name, text string) {
 	text = strings.TrimSpace(shortened(text, maxTextPart))
 	name = strings.TrimSpace(shortened(name, maxTextPart))
 	switch {
@@ -78,7 +78,7 @@ func (t *telling) line(name, text string) {
 	}
 }
 
-func (t *telling) list(name string, items []string) {
+func (t *boundedText) list(name string, items []string) {
 	if len(items) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (t *telling) list(name string, items []string) {
 }
 
 // members adds values as they are written, a text without its quotes.
-func (t *telling) members(of map[string]json.RawMessage) {
+func (t *boundedText) members(of map[string]json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		var text string
 		if json.Unmarshal(of[name], &text) != nil {

@@ -111,7 +111,7 @@ func answerAtOnce(d Dirs) error {
 	for i := range 4 {
 		wg.Go(func() {
 			me := fmt.Sprintf("process %d goroutine %d", os.Getpid(), i)
-			_, err := s.Answer(context.Background(), Note{Question: testQuestion, Value: me, By: me, At: time.Now()})
+			_, err := s.Answer(context.Background(), InboxEntry{Question: testQuestion, Value: me, By: me, At: time.Now()})
 			var taken *TakenError
 			switch {
 			case err == nil:

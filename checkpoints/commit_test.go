@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -173,6 +174,24 @@ func TestAWriterThatNeverGetsItsTurnGoesAhead(t *testing.T) {
 	s.patience = 0
 	commit(t, s, firstChange())
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2}})
+}
+
+func TestWritersThatGiveUpLeaveOneWaitBehindForTheNext(t *testing.T) {
+	d := dirsAt(t)
+	s := openAt(t, d)
+	inFront, patience, before := queue(t, d), s.patience, runtime.NumGoroutine()
+	s.patience = 0
+	for range 5 {
+		commit(t, s, Change{})
+	}
+	if left := runtime.NumGoroutine() - before; left > 1 {
+		t.Errorf("%d waits are left", left)
+	}
+	if err := inFront.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.patience = patience
+	commit(t, s, firstChange())
 }
 
 // queue stands in front of all writers, as a process does that was stopped in its turn.

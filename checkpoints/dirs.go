@@ -13,10 +13,10 @@ import (
 // Dirs says where things are kept. Both paths are absolute; neither needs to exist.
 type Dirs struct {
 	State   string // the database and the folders of the runs
-	Runtime string // the bells; its contents may vanish at a reboot
+	Runtime string // the wake-up sockets; its contents may vanish at a reboot
 }
 
-// ErrUnsafeDir means that the folder for the bells is a symlink or another user's, as somebody else can arrange in /tmp.
+// ErrUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can arrange in /tmp.
 var ErrUnsafeDir = errors.New("not a folder of ours")
 
 const program = "claude-supervise"
@@ -25,7 +25,7 @@ const program = "claude-supervise"
 const socketPathMax = 103
 
 // DefaultDirs finds the folders by the XDG base directory specification (relative values of its variables are ignored):
-// the state in $XDG_STATE_HOME or ~/.local/state, the bells in $XDG_RUNTIME_DIR if that exists and is short enough for a
+// the state in $XDG_STATE_HOME or ~/.local/state, the wake-up sockets in $XDG_RUNTIME_DIR if that exists and is short enough for a
 // socket's path, else in /tmp. It creates nothing.
 func DefaultDirs() (Dirs, error) {
 	state := os.Getenv("XDG_STATE_HOME")
@@ -43,7 +43,7 @@ func DefaultDirs() (Dirs, error) {
 	if base := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(base) {
 		own := Dirs{Runtime: filepath.Join(base, program)}
 		info, err := os.Stat(base)
-		if err == nil && info.IsDir() && len(own.BellPath("r-12345678")) <= socketPathMax {
+		if err == nil && info.IsDir() && len(own.WakerPath("r-12345678")) <= socketPathMax {
 			d.Runtime = own.Runtime
 		}
 	}
@@ -88,9 +88,9 @@ func (d Dirs) RunFile(run, name string) string {
 // Lock is the file whose exclusive flock makes a process the owner of a run.
 func (d Dirs) Lock(run string) string { return filepath.Join(d.RunDir(run), "owner.lock") }
 
-// BellPath is where the bell of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
+// WakerPath is where the wake-up socket of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
 // may have been started with other variables in its environment.
-func (d Dirs) BellPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
+func (d Dirs) WakerPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
 
 // makeState creates the state folder so that it lasts, and closes it to others if it is ours and open to them. A symlink is
 // welcome: people put their state on another disk.
@@ -117,7 +117,7 @@ func (d Dirs) makeState(syncDir func(dir string) error) error {
 	return closeToOthers(d.State, info)
 }
 
-// makeRuntime creates the folder of the bells, and refuses one that another user could have planted in /tmp.
+// makeRuntime creates the folder of the wake-up sockets, and refuses one that another user could have planted in /tmp.
 func (d Dirs) makeRuntime() error {
 	if err := os.Mkdir(d.Runtime, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -1,6 +1,6 @@
 // Package checkpoints keeps what must last: the records of every run, the inbox that other processes write to, the
 // checkpoint files of agents, the lock that says who supervises a run, and the folders of question and answer files, which are
-// a door into the database and never trusted over it.
+// a file drop into the database and never trusted over it.
 //
 // Use it to save a decision before acting on it, to load a run again after a crash, to leave an answer for a run of
 // another process, and to list what there is. It decides nothing: which transition is legal, what to launch and whom to
@@ -17,8 +17,8 @@
 //	    AGENT.checkpoint.json             its checkpoint, replaced whole
 //	    AGENT.FINGERPRINT.kept            the copy of a checkpoint of the agent's own, byte for byte
 //	$XDG_RUNTIME_DIR/claude-supervise/    0700, ours, no symlink; else /tmp/claude-supervise-UID/
-//	  RUN.sock                            the bell: a datagram means "look at the inbox"
-//	~/.claude/                            see Door: questions/{pending,answered}/ID.json, answers/ID.txt, audit/questions.log
+//	  RUN.sock                            the wake-up socket: a datagram means "look at the inbox"
+//	~/.claude/                            see file drop: questions/{pending,answered}/ID.json, answers/ID.txt, audit/questions.log
 //
 // # Who may write what
 //

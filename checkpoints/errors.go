@@ -162,7 +162,7 @@ func shorten(text string) string {
 type UnknownError struct{ ID string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("nothing here is called %q (`%s ps -a` lists the runs, `%s questions` what is asked)",
+	return fmt.Sprintf("no run, agent or question %q (`%s ps -a` lists the runs, `%s questions` what is asked)",
 		shorten(e.ID), program, program)
 }
 

@@ -9,15 +9,15 @@ import (
 // Exported is all that a database holds of one run, as of one instant. A pack file holds its JSON form, so members may be
 // added to it and to the records, never renamed; Schema says which tables they come from.
 type Exported struct {
-	Schema     int         `json:"schema"`
-	Run        Run         `json:"run"`
-	Agents     []*Agent    `json:"agents"`     // by id
-	Launches   []*Launch   `json:"launches"`   // by agent and number
-	Questions  []*Question `json:"questions"`  // in the order they were asked
-	Deliveries []*Delivery `json:"deliveries"` // by Seq
-	Events     []Event     `json:"events"`     // the whole history
-	Notes      []Note      `json:"notes"`      // the whole inbox, oldest first; Seq means order only
-	Taken      int64       `json:"taken"`      // notes up to this Seq are taken
+	Schema     int          `json:"schema"`
+	Run        Run          `json:"run"`
+	Agents     []*Agent     `json:"agents"`     // by id
+	Launches   []*Launch    `json:"launches"`   // by agent and number
+	Questions  []*Question  `json:"questions"`  // in the order they were asked
+	Deliveries []*Delivery  `json:"deliveries"` // by Seq
+	Events     []Event      `json:"events"`     // the whole history
+	Notes      []InboxEntry `json:"notes"`      // the whole inbox, oldest first; Seq means order only
+	Taken      int64        `json:"taken"`      // notes up to this Seq are taken
 }
 
 // Export reads all that there is of a run; *UnknownError if there is none of this id.

@@ -16,12 +16,12 @@ import (
 func parkedRun(t *testing.T, s *Store) {
 	t.Helper()
 	commit(t, s, firstChange())
-	stop, err := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
+	stop, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
-	if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+	if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 	for i := range 3 { // the Seqs of the inbox there are others
 		run := Run{ID: fmt.Sprintf("r-%08d", i)}
 		commit(t, to, Change{Run: &run})
-		if _, err := to.Leave(t.Context(), Note{Run: run.ID, Kind: "stop"}); err != nil {
+		if _, err := to.Leave(t.Context(), InboxEntry{Run: run.ID, Kind: "stop"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,8 +70,8 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := exported
-	want.Run.PID, want.Run.Bell = 0, "" // of the other machine
-	want.Notes = []Note{exported.Notes[0], exported.Notes[1]}
+	want.Run.PID, want.Run.Waker = 0, "" // of the other machine
+	want.Notes = []InboxEntry{exported.Notes[0], exported.Notes[1]}
 	want.Notes[0].Seq, want.Notes[1].Seq, want.Taken = 4, 5, 4
 	if diff := cmp.Diff(want, export(t, to)); diff != "" {
 		t.Error(diff)
@@ -80,7 +80,7 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 	if diff := cmp.Diff(want.Notes[1:], untaken); diff != "" || err != nil {
 		t.Errorf("in the inbox: %v %s", err, diff)
 	}
-	_, err = to.Answer(t.Context(), Note{Question: testQuestion, Value: "postgres", By: "me", At: noon})
+	_, err = to.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "postgres", By: "me", At: noon})
 	if taken, ok := errors.AsType[*TakenError](err); !ok || taken.Answer != "sqlite" {
 		t.Errorf("a second answer: %v", err)
 	}
@@ -138,9 +138,9 @@ func TestNothingIsLeftForARunThatWasPacked(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
 	pack(t, s, export(t, s))
-	_, answered := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
-	_, changed := s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
-	_, left := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop"})
+	_, answered := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
+	_, changed := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
+	_, left := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop"})
 	for doing, err := range map[string]error{"answer": answered, "change": changed, "leave": left} {
 		packed, ok := errors.AsType[*PackedError](err)
 		if !ok || packed.Run != testRun || !strings.Contains(err.Error(), "claude-supervise unpack "+packed.File) {
@@ -165,7 +165,7 @@ func TestARunThatIsKnownHereIsNotReplaced(t *testing.T) {
 		},
 		"its inbox holds more": func(s *Store) {
 			parkedRun(t, s)
-			if _, err := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop"}); err != nil {
+			if _, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop"}); err != nil {
 				t.Fatal(err)
 			}
 			pack(t, s, export(t, s))
@@ -234,11 +234,11 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 		"another run's note":                func(e *Exported) { e.Notes[0].Run = "r-other000" },
 		"a note of no kind":                 func(e *Exported) { e.Notes[0].Kind = "" },
 		"notes out of order":                func(e *Exported) { e.Notes[0].Seq = e.Notes[1].Seq },
-		"two answers to a question":         func(e *Exported) { e.Notes[0].Kind, e.Notes[0].Question = NoteAnswer, testQuestion },
+		"two answers to a question":         func(e *Exported) { e.Notes[0].Kind, e.Notes[0].Question = EntryAnswer, testQuestion },
 		"an answer to another's question":   func(e *Exported) { e.Notes[1].Question = "q-222222" },
 		"an answer to nothing":              func(e *Exported) { e.Notes[1].Question = "" },
 		"a note about another's question":   func(e *Exported) { e.Notes[0].Question = "q-222222" },
-		"a change of an answer to nothing":  func(e *Exported) { e.Notes[1].Kind, e.Notes[1].Question = NoteChange, "" },
+		"a change of an answer to nothing":  func(e *Exported) { e.Notes[1].Kind, e.Notes[1].Question = EntryChange, "" },
 		"an agent's id that ends in a line": func(e *Exported) { e.Agents[0].ID += "\n" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -272,7 +272,7 @@ func FuzzImport(f *testing.F) {
 	text, err := json.Marshal(Exported{
 		Schema: 1, Run: *seed.Run, Agents: seed.Agents, Launches: seed.Launches, Questions: seed.Questions,
 		Deliveries: seed.Deliveries, Events: []Event{seed.Event}, Taken: 3,
-		Notes: []Note{{Seq: 3, Run: testRun, Kind: "stop"}, {Seq: 9, Run: testRun, Kind: NoteAnswer, Question: testQuestion}},
+		Notes: []InboxEntry{{Seq: 3, Run: testRun, Kind: "stop"}, {Seq: 9, Run: testRun, Kind: EntryAnswer, Question: testQuestion}},
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -77,7 +77,7 @@ func TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards(t *testing.T) {
 	}
 }
 
-// strike opens a copy of the database, answers, commits, closes, with a fault on the way, and tells whether it struck.
+// strike opens a copy of the database, answers, commits, closes, with a fault on the way, and reports whether it struck.
 func strike(t *testing.T, origin Dirs, f *fault) bool {
 	t.Helper()
 	dir, remove := passingDir(t)
@@ -115,7 +115,7 @@ func strike(t *testing.T, origin Dirs, f *fault) bool {
 	c := Change{Agents: firstChange().Agents, Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}}
 	attempt("commit", func() error { return s.Commit(t.Context(), c) })
 	attempt("change", func() error {
-		_, err := s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "postgres", By: "me", At: noon})
+		_, err := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "postgres", By: "me", At: noon})
 		return err
 	})
 	attempt("load", func() error { _, err := s.Load(t.Context(), testRun); return err })
@@ -150,7 +150,7 @@ func TestWhatCannotBeCreatedIsToldAndIsCreatedLater(t *testing.T) {
 	}
 }
 
-// failToCreate opens a store where none is, with a fault on the way, and then without, and tells whether it struck.
+// failToCreate opens a store where none is, with a fault on the way, and then without, and reports whether it struck.
 func failToCreate(t *testing.T, f *fault) bool {
 	t.Helper()
 	dir, remove := passingDir(t)

@@ -1,7 +1,11 @@
 package checkpoints
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -25,12 +29,12 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 		d := closed(t, func(s *Store) {
 			commit(t, s, change)
 			commit(t, s, ended)
-			stop, err := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
+			stop, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
 			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
-			if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+			if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -55,8 +59,8 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 		t.Error(diff)
 	}
 	notes, err := s.Inbox(t.Context(), testRun, 0)
-	answer := Note{Seq: 2, Run: testRun, Kind: NoteAnswer, Question: testQuestion, Agent: testAgent, Value: "sqlite", By: "terminal pts/3", At: noon}
-	if diff := cmp.Diff([]Note{answer}, notes); diff != "" || err != nil {
+	answer := InboxEntry{Seq: 2, Run: testRun, Kind: EntryAnswer, Question: testQuestion, Agent: testAgent, Value: "sqlite", By: "terminal pts/3", At: noon}
+	if diff := cmp.Diff([]InboxEntry{answer}, notes); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	runs, err := s.Runs(t.Context(), true)
@@ -67,4 +71,64 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 		t.Error(diff)
 	}
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}})
+}
+
+// releaseDatabase was made by the program as it was before its records were grouped: e2e TestRunsOfAnEarlierRelease says how.
+const releaseDatabase = "testdata/release.db.gz"
+
+// Every record of that release is read whole, and is written as it was: the same fields with the same values.
+func TestRecordsOfAnEarlierReleaseAreWrittenAsTheyWere(t *testing.T) {
+	d := dirsAt(t)
+	if err := os.Mkdir(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(releaseDatabase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.Database(), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openAt(t, d)
+	for table, record := range map[string]func() any{
+		"runs": func() any { return new(Run) }, "agents": func() any { return new(Agent) },
+		"launches": func() any { return new(Launch) }, "questions": func() any { return new(Question) },
+		"deliveries": func() any { return new(Delivery) },
+	} {
+		docs, err := documents[json.RawMessage](t.Context(), s, "SELECT doc FROM "+table)
+		if err != nil || len(docs) < 30 {
+			t.Fatalf("%d %s (%v)", len(docs), table, err)
+		}
+		for _, doc := range docs {
+			r := record()
+			reader := json.NewDecoder(bytes.NewReader(doc))
+			reader.DisallowUnknownFields()
+			if err := reader.Decode(r); err != nil {
+				t.Fatalf("%s: %v in %s", table, err, doc)
+			}
+			again, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var was, is any
+			if err := json.Unmarshal(doc, &was); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(again, &is); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(was, is); diff != "" {
+				t.Errorf("%s: -was +is\n%s", table, diff)
+			}
+		}
+	}
 }

@@ -49,7 +49,7 @@ func draw(random io.Reader, alphabet string, n int) string {
 	return string(id)
 }
 
-// PlainID tells whether id can stand as a file name: 1 to 128 characters of [A-Za-z0-9._-], no leading dot.
+// PlainID reports whether id can stand as a file name: 1 to 128 characters of [A-Za-z0-9._-], no leading dot.
 // Ids that agents and question files bring along are refused unless they are.
 func PlainID(id string) bool {
 	if id == "" || len(id) > 128 || id[0] == '.' {

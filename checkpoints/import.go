@@ -14,7 +14,7 @@ import (
 // here is replaced by what has become of it since: its history here may be longer by the one event that says it was packed,
 // and its inbox must not hold more. The caller owns the run.
 //
-// What names things of one machine is left out of the run's record: the process, the bell and the pack file. Notes get new
+// What names things of one machine is left out of the run's record: the process, the wake-up socket and the pack file. Notes get new
 // Seqs; those that were taken stay so, and the others wait.
 func (s *Store) Import(ctx context.Context, e Exported) error {
 	id := e.Run.ID
@@ -22,7 +22,7 @@ func (s *Store) Import(ctx context.Context, e Exported) error {
 		return fmt.Errorf("import: %w", err)
 	}
 	run := e.Run
-	run.PID, run.Bell, run.Packed = 0, "", ""
+	run.PID, run.Waker, run.Packed = 0, "", ""
 	c := Change{Run: &run, Agents: e.Agents, Launches: e.Launches, Questions: e.Questions, Deliveries: e.Deliveries}
 	rows, err := c.rows()
 	if err != nil {

@@ -153,8 +153,8 @@ func (e *Exported) checkNotes(questions map[string]*Question) error {
 			return fmt.Errorf("note %d of run %q does not follow note %d", n.Seq, shorten(n.Run), last)
 		}
 		last = n.Seq
-		isAnswer := n.Kind == NoteAnswer
-		if n.Question == "" && !isAnswer && n.Kind != NoteChange {
+		isAnswer := n.Kind == EntryAnswer
+		if n.Question == "" && !isAnswer && n.Kind != EntryChange {
 			continue
 		}
 		if questions[n.Question] == nil {

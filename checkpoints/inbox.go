@@ -10,19 +10,19 @@ import (
 
 // The kinds of note that only Answer and ChangeAnswer write. All others are free for Leave.
 const (
-	NoteAnswer = "answer"
-	NoteChange = "change"
+	EntryAnswer = "answer"
+	EntryChange = "change"
 )
 
-// NoteMessage is the kind of note that an agent is to read.
-const NoteMessage = "message"
+// EntryMessage is the kind of note that an agent is to read.
+const EntryMessage = "message"
 
-// Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the bell. *UnknownError if
+// Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the wake-up socket. *UnknownError if
 // there is no such run, ErrEnded if it has ended, *PackedError if it goes on elsewhere. Answers are not left: they have to
 // win first.
-func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
-	if n.Kind == "" || n.Kind == NoteAnswer || n.Kind == NoteChange {
-		return Note{}, fmt.Errorf("leave a note for run %s: kind %q is not for Leave", n.Run, n.Kind)
+func (s *Store) Leave(ctx context.Context, n InboxEntry) (InboxEntry, error) {
+	if n.Kind == "" || n.Kind == EntryAnswer || n.Kind == EntryChange {
+		return InboxEntry{}, fmt.Errorf("leave a note for run %s: kind %q is not for Leave", n.Run, n.Kind)
 	}
 	err := s.write(ctx, "leave a note for run "+n.Run+" in", func(ctx context.Context) error {
 		if err := s.refusePacked(ctx, n.Run); err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
 		if err := s.refuseEnded(ctx, n.Run); err != nil {
 			return err
 		}
-		if n.Kind == NoteMessage {
+		if n.Kind == EntryMessage {
 			if err := s.refuseDeaf(ctx, n.Agent); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (s *Store) Leave(ctx context.Context, n Note) (Note, error) {
 		return s.insert(ctx, &n)
 	})
 	if err != nil {
-		return Note{}, err
+		return InboxEntry{}, err
 	}
 	return n, nil
 }
@@ -92,17 +92,17 @@ func (s *Store) refuseEnded(ctx context.Context, run string) error {
 // without an answer, Decline refuses one for the reason in Value. The first answer wins, whatever process it comes from: all
 // others get a *TakenError. Else ErrNoQuestion, ErrWithdrawn or *PackedError. The answer is safe when this returns; it is on
 // its way once the run's supervisor has taken it.
-func (s *Store) Answer(ctx context.Context, n Note) (Note, error) {
-	return s.answer(ctx, NoteAnswer, n)
+func (s *Store) Answer(ctx context.Context, n InboxEntry) (InboxEntry, error) {
+	return s.answer(ctx, EntryAnswer, n)
 }
 
 // ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering); of n it takes what Answer takes.
 // ErrUnanswered if there is none to change; else ErrNoQuestion, ErrWithdrawn or *PackedError.
-func (s *Store) ChangeAnswer(ctx context.Context, n Note) (Note, error) {
-	return s.answer(ctx, NoteChange, n)
+func (s *Store) ChangeAnswer(ctx context.Context, n InboxEntry) (InboxEntry, error) {
+	return s.answer(ctx, EntryChange, n)
 }
 
-func (s *Store) answer(ctx context.Context, kind string, n Note) (Note, error) {
+func (s *Store) answer(ctx context.Context, kind string, n InboxEntry) (InboxEntry, error) {
 	err := s.write(ctx, "answer question "+n.Question+" in", func(ctx context.Context) error {
 		q, given, err := s.answerOf(ctx, n.Question)
 		if err == nil {
@@ -114,18 +114,18 @@ func (s *Store) answer(ctx context.Context, kind string, n Note) (Note, error) {
 		switch {
 		case q.State == QuestionWithdrawn:
 			return fmt.Errorf("question %s: %w", q.ID, ErrWithdrawn)
-		case kind == NoteAnswer && given != nil:
+		case kind == EntryAnswer && given != nil:
 			return given
-		case kind == NoteChange && given == nil:
+		case kind == EntryChange && given == nil:
 			return fmt.Errorf("question %s: %w", q.ID, ErrUnanswered)
-		case kind == NoteChange && (q.Delivering || q.State == QuestionDelivered):
+		case kind == EntryChange && (q.Delivering || q.State == QuestionDelivered):
 			return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
 		}
 		n.Kind, n.Run, n.Agent = kind, q.Run, q.Agent
 		return s.insert(ctx, &n)
 	})
 	if err != nil {
-		return Note{}, err
+		return InboxEntry{}, err
 	}
 	return n, nil
 }
@@ -148,7 +148,7 @@ func (s *Store) answerOf(ctx context.Context, question string) (Question, *Taken
 		return q, nil, err
 	}
 	if note != nil {
-		var n Note
+		var n InboxEntry
 		if err := s.decode(note, &n); err != nil {
 			return q, nil, err
 		}
@@ -164,7 +164,7 @@ func (s *Store) answerOf(ctx context.Context, question string) (Question, *Taken
 	return q, given, nil
 }
 
-func (s *Store) insert(ctx context.Context, n *Note) error {
+func (s *Store) insert(ctx context.Context, n *InboxEntry) error {
 	n.Seq = 0 // the row's own; documents do not repeat it
 	doc, err := json.Marshal(n)
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *Store) insert(ctx context.Context, n *Note) error {
 }
 
 // Inbox reads the notes of a run that have not been taken and have a Seq over after, oldest first.
-func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]Note, error) {
-	var notes []Note
+func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]InboxEntry, error) {
+	var notes []InboxEntry
 	const query = `SELECT seq, doc FROM inbox
 		WHERE run = ? AND seq > max(?, coalesce((SELECT taken FROM runs WHERE id = ?), 0)) ORDER BY seq`
 	err := s.read(ctx, "read the inbox of run "+run+" in", func(ctx context.Context) (err error) {
@@ -192,15 +192,15 @@ func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]Note, err
 }
 
 // notes reads the notes of a query that selects their Seq and document.
-func (s *Store) notes(ctx context.Context, query string, args ...any) ([]Note, error) {
-	var notes []Note
+func (s *Store) notes(ctx context.Context, query string, args ...any) ([]InboxEntry, error) {
+	var notes []InboxEntry
 	err := s.rows(ctx, query, args, func(found *sql.Rows) error {
 		var seq int64
 		var doc sql.RawBytes
 		if err := found.Scan(&seq, &doc); err != nil {
 			return err
 		}
-		var n Note
+		var n InboxEntry
 		if err := s.decode(doc, &n); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func TestTheFirstAnswerWinsAmongGoroutines(t *testing.T) {
 	for i := range 24 {
 		wg.Go(func() {
 			me := fmt.Sprintf("person %d", i)
-			note, err := stores[i%len(stores)].Answer(t.Context(), Note{Question: testQuestion, Value: me, By: me, At: noon})
+			note, err := stores[i%len(stores)].Answer(t.Context(), InboxEntry{Question: testQuestion, Value: me, By: me, At: noon})
 			mu.Lock()
 			defer mu.Unlock()
 			var taken *TakenError
@@ -104,7 +104,7 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 			change := firstChange()
 			if c.note {
 				commit(t, s, change)
-				if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil {
+				if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil {
 					t.Fatal(err)
 				}
 				change.Event.Seq = 2
@@ -112,14 +112,14 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 			c.record(change.Questions[0])
 			commit(t, s, change)
 
-			_, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "me", At: noon})
+			_, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "mysql", By: "me", At: noon})
 			check(t, "answer", err, c.answer)
 			if c.answer == nil {
 				return // it has an answer now
 			}
-			note, err := s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "me", At: noon})
+			note, err := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "mysql", By: "me", At: noon})
 			check(t, "change", err, c.change)
-			if err == nil && (note.Kind != NoteChange || note.Value != "mysql" || note.Seq == 0) {
+			if err == nil && (note.Kind != EntryChange || note.Value != "mysql" || note.Seq == 0) {
 				t.Errorf("changed by %+v", note)
 			}
 		})
@@ -143,10 +143,10 @@ func check(t *testing.T, what string, got, want error) {
 func TestASkipIsAnAnswer(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	if note, err := s.Answer(t.Context(), Note{Question: testQuestion, Skip: true, By: "terminal", At: noon}); err != nil || !note.Skip {
+	if note, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Skip: true, By: "terminal", At: noon}); err != nil || !note.Skip {
 		t.Errorf("%+v, %v", note, err)
 	}
-	_, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
+	_, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
 	if taken, ok := errors.AsType[*TakenError](err); !ok || !taken.Skipped || !strings.Contains(err.Error(), "skipped by terminal") {
 		t.Errorf("got %v", err)
 	}
@@ -155,19 +155,19 @@ func TestASkipIsAnAnswer(t *testing.T) {
 func TestARefusalToAnswerIsAnAnswerAndCanBeChanged(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	note, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "not mine to say", Decline: true, By: "terminal", At: noon})
-	if err != nil || !note.Decline || note.Kind != NoteAnswer {
+	note, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "not mine to say", Decline: true, By: "terminal", At: noon})
+	if err != nil || !note.Decline || note.Kind != EntryAnswer {
 		t.Errorf("%+v, %v", note, err)
 	}
-	_, err = s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
+	_, err = s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
 	taken, ok := errors.AsType[*TakenError](err)
 	if !ok || !taken.Declined || !strings.Contains(err.Error(), `declined ("not mine to say") by terminal`) {
 		t.Errorf("got %v", err)
 	}
-	if note, err = s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil || note.Decline {
+	if note, err = s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil || note.Decline {
 		t.Errorf("%+v, %v", note, err)
 	}
-	_, err = s.Answer(t.Context(), Note{Question: testQuestion, Value: "mysql", By: "late", At: noon})
+	_, err = s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "mysql", By: "late", At: noon})
 	if taken, ok := errors.AsType[*TakenError](err); !ok || taken.Declined || taken.Answer != "sqlite" {
 		t.Errorf("got %v", err)
 	}
@@ -176,15 +176,15 @@ func TestARefusalToAnswerIsAnAnswerAndCanBeChanged(t *testing.T) {
 func TestNotesWaitInOrderUntilTheyAreTaken(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	var left []Note
+	var left []InboxEntry
 	for _, kind := range []string{"stop", "resume", "stop"} {
-		note, err := s.Leave(t.Context(), Note{Run: testRun, Kind: kind, By: "stop (pid 1)", At: noon})
+		note, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: kind, By: "stop (pid 1)", At: noon})
 		if err != nil || note.Seq == 0 {
 			t.Fatalf("%+v, %v", note, err)
 		}
 		left = append(left, note)
 	}
-	inbox := func(after int64, want ...Note) {
+	inbox := func(after int64, want ...InboxEntry) {
 		t.Helper()
 		got, err := s.Inbox(t.Context(), testRun, after)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -205,12 +205,12 @@ func TestNotesWaitInOrderUntilTheyAreTaken(t *testing.T) {
 func TestLeaveTakesNoAnswersAndNothingForARunThatIsNotThere(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	for _, kind := range []string{NoteAnswer, NoteChange, ""} {
-		if _, err := s.Leave(t.Context(), Note{Run: testRun, Kind: kind, Question: testQuestion}); err == nil {
+	for _, kind := range []string{EntryAnswer, EntryChange, ""} {
+		if _, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: kind, Question: testQuestion}); err == nil {
 			t.Errorf("left a note of kind %q", kind)
 		}
 	}
-	_, err := s.Leave(t.Context(), Note{Run: "r-nothere0", Kind: "stop"})
+	_, err := s.Leave(t.Context(), InboxEntry{Run: "r-nothere0", Kind: "stop"})
 	if unknown, ok := errors.AsType[*UnknownError](err); !ok || unknown.ID != "r-nothere0" {
 		t.Errorf("got %v", err)
 	}
@@ -219,7 +219,7 @@ func TestLeaveTakesNoAnswersAndNothingForARunThatIsNotThere(t *testing.T) {
 func TestAChangeIsRefusedWhenTheInboxHasMoved(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	first, err := s.Leave(t.Context(), Note{Run: testRun, Kind: "stop"})
+	first, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		supervisor, person := openAt(t, d), openAt(t, d)
 		c := firstChange()
 		commit(t, supervisor, c)
-		if _, err := person.Answer(t.Context(), Note{Question: testQuestion, Value: "0", By: "person", At: noon}); err != nil {
+		if _, err := person.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "0", By: "person", At: noon}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -248,7 +248,7 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		wg.Go(func() {
 			for n := range 10 {
 				value := fmt.Sprint(n + 1)
-				_, err := person.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: value, By: "person", At: noon})
+				_, err := person.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: value, By: "person", At: noon})
 				if errors.Is(err, ErrDelivering) {
 					return
 				}

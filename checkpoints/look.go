@@ -58,7 +58,7 @@ func look(path string) (logged bool, err error) {
 	return false, err
 }
 
-// readLog tells whether a write-ahead log holds anything. One that holds something under a header that is none would be
+// readLog reports whether a write-ahead log holds anything. One that holds something under a header that is none would be
 // ignored by SQLite, with all that it holds. A power cut leaves no such log: the header is on the disk before anything else
 // is written ("WAL File Format" in SQLite's documentation).
 func readLog(path string) (holds bool, err error) {

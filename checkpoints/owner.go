@@ -81,7 +81,7 @@ func stillThere(lock *flock.Flock) bool {
 // Release lets another process own the run. The lock file stays: removing it would let two own the run at once.
 func (o *Owner) Release() error { return o.lock.Close() }
 
-// Owned tells whether some process (this one included) owns the run at this instant. A run that was never owned is not.
+// Owned reports whether some process (this one included) owns the run at this instant. A run that was never owned is not.
 func (d Dirs) Owned(run string) bool {
 	if !PlainID(run) {
 		return false

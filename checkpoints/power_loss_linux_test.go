@@ -94,7 +94,7 @@ func play(t *testing.T, random *rand.Rand, operations int, pragmas string, ignor
 			question := fmt.Sprintf("q-%06d", event)
 			err := error(nil)
 			persist("answer", func() error {
-				_, err = s.Answer(ctx, Note{Question: question, Value: text(), By: "me", At: noon})
+				_, err = s.Answer(ctx, InboxEntry{Question: question, Value: text(), By: "me", At: noon})
 				if errors.As(err, new(*TakenError)) {
 					err = nil
 				}
@@ -102,7 +102,7 @@ func play(t *testing.T, random *rand.Rand, operations int, pragmas string, ignor
 			})
 		case kind == 7:
 			persist("leave", func() error {
-				_, err := s.Leave(ctx, Note{Run: testRun, Kind: "stop", Value: text(), At: noon})
+				_, err := s.Leave(ctx, InboxEntry{Run: testRun, Kind: "stop", Value: text(), At: noon})
 				return err
 			})
 		case kind == 8:

@@ -53,7 +53,7 @@ func answerRounds(d Dirs) error {
 	said := json.NewEncoder(os.Stdout)
 	for starts, n := bufio.NewScanner(os.Stdin), 0; starts.Scan(); n++ {
 		v := verdict{Me: me}
-		_, err := s.Answer(context.Background(), Note{Question: roundQuestion(n), Value: "answer of " + me, By: me, At: time.Now()})
+		_, err := s.Answer(context.Background(), InboxEntry{Question: roundQuestion(n), Value: "answer of " + me, By: me, At: time.Now()})
 		if taken, ok := errors.AsType[*TakenError](err); ok {
 			v.By, v.Answer = taken.By, taken.Answer
 		} else if err != nil {
@@ -147,7 +147,7 @@ func TestAnAnswerIsChangedOrItsDeliveryBeginsNeverBoth(t *testing.T) {
 		q.ID = roundQuestion(i)
 		c.Questions, c.Event.Seq = []*Question{&q}, int64(2*i+1)
 		commit(t, supervisor, c)
-		note, err := client.Answer(t.Context(), Note{Question: q.ID, Value: "sqlite", By: "me", At: noon})
+		note, err := client.Answer(t.Context(), InboxEntry{Question: q.ID, Value: "sqlite", By: "me", At: noon})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestAnAnswerIsChangedOrItsDeliveryBeginsNeverBoth(t *testing.T) {
 		beginErr, changeErr := both(
 			func() error { return supervisor.Commit(t.Context(), begin) },
 			func() error {
-				_, err := client.ChangeAnswer(t.Context(), Note{Question: q.ID, Value: "postgres", By: "me", At: noon})
+				_, err := client.ChangeAnswer(t.Context(), InboxEntry{Question: q.ID, Value: "postgres", By: "me", At: noon})
 				return err
 			})
 		switch {
@@ -247,7 +247,7 @@ func TestARunThatIsRemovedIsGoneOrWhole(t *testing.T) {
 	ended.Run.EndedAt = &noon
 	for name, reach := range map[string]func(t *testing.T, d Dirs, s *Store, exported Exported) error{
 		"to answer it": func(t *testing.T, _ Dirs, s *Store, _ Exported) error {
-			_, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
+			_, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
 			if errors.Is(err, ErrNoQuestion) {
 				return nil
 			}

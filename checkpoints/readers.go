@@ -148,7 +148,7 @@ func (s *Store) asSeen(doc, note []byte) (*Question, error) {
 	if note == nil {
 		return q, nil
 	}
-	var n Note
+	var n InboxEntry
 	if err := s.decode(note, &n); err != nil {
 		return nil, err
 	}

@@ -94,10 +94,10 @@ func TestAnAnswerThatIsNotTakenYetIsShownAsAnswered(t *testing.T) {
 	c := firstChange()
 	commit(t, s, c)
 	later := noon.Add(time.Hour)
-	if _, err := s.Answer(t.Context(), Note{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+	if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 		t.Fatal(err)
 	}
-	note, err := s.ChangeAnswer(t.Context(), Note{Question: testQuestion, Value: "no idea", Decline: true, By: "answer (pid 9)", At: later})
+	note, err := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "no idea", Decline: true, By: "answer (pid 9)", At: later})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,8 +235,8 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 	c := firstChange()
 	c.CheckInbox, c.Taken = true, 1
 	commit(t, s, c)
-	_, err1 := s.Answer(ctx, Note{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
-	_, err2 := s.Leave(ctx, Note{Run: testRun, Kind: "stop"})
+	_, err1 := s.Answer(ctx, InboxEntry{Question: testQuestion, Value: "sqlite", By: "me", At: noon})
+	_, err2 := s.Leave(ctx, InboxEntry{Run: testRun, Kind: "stop"})
 	_, err3 := s.Runs(ctx, false)
 	_, err4 := s.Run(ctx, testRun)
 	_, err5 := s.Agents(ctx, testRun)

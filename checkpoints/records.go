@@ -28,7 +28,7 @@ const (
 	Orphaned    Status = "orphaned"
 )
 
-// Ended tells whether an agent of this status is done for good.
+// Ended reports whether an agent of this status is done for good.
 func (s Status) Ended() bool {
 	switch s {
 	case Succeeded, Partial, Failed, Unreported, Stopped:
@@ -51,7 +51,7 @@ type Run struct {
 	ExitCode  *int            `json:"exit_code,omitempty"`
 	Epoch     int             `json:"epoch"` // how many supervisors have owned the run; the present one's number
 	PID       int             `json:"pid"`   // of the supervisor of this epoch
-	Bell      string          `json:"bell,omitempty"`
+	Waker     string          `json:"bell,omitempty"`
 	Leaving   string          `json:"leaving,omitempty"`    // why this epoch's supervisor is on its way out: ended, parked, interrupted
 	Announced string          `json:"announced,omitempty"`  // that the person's command was told of this leaving
 	Left      string          `json:"left,omitempty"`       // the same, once it has gone on purpose; empty with a free lock means orphaned
@@ -60,51 +60,52 @@ type Run struct {
 	Pressure  *Pressure       `json:"pressure,omitempty"`   // nil: as many processes may be at work as the person lets
 	Merged    *Merged         `json:"merged,omitempty"`     // what became of the findings that its agents shared, once it has ended
 	Packed    string          `json:"packed,omitempty"`     // the file it was packed into: it goes on wherever that is unpacked, not here
+	FromPack  string          `json:"from_pack,omitempty"`  // the file it came out of: what was granted it before was not taken along
 	Config    json.RawMessage `json:"config,omitempty"`
 }
 
 // An Agent is one task with one conversation.
 type Agent struct {
-	ID           string     `json:"id"`
-	Run          string     `json:"run"`
-	Parent       string     `json:"parent,omitempty"`
-	Depth        int        `json:"depth"`
-	Seq          int        `json:"seq,omitempty"` // place in the order in which the agents of the run came, the root's being 0
-	Task         string     `json:"task"`          // the prompt as the person gave it, with what a task file says beside it
-	Status       Status     `json:"status"`
-	Reason       string     `json:"reason"`
-	Since        time.Time  `json:"since"`
-	SessionID    string     `json:"session_id"`
-	Launches     int        `json:"launches"` // how many launches there were; the last one's number
-	NotBefore    *time.Time `json:"not_before,omitempty"`
-	HoldUntil    *time.Time `json:"hold_until,omitempty"`
-	Failures     int        `json:"failures,omitempty"` // passing failures in a row
-	Report       *Report    `json:"report,omitempty"`
-	Sayings      []Saying   `json:"sayings,omitempty"`     // what waits to be said to it, in the order it happened
-	GoOn         bool       `json:"go_on,omitempty"`       // a turn was lost: unless there is something else to say, it is told to go on
-	Fresh        bool       `json:"fresh,omitempty"`       // its session is gone: the next launch begins a new one with the checkpoint
-	Checkpoint   string     `json:"checkpoint,omitempty"`  // what a fresh session is told of the work so far
-	Kept         *Kept      `json:"kept,omitempty"`        // the checkpoint that it left itself, the last
-	StopOnly     bool       `json:"stop_only,omitempty"`   // and not of what it has started, which goes on under the next above it that lives
-	StopWanted   string     `json:"stop_wanted,omitempty"` // a person asked for its end: who
-	Fault        string     `json:"fault,omitempty"`       // what sort of failure ended it: start, budget, login, limit, api, crash, question, gave_up
-	FaultReason  string     `json:"fault_reason,omitempty"`
-	Progress     *Progress  `json:"progress,omitempty"`     // as it last told it
-	SentOn       bool       `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
-	ToldMissing  bool       `json:"told_missing,omitempty"` // it was told once which deliverables are missing
-	Without      []string   `json:"without,omitempty"`      // flags that the found release refused
-	Priority     string     `json:"priority,omitempty"`     // P0, P1 or P2: P0 goes first
-	Group        bool       `json:"group,omitempty"`        // it has no conversation of its own, and ends when its children have
-	Delegated    *Delegated `json:"delegated,omitempty"`    // how it came about; nil for the root
-	From         string     `json:"from,omitempty"`         // the session with whose conversation its own begins; "": it begins empty
-	ContinuedBy  string     `json:"continued_by,omitempty"` // the agent that goes on with its conversation, and counts in its place
-	QueuedAt     *time.Time `json:"queued_at,omitempty"`    // since when it waits until a process of it may start
-	ToolUses     int        `json:"tool_uses,omitempty"`
-	Turns        int        `json:"turns,omitempty"` // requests to the API that its own conversation has made, as claude counts them
-	CostUSD      float64    `json:"cost_usd"`
-	InputTokens  int64      `json:"input_tokens"`
-	OutputTokens int64      `json:"output_tokens"`
-	EndedAt      *time.Time `json:"ended_at,omitempty"`
+	ID              string       `json:"id"`
+	Run             string       `json:"run"`
+	Parent          string       `json:"parent,omitempty"`
+	Depth           int          `json:"depth"`
+	Seq             int          `json:"seq,omitempty"` // place in the order in which the agents of the run came, the root's being 0
+	Task            string       `json:"task"`          // the prompt as the person gave it, with what a task file says beside it
+	Status          Status       `json:"status"`
+	Reason          string       `json:"reason"`
+	Since           time.Time    `json:"since"`
+	SessionID       string       `json:"session_id"`
+	Launches        int          `json:"launches"` // how many launches there were; the last one's number
+	NotBefore       *time.Time   `json:"not_before,omitempty"`
+	HoldUntil       *time.Time   `json:"hold_until,omitempty"`
+	Failures        int          `json:"failures,omitempty"` // passing failures in a row
+	Report          *Report      `json:"report,omitempty"`
+	Outbox          []OutboxItem `json:"sayings,omitempty"`     // what waits to be said to it, in the order it happened
+	GoOn            bool         `json:"go_on,omitempty"`       // a turn was lost: unless there is something else to say, it is told to go on
+	Fresh           bool         `json:"fresh,omitempty"`       // its session is gone: the next launch begins a new one with the checkpoint
+	Checkpoint      string       `json:"checkpoint,omitempty"`  // what a fresh session is told of the work so far
+	Kept            *Kept        `json:"kept,omitempty"`        // the checkpoint that it left itself, the last
+	StopOnly        bool         `json:"stop_only,omitempty"`   // and not of what it has started, which goes on under the next above it that lives
+	StopWanted      string       `json:"stop_wanted,omitempty"` // a person asked for its end: who
+	Fault           string       `json:"fault,omitempty"`       // what sort of failure ended it: start, budget, login, limit, api, crash, question, gave_up
+	FaultReason     string       `json:"fault_reason,omitempty"`
+	Progress        *Progress    `json:"progress,omitempty"`     // as it last told it
+	ReportRequested bool         `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
+	ToldMissing     bool         `json:"told_missing,omitempty"` // it was told once which deliverables are missing
+	Without         []string     `json:"without,omitempty"`      // flags that the found release refused
+	Priority        string       `json:"priority,omitempty"`     // P0, P1 or P2: P0 goes first
+	Group           bool         `json:"group,omitempty"`        // it has no conversation of its own, and ends when its children have
+	Delegated       *Delegated   `json:"delegated,omitempty"`    // how it came about; nil for the root
+	From            string       `json:"from,omitempty"`         // the session with whose conversation its own begins; "": it begins empty
+	ContinuedBy     string       `json:"continued_by,omitempty"` // the agent that goes on with its conversation, and counts in its place
+	QueuedAt        *time.Time   `json:"queued_at,omitempty"`    // since when it waits until a process of it may start
+	ToolUses        int          `json:"tool_uses,omitempty"`
+	Turns           int          `json:"turns,omitempty"` // requests to the API that its own conversation has made, as claude counts them
+	CostUSD         float64      `json:"cost_usd"`
+	InputTokens     int64        `json:"input_tokens"`
+	OutputTokens    int64        `json:"output_tokens"`
+	EndedAt         *time.Time   `json:"ended_at,omitempty"`
 
 	// What it and all below it may use.
 	Budget    *Budget       `json:"budget,omitempty"`     // nil: what those above it may
@@ -227,8 +228,8 @@ type Progress struct {
 	At      time.Time `json:"at"`
 }
 
-// A Saying is one thing that waits to be said to an agent: the answers of a group of questions, or a text of ours.
-type Saying struct {
+// An OutboxItem is one thing that waits to be said to an agent: the answers of a group of questions, or a text of ours.
+type OutboxItem struct {
 	Key   string    `json:"key"`             // stable; the delivery's uuid is derived from it
 	Group string    `json:"group,omitempty"` // answers of this question group
 	Text  string    `json:"text,omitempty"`
@@ -248,38 +249,38 @@ const (
 
 // A Launch is one process of an agent.
 type Launch struct {
-	Agent      string      `json:"agent"`
-	N          int         `json:"n"`
-	Epoch      int         `json:"epoch"` // of the supervisor that made it
-	State      LaunchState `json:"state"`
-	Resume     bool        `json:"resume"` // --resume SESSION, else a fresh conversation
-	PID        int         `json:"pid,omitempty"`
-	StartTicks uint64      `json:"start_ticks,omitempty"` // with PID the identity of the process
-	StartedAt  *time.Time  `json:"started_at,omitempty"`
-	EndedAt    *time.Time  `json:"ended_at,omitempty"`
-	Turn       bool        `json:"turn"`                 // a turn is under way
-	Heard      bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
-	Version    string      `json:"version,omitempty"`    // the release of claude, once it has said it
-	Background []Task      `json:"background,omitempty"` // what lives on after a turn
-	WakeUps    []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
-	TurnDue    bool        `json:"turn_due,omitempty"`   // background work has ended: the CLI is about to begin a turn by itself
-	LetGo      bool        `json:"let_go,omitempty"`     // its turn may end: what happens now is told in the next one
-	Excused    bool        `json:"excused,omitempty"`    // the gate let its turn end without a report, for what waits for it or it for
-	Untold     bool        `json:"untold,omitempty"`     // background work has ended that this turn is not told of any more
-	Gate       *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
-	Turns      int         `json:"turns"`                // ended turns
-	End        string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
-	EndReason  string      `json:"end_reason,omitempty"` // for people
-	Outcome    string      `json:"outcome,omitempty"`    // how it ended, for people
-	Surveyed   bool        `json:"surveyed,omitempty"`   // its checkpoint was written
-	Transcript string      `json:"transcript,omitempty"` // path, once the CLI has said it
-	Silent     *Silence    `json:"silent,omitempty"`     // it works, and nothing is heard of it
-	Besides    bool        `json:"besides,omitempty"`    // while a question waits in a call, something else of the agent is at work
-	Replies    []Reply     `json:"replies,omitempty"`    // to calls of our tools that nobody has to be asked about; they go with the process
-	ShareUSD   float64     `json:"share_usd,omitempty"`  // what it may cost by the budgets that its agent is under; 0: no bound
-	MaxTurns   int         `json:"max_turns,omitempty"`  // how many requests each of its turns may make by these; 0: no bound
-	CostUSD    float64     `json:"cost_usd,omitempty"`   // what its results say that it has cost
-	Used       *Used       `json:"used,omitempty"`       // by the turn under way; nil: nothing was heard of that
+	Agent                   string      `json:"agent"`
+	N                       int         `json:"n"`
+	Epoch                   int         `json:"epoch"` // of the supervisor that made it
+	State                   LaunchState `json:"state"`
+	Resume                  bool        `json:"resume"` // --resume SESSION, else a fresh conversation
+	PID                     int         `json:"pid,omitempty"`
+	StartTicks              uint64      `json:"start_ticks,omitempty"` // with PID the identity of the process
+	StartedAt               *time.Time  `json:"started_at,omitempty"`
+	EndedAt                 *time.Time  `json:"ended_at,omitempty"`
+	Turn                    bool        `json:"turn"`                 // a turn is under way
+	Begun                   bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
+	Version                 string      `json:"version,omitempty"`    // the release of claude, once it has said it
+	Background              []Task      `json:"background,omitempty"` // what lives on after a turn
+	WakeUps                 []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
+	TurnDue                 bool        `json:"turn_due,omitempty"`   // background work has ended: the CLI is about to begin a turn by itself
+	StopAllowed             bool        `json:"let_go,omitempty"`     // its turn may end: what happens now is told in the next one
+	ReportWaived            bool        `json:"excused,omitempty"`    // the gate let its turn end without a report, for what waits for it or it for
+	BackgroundEndUnreported bool        `json:"untold,omitempty"`     // background work has ended that this turn is not told of any more
+	Gate                    *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
+	Turns                   int         `json:"turns"`                // ended turns
+	End                     string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
+	EndReason               string      `json:"end_reason,omitempty"` // for people
+	Outcome                 string      `json:"outcome,omitempty"`    // how it ended, for people
+	Surveyed                bool        `json:"surveyed,omitempty"`   // its checkpoint was written
+	Transcript              string      `json:"transcript,omitempty"` // path, once the CLI has said it
+	Stalled                 *Stall      `json:"silent,omitempty"`     // it works, and nothing is heard of it
+	BusyElsewhere           bool        `json:"besides,omitempty"`    // while a question waits in a call, something else of the agent is at work
+	Replies                 []Reply     `json:"replies,omitempty"`    // to calls of our tools that nobody has to be asked about; they go with the process
+	ShareUSD                float64     `json:"share_usd,omitempty"`  // what it may cost by the budgets that its agent is under; 0: no bound
+	MaxTurns                int         `json:"max_turns,omitempty"`  // how many requests each of its turns may make by these; 0: no bound
+	CostUSD                 float64     `json:"cost_usd,omitempty"`   // what its results say that it has cost
+	Used                    *Used       `json:"used,omitempty"`       // by the turn under way; nil: nothing was heard of that
 }
 
 // A Reply is what a call of a tool of ours returns.
@@ -306,8 +307,8 @@ func (t *Task) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(t))
 }
 
-// A Silence is a process at work that prints nothing and uses no processor.
-type Silence struct {
+// A Stall is a process at work that prints nothing and uses no processor.
+type Stall struct {
 	Since time.Time `json:"since"`
 	Doing string    `json:"doing"` // what it was last seen to do, for people
 }
@@ -357,7 +358,7 @@ type Question struct {
 	Header      string          `json:"header,omitempty"`
 	Text        string          `json:"text"`
 	Context     string          `json:"context,omitempty"`
-	Cut         string          `json:"cut,omitempty"` // what of it was too much to be kept, in words
+	Truncated   string          `json:"cut,omitempty"` // what of it was too much to be kept, in words
 	Options     []Option        `json:"options,omitempty"`
 	MultiSelect bool            `json:"multi_select,omitempty"`
 	Validate    string          `json:"validate,omitempty"`
@@ -378,7 +379,7 @@ type Question struct {
 	Rule        string          `json:"rule,omitempty"`        // of a permission: the rule that allows exactly this in the whole run
 	Revoked     string          `json:"revoked,omitempty"`     // who took the rule back that its answer gave
 	ByRule      bool            `json:"by_rule,omitempty"`     // a rule has answered it, nobody was asked
-	ForAlike    bool            `json:"for_alike,omitempty"`   // its answer is that of every question of the run that is alike
+	ForAllLike  bool            `json:"for_alike,omitempty"`   // its answer is that of every question of the run that is alike
 	Like        string          `json:"like,omitempty"`        // the question whose answer it was given with those of all alike; "": it has its own
 	Kept        *Kept           `json:"kept,omitempty"`        // the checkpoint that its signal names
 	Prepared    bool            `json:"prepared,omitempty"`    // of the first of a group: what has to be done before its answer is said is done
@@ -480,7 +481,7 @@ type Delivery struct {
 	Tool      *ToolCall       `json:"tool,omitempty"`   // or the answer to this call
 	Reply     json.RawMessage `json:"reply,omitempty"`  // the body of that answer
 	Groups    []string        `json:"groups,omitempty"` // question groups whose answers it carries
-	Messages  []Saying        `json:"messages,omitempty"`
+	Messages  []OutboxItem    `json:"messages,omitempty"`
 	Now       bool            `json:"now,omitempty"`   // it was said into whatever turn was under way
 	Grant     string          `json:"grant,omitempty"` // the question whose permission, given while parked, it spends
 	CreatedAt time.Time       `json:"created_at"`
@@ -495,8 +496,8 @@ type Event struct {
 	Doc  json.RawMessage `json:"doc"`
 }
 
-// A Note is one row of the inbox: what another process (or this one's terminal) leaves for a run.
-type Note struct {
+// An InboxEntry is one row of the inbox: what another process (or this one's terminal) leaves for a run.
+type InboxEntry struct {
 	Seq      int64     `json:"seq"`
 	Run      string    `json:"run"`
 	Kind     string    `json:"kind"` // answer, change, stop, message, revoke, nested, nested_seen, nested_left
@@ -506,7 +507,7 @@ type Note struct {
 	Skip     bool      `json:"skip,omitempty"`
 	Decline  bool      `json:"decline,omitempty"`
 	Only     bool      `json:"only,omitempty"`  // stop: that agent, not what it started
-	Alike    bool      `json:"alike,omitempty"` // answer: every question of the run that is alike has it, those that come later, too
+	AllLike  bool      `json:"alike,omitempty"` // answer: every question of the run that is alike has it, those that come later, too
 	By       string    `json:"by"`              // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
 	At       time.Time `json:"at"`
 

@@ -69,13 +69,13 @@ func firstChange() Change {
 	return Change{
 		Run: &Run{
 			ID: testRun, Name: "tests", Cwd: "/home/me/app", Root: testAgent, Status: Waiting, Reason: "asks which database",
-			Since: noon, StartedAt: noon, Epoch: 1, PID: 4711, Bell: "/run/user/1000/claude-supervise/r-k3v9x2ab.sock",
+			Since: noon, StartedAt: noon, Epoch: 1, PID: 4711, Waker: "/run/user/1000/claude-supervise/r-k3v9x2ab.sock",
 			Config: json.RawMessage(`{"hold":"5m0s","allow":["Bash(go test:*)"]}`),
 		},
 		Agents: []*Agent{{
 			ID: testAgent, Run: testRun, Task: "Write the tests <all of them> & run them", Status: Waiting, Reason: "asks which database",
 			Since: noon, SessionID: "0b7d3c1e-5a55-4f0e-9a5d-6f2a0e6c9f10", Launches: 1, CostUSD: 0.25, InputTokens: 12_000, OutputTokens: 900,
-			Sayings: []Saying{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}},
+			Outbox: []OutboxItem{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}},
 		}},
 		Launches: []*Launch{{
 			Agent: testAgent, N: 1, Epoch: 1, State: LaunchStarted, PID: 4712, StartTicks: 991, StartedAt: &started, Turn: true,

@@ -73,7 +73,7 @@ func fillASmallDisk(d Dirs) error {
 	if l, err := s.Load(ctx, testRun); err != nil || l.LastEvent != c.Event.Seq-1 || len(l.Questions) != int(l.LastEvent) {
 		return fmt.Errorf("on the full disk event %d of %d is found, %d questions: %w", l.LastEvent, c.Event.Seq-1, len(l.Questions), err)
 	}
-	if _, err := s.Answer(ctx, Note{Question: "q-000001", Value: c.Agents[0].Task, By: "me", At: noon}); err != nil && !errors.Is(err, ErrFull) {
+	if _, err := s.Answer(ctx, InboxEntry{Question: "q-000001", Value: c.Agents[0].Task, By: "me", At: noon}); err != nil && !errors.Is(err, ErrFull) {
 		return fmt.Errorf("not said to be full: %w", err)
 	}
 	if err := mount(unix.MS_REMOUNT, "size=4m"); err != nil {

@@ -216,7 +216,7 @@ func replaceSystemCalls(tls *libc.TLS, vfs *sqlite3.Tsqlite3_vfs) {
 	})
 }
 
-// watched shows a call to its watcher, and tells whether it was made at all.
+// watched shows a call to its watcher, and reports whether it was made at all.
 func watched(tls *libc.TLS, w watcher, c diskCall, do func() (done bool)) (made bool) {
 	if w == nil {
 		do()

@@ -23,6 +23,7 @@ type Store struct {
 
 	mu       sync.Mutex // one transaction at a time: there is one connection
 	conn     *sql.Conn
+	queued   *queued              // nil: this Store waits for no turn
 	prepared map[string]*sql.Stmt // by their text; kept, for compiling costs more than running
 }
 

@@ -1,7 +1,6 @@
 package checkpoints
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -54,7 +53,7 @@ func (w Worktree) Commands(folder string) (merge, drop []string) {
 		merge = append(merge, git(w.Path, "add", "--all"), git(w.Path, "commit", "--message", shellWord("work of "+w.Branch)))
 	}
 	switch {
-	case w.Loose > 0 && objectName.MatchString(w.Tip): // no branch follows the commit
+	case w.Loose > 0 && isCommit(w.Tip): // no branch follows the commit
 		merge = append(merge, git(folder, "merge", `"$(`+git(w.Path, "rev-parse", "HEAD")+`)"`))
 	case w.Loose > 0 || w.Commits > 0:
 		merge = append(merge, git(folder, "merge", shellWord(tip)))
@@ -65,7 +64,10 @@ func (w Worktree) Commands(folder string) (merge, drop []string) {
 	return merge, append(drop, git(w.Repo, "branch", "-D", shellWord(w.Branch)))
 }
 
-var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+// isCommit reports whether a tip is the name of a commit, and not of a branch.
+func isCommit(tip string) bool {
+	return (len(tip) == 40 || len(tip) == 64) && strings.Trim(tip, "0123456789abcdef") == ""
+}
 
 // shellWord writes a text as one word of a POSIX shell.
 func shellWord(text string) string {

@@ -10,6 +10,7 @@ import (
 // What the CLI lets through of AskUserQuestion and nobody could answer, and what a person will not answer, the model reads as
 // the result of its call, in the same turn; and what was answered under each of its questions, whatever that was.
 func TestTheModelReadsWhatBecameOfItsCallsOfAskUserQuestion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := load(t, w.scenario(`name: asking
 about: calls of AskUserQuestion, one of which nobody can answer

@@ -47,6 +47,7 @@ expect: {status: succeeded, exit_code: 0}
 `
 
 func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
 	p := w.sitInTmux()
@@ -64,6 +65,7 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 	if open := w.questions(); len(open) != 1 || open[0].Answer != nil {
 		t.Errorf("open are %+v", open)
 	}
+	p.sees(`(?s)neither\..*is open: /answer VALUE.*\n>$`) // until then keys decide nothing
 	p.keys("m", "Enter")
 	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\.`)
 	p.sees(`(?s)the agent reads: keep it simple.*\n>$`)
@@ -85,7 +87,7 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 		t.Errorf("the run is %s, %d questions are open", v.Status, len(v.OpenQuestions))
 	}
 	p.keys("clear; "+attach, "Enter")
-	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*\n>$`)
+	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*is open: /answer VALUE.*\n>$`)
 	p.keys("/answer ", "Enter")
 	p.sees(`Not taken: type the answer behind it`)
 	p.pastes("/say two lines\nare one message")
@@ -98,6 +100,7 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 }
 
 func TestAttachInLinesLeavesByCtrlC(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
 	s := w.sit([]string{"TERM=dumb"}, "attach")

@@ -49,6 +49,7 @@ expect:
 const request = 0.51 // what one costs at most, with what claude asks beside it
 
 func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
+	t.Parallel()
 	agentsOn(t, dear, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--delegate", "deny", "--max-cost-usd", "0.8", "--on-question", "park")...)
 		if code := run.wait(); code != 4 {

@@ -50,6 +50,7 @@ func TestAGitHubWorkflowParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 }
 
 func TestAGitHubWorkflowThatFailsIsRed(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, false)
 	if done := f.github(ciGitHub, map[string]string{"run": "r-12345678", "packed-in": "1", "question": "q-123456", "answer": "1"}); done.ok {
 		t.Error("it is green without the packed run")
@@ -93,7 +94,7 @@ func TestAGitLabPipelineParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 	wantDone(t, f)
 }
 
-// wantAsked tells whether a workflow ended green with a question in its summary, and gives the run.
+// wantAsked reports whether a workflow ended green with a question in its summary, and gives the run.
 func wantAsked(t *testing.T, f finished, question string) string {
 	t.Helper()
 	if !f.ok || !strings.Contains(f.summary, "    "+question) || !strings.Contains(f.log, "::notice title=Claude asks::") {

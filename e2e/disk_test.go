@@ -118,6 +118,7 @@ func (d disk) plays(nameOrFile string, s examples.Scenario) {
 // The disk runs full while a question is held. An answer is refused, and says so; when the agent dies its end cannot be
 // saved. With room again nothing is missing, and the answer is delivered once.
 func TestAQuestionOutlivesAFullDisk(t *testing.T) {
+	t.Parallel()
 	smallDisk(t, func(t *testing.T, w *world, d disk) {
 		s := load(t, "ask")
 		d.plays(s.Name, s)
@@ -138,12 +139,12 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		if err := syscall.Kill(now.Agents[0].PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if said := run.hears("cannot save the state"); !strings.Contains(said, "disk full") || !strings.Contains(said, "Nothing acknowledged is lost") {
+		if said := run.waitsFor("cannot save the state"); !strings.Contains(said, "disk full") || !strings.Contains(said, "Nothing acknowledged is lost") {
 			t.Errorf("it does not say what is safe: %s", said)
 		}
 
 		d.makeRoom()
-		run.hears("the state can be saved again")
+		run.waitsFor("the state can be saved again")
 		run.until("parked")
 		w.must("answer", q.ID, "JWT")
 		finishes(t, w, s, run)
@@ -177,6 +178,7 @@ expect: {status: succeeded, exit_code: 0, summary: all is printed, files: {go: "
 // The disk runs full while the agent works: it waits to be heard. What it printed meanwhile may be missing in its log,
 // which is told; what it did is not.
 func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
+	t.Parallel()
 	smallDisk(t, func(t *testing.T, w *world, d disk) {
 		path := w.scenario(talks)
 		s := load(t, path)
@@ -187,7 +189,7 @@ func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run.hears("cannot save the state")
+		run.waitsFor("cannot save the state")
 		d.makeRoom()
 		finishes(t, w, s, run)
 		for _, told := range []string{"cannot save the state", "the agent's log is not complete"} {

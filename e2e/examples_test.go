@@ -22,6 +22,7 @@ func toCopy(t *testing.T) []string {
 // What the page of the examples shows is true: its sessions look as printed, its commands do what it says, and it tells of
 // every example.
 func TestTheExamplesPageIsTrue(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../examples/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +77,7 @@ var succeeded = regexp.MustCompile(`(?m)^r-\w{8} succeeded$`)
 
 // A person who copies a task file finds nothing missing in it: it goes as far as its first question, or to its end if it has none.
 func TestEveryExamplesTaskPassesTheCheckBeforeLaunch(t *testing.T) {
+	t.Parallel()
 	for _, name := range toCopy(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,6 +98,7 @@ func TestEveryExamplesTaskPassesTheCheckBeforeLaunch(t *testing.T) {
 // The review's script takes a quick answer while it still waits, in both of the ways that a person has: by writing the answer
 // file, and by the command that does. Nothing is escalated, and no question is left to the supervisor.
 func TestTheReviewTakesAQuickAnswer(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(w *world, id string){
 		"by file": func(w *world, id string) {
 			if err := os.WriteFile(filepath.Join(w.home, ".claude/answers", id+".txt"), []byte("merge\n"), 0o600); err != nil {

@@ -42,6 +42,7 @@ else report "$CLAUDE_SUPERVISE_ANSWER"; fi
 // The CLI prints nothing but its last text in this mode: it asks by a block at the end of it, and is started anew with the
 // answer.
 func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) {
+	t.Parallel()
 	for name, exec := range map[string]string{
 		"prompt as the argument": "claude --allowedTools Bash,Write -p -- {}", "prompt on standard input": "claude -p --allowedTools Bash,Write",
 	} {

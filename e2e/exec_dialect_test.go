@@ -10,6 +10,7 @@ import (
 // Each dialect is asked in by a command, and answered in its own form: in the prompt of the next launch, and in its
 // environment.
 func TestACommandIsAnsweredInTheFormInWhichItAsked(t *testing.T) {
+	t.Parallel()
 	const state = `{"agent": "domain", "progress": "2 of 3 patterns read", "files": ["auth.go"], "decision": "which rule"}`
 	for name, c := range map[string]struct {
 		ask                string

@@ -50,6 +50,7 @@ func (w *world) context() string {
 // What an agent names as its state is read only if it is safe to. Else the person is told why, and asked all the same; the
 // agent goes on without it.
 func TestAStateThatCannotBeUsedIsToldOfAndTheQuestionIsAskedAllTheSame(t *testing.T) {
+	t.Parallel()
 	outside, err := os.MkdirTemp("/var/tmp", "claude-supervise-e2e")
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +110,7 @@ func TestAStateThatCannotBeUsedIsToldOfAndTheQuestionIsAskedAllTheSame(t *testin
 
 // The state of the moment in which the agent asked is kept for it, whatever becomes of its own.
 func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing.T) {
+	t.Parallel()
 	const user = `"user_answer"\s*:\s*"strict"`
 	for name, c := range map[string]struct {
 		ask, state, then string // what happens to state.json before the answer
@@ -249,6 +251,7 @@ expect: {status: succeeded, exit_code: 0, summary: b is red, files: {a.txt: "a\n
 `
 
 func TestAFreshConversationIsToldOfTheWorkOfTheOldOne(t *testing.T) {
+	t.Parallel()
 	agentsOn(t, worksAndAsks, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--relaunch", "fresh", "--hold", "0", "--on-question", "ask")...)
 		q := run.until("question").Question

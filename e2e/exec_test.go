@@ -103,6 +103,7 @@ func (w *world) ends(run *supervised, code int) {
 }
 
 func TestACommandHasItsPromptAsOneArgumentOrOnStandardInput(t *testing.T) {
+	t.Parallel()
 	const task = "Say \"it's\" $(touch oops) `touch oops` to * ; {} \\ and\nin two lines"
 	for name, args := range map[string]string{"an argument": " {}", "standard input": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,7 @@ func TestACommandHasItsPromptAsOneArgumentOrOnStandardInput(t *testing.T) {
 
 // How a command ends decides, if it does not say how the work went.
 func TestHowACommandEndsIsHowItsWorkWent(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		code   int
@@ -212,6 +214,7 @@ func TestAPromptThatNoArgumentHoldsIsReadByACommandThatTakesItOnStandardInput(t 
 
 // Whether it is answered before its end or after makes no difference, even to one that ends badly.
 func TestACommandThatAskedAndEndedBadlyIsStartedAgainWithItsAnswer(t *testing.T) {
+	t.Parallel()
 	for when, early := range map[string]bool{"before its end": true, "after it": false} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()

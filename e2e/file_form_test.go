@@ -111,11 +111,13 @@ func (w *world) succeeds(run *supervised) {
 
 // Whatever channel a question comes by, it is a file in the document's shape, and a file answers it.
 func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
+	t.Parallel()
 	for channel, scenario := range map[string]string{
 		"a block": "ask", "JSON": "json-form", "AskUserQuestion": "tool-ask", "a stop": "stop", "several at once": "several",
 		"the skill's signal": "mutation-testing", "the skill's pause": "business-rules",
 	} {
 		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
 			w, s := demoWorld(t), load(t, scenario)
 			run := w.standIn(s).start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 			answers := map[string]string{}
@@ -156,6 +158,7 @@ func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
 }
 
 func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
+	t.Parallel()
 	w, s := demoWorld(t), load(t, "permission")
 	run := w.standIn(s).start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 	id := run.until("question").Question.ID
@@ -163,7 +166,7 @@ func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
 	if why := w.rejected(id); why != "allow\nrejected: a question of permission is not answered by file: claude-supervise answer "+id+"\n" {
 		t.Errorf("it says %q", why)
 	}
-	run.hears(id + ".txt was not taken: a question of permission is not answered by file")
+	run.waitsFor(id + ".txt was not taken: a question of permission is not answered by file")
 	w.must("answer", id, "allow")
 	w.succeeds(run)
 	if files := append(w.filed("questions/pending"), w.filed("questions/answered")...); len(files) > 0 {
@@ -173,11 +176,13 @@ func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
 
 // An answer by file is read as one that is typed: a number, a letter, a label or the start of one; its first line counts.
 func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2\n": "Sessions", "b\n": "Sessions", "sess\n": "Sessions", "  JWT \r\nthe rest\n": "JWT", "\ufeffpasskeys, please\n": "passkeys, please",
 		"1": "JWT", // without an end, once it has not changed for a second
 	} {
 		t.Run(strings.TrimSpace(text), func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			run := w.start("run", "--demo", "ask", "--on-question", "ask")
 			w.puts(run.until("question").Question.ID, text)
@@ -188,6 +193,7 @@ func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
 }
 
 func TestAnAnswerFileThatTheQuestionForbidsIsRejectedWithTheReason(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, name, port, level := w.asksThree()
 	for _, answer := range []string{"eighty", "80.5"} {
@@ -195,7 +201,7 @@ func TestAnAnswerFileThatTheQuestionForbidsIsRejectedWithTheReason(t *testing.T)
 		if why := w.rejected(port); !strings.HasPrefix(why, answer+"\nrejected: ") || !strings.Contains(why, "number") {
 			t.Errorf("%s: %q", answer, why)
 		}
-		run.hears(port + ".txt was not taken")
+		run.waitsFor(port + ".txt was not taken")
 	}
 	if open := w.questions(); len(open) != 3 {
 		t.Errorf("open are %+v", open)
@@ -208,6 +214,7 @@ func TestAnAnswerFileThatTheQuestionForbidsIsRejectedWithTheReason(t *testing.T)
 }
 
 func TestALateAnswerFileChangesNothing(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, name, port, level := w.asksThree()
 	w.must("answer", port, "8080")
@@ -229,6 +236,7 @@ func TestALateAnswerFileChangesNothing(t *testing.T) {
 // What is no answer is left where it is, and told of once it has been so for five seconds. It is not followed, and nothing
 // that it leads to is touched.
 func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	type bad struct {
 		why string
 		put func(w *world, path string) error
@@ -241,7 +249,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 	for name, files := range map[string][3]bad{
 		"its text": {
 			{"its first line is empty", text("\nledger\n")}, {"it is not UTF-8 text", text("\xff\xfe8080\n")},
-			{"too large: more than 1 MiB", text(strings.Repeat("quiet\n", 1<<18))},
+			{"too large: more than 1 MiB", text(strings.Repeat("quiet ", 1<<18))},
 		},
 		"its kind": {
 			{"a symbolic link", func(w *world, path string) error {
@@ -264,6 +272,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 				}
 				t.Skip("only root can give a file to another user")
 			}
+			t.Parallel()
 			w := demoWorld(t)
 			run, one, two, three := w.asksThree()
 			ids := []string{one, two, three}
@@ -274,7 +283,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 				}
 			}
 			for range files {
-				file, why, _ := strings.Cut(run.hears("is left alone: "), ": ")
+				file, why, _ := strings.Cut(run.waitsFor("is left alone: "), ": ")
 				told[file] = why
 			}
 			for i, f := range files {
@@ -302,6 +311,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 
 // Half of a letter is no text, and no answer until the other half is there.
 func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run := w.start("run", "--demo", "ask", "--on-question", "ask")
 	id := run.until("question").Question.ID
@@ -323,6 +333,7 @@ func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
 }
 
 func TestTwoRunsShareTheFoldersOfQuestionsAndAnswers(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	folders := []string{t.TempDir(), t.TempDir()}
 	answers := []string{"JWT", "Sessions"}
@@ -348,8 +359,9 @@ func TestTwoRunsShareTheFoldersOfQuestionsAndAnswers(t *testing.T) {
 	}
 }
 
-// A folder that cannot be used closes that door, and no other.
+// A folder that cannot be used closes that file drop, and no other.
 func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(w *world, claude string) error{
 		"answers is a file": func(_ *world, claude string) error { return os.WriteFile(filepath.Join(claude, "answers"), nil, 0o600) },
 		"questions leads elsewhere": func(w *world, claude string) error {
@@ -357,13 +369,14 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			claude := filepath.Join(w.home, ".claude")
 			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
 				t.Fatal(err)
 			}
 			run := w.start("run", "--demo", "ask", "--on-question", "ask")
-			said := run.hears("cannot be used for questions and answers as files")
+			said := run.waitsFor("cannot be used for questions and answers as files")
 			if !strings.HasSuffix(said, "; questions are answered in the other ways") {
 				t.Errorf("it says %q", said)
 			}
@@ -378,8 +391,10 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 
 // Whoever tidies ~/.claude while a question is open takes nothing from it: it lies there again a second later.
 func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
+	t.Parallel()
 	for _, removed := range []string{".claude", ".claude/questions", ".claude/questions/pending", ".claude/answers"} {
 		t.Run(removed, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			run := w.start("run", "--demo", "ask", "--on-question", "ask")
 			id := run.until("question").Question.ID
@@ -408,6 +423,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 }
 
 func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run := w.start("run", "--demo", "ask", "--on-question", "ask")
 	q := run.until("question").Question
@@ -423,6 +439,7 @@ func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
 
 // A parked question keeps its file, and an answer that is put beside it is found by resume.
 func TestAnAnswerFileWaitsForTheNextSupervisor(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, question := w.park()
 	if _, err := os.Stat(w.pending(question)); err != nil {

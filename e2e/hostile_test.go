@@ -13,6 +13,7 @@ import (
 // Whatever a child says on its stream, in whatever order: who watches is told, what can be answered is answered, once, and the
 // run comes to its end.
 func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
+	t.Parallel()
 	w := newWorldWith(t, plainProgram)
 	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+absolute(t, "testdata/hostile/claude.sh"))
 	run := w.start("run", "--hold", "forever", "--on-question", "ask", "--retries", "0", "Say it all.")

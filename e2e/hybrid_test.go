@@ -52,17 +52,21 @@ type hybrid struct {
 // prints, which is how an agent's stream comes to name the question.
 func newHybrid(t *testing.T, sleeps int, notifies string) *hybrid {
 	t.Helper()
-	if _, err := exec.LookPath("jq"); err != nil {
+	jq, err := exec.LookPath("jq")
+	if err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("the document's scripts need it: %v", err)
 		}
 		t.Skipf("the document's scripts need it: %v", err)
 	}
-	t.Parallel()
 	h := &hybrid{world: newWorld(t), dir: t.TempDir(), slow: os.Getenv("CLAUDE_SUPERVISE_TEST_SLEEP") == "real"}
 	h.workflow = fmt.Sprintf("%d%d", os.Getpid(), time.Now().UnixNano())
 	t.Cleanup(func() { _ = os.Remove(h.checkpoint()) }) // in the temporary folder of all, as printed
 	h.has("notify-send", notifies)
+	h.has("jq", `case $* in
+"-r .user_answer" | "-r .current_step" | "-r .completed_steps[]" | "-r .pending_steps[]") `+jq+` "$@" | tee -a `+h.dir+`/resumed;;
+*) exec `+jq+` "$@";;
+esac`)
 	h.has("date", `case $1 in +%s) echo `+h.workflow+`;; *) exec /bin/date "$@";; esac`)
 	others, that := "exit 0", "read -r _ < "+h.dir+"/woken"
 	if h.slow {
@@ -126,16 +130,15 @@ func (h *hybrid) ledger(name string) string {
 // resumed tells what the document's second script has found in the checkpoint, once it has ended.
 func (h *hybrid) resumed() string { return h.ledger("resumed") }
 
-// tellsWhatItFound makes that script write it down. It is unchanged: this stands before it.
-func (h *hybrid) tellsWhatItFound(checkpoint string) string {
+// findsItsCheckpoint tells that script whose checkpoint it is. It is unchanged: this stands before it.
+func findsItsCheckpoint(checkpoint string) string {
 	return `WORKFLOW_ID=` + checkpoint + `
 WORKFLOW_ID=${WORKFLOW_ID#/tmp/workflow_}; WORKFLOW_ID=${WORKFLOW_ID%_checkpoint.json}
-trap 'echo "$USER_CHOICE at $CURRENT_STEP, done: $COMPLETED_STEPS, to do: $PENDING_STEPS" > ` + h.dir + `/resumed' EXIT
 `
 }
 
 // whatItFinds is what it finds, unless the checkpoint says otherwise than the first script wrote it.
-const whatItFinds = "oauth at auth_method_selection, done: analyze_requirements\ndesign_system, to do: implement_auth\nadd_tests\n"
+const whatItFinds = "oauth\nauth_method_selection\nanalyze_requirements\ndesign_system\nimplement_auth\nadd_tests\n"
 
 // exec gives the flags of a run whose agent is a shell: it is the first script, or the second where its prompt is the
 // document's, and writes down what it was told.
@@ -146,7 +149,7 @@ case $1 in
 *"Resume workflow from checkpoint: "*)
 	checkpoint=${1#*Resume workflow from checkpoint: }
 	checkpoint=${checkpoint%%. User selected: *}
-	`+h.tellsWhatItFound("$checkpoint")+`
+	`+findsItsCheckpoint("$checkpoint")+`
 	. `+document(h.t, "resume")+`;;
 esac
 exec bash `+document(h.t, "quick-response"))
@@ -180,7 +183,7 @@ turns:
       - text: The script has ended.
   - when: "Resume workflow from checkpoint: "
     replies:
-      - tools: [{name: Bash, input: ` + call(h.tellsWhatItFound("{{state}}"), "resume") + `}]
+      - tools: [{name: Bash, input: ` + call(findsItsCheckpoint("{{state}}"), "resume") + `}]
       - text: The work is done.
 expect: {status: succeeded, exit_code: 0}
 `)
@@ -215,12 +218,14 @@ var quickAnswers = map[string]func(*hybrid){
 }
 
 func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
+	t.Parallel()
 	for name, agent := range hybridAgents {
 		for way, answer := range quickAnswers {
 			if name != "--exec" && way == "by the document's helper" {
 				continue // to its agent, an answer by hand is the same
 			}
 			t.Run(name+"/"+way, func(t *testing.T) {
+				t.Parallel()
 				h := newHybrid(t, firstLook, "")
 				run := h.start(append([]string{"run", "--on-question", "fail"}, agent(h)...)...)
 				h.asks()
@@ -271,6 +276,7 @@ func (h *hybrid) answered(path string) {
 // Once its stream has named the question, it is the run's, and is asked on the run's terminal. The script alone takes the
 // answer: the agent is not told it again.
 func TestTheHybridDocumentsScriptIsAnsweredOnTheTerminalOfItsRun(t *testing.T) {
+	t.Parallel()
 	h := newHybrid(t, firstLook, `echo "$@"`)
 	s := h.sit(nil, append([]string{"run"}, h.exec()...)...)
 	h.asks()
@@ -290,8 +296,10 @@ func TestTheHybridDocumentsScriptIsAnsweredOnTheTerminalOfItsRun(t *testing.T) {
 // A question that nobody answers in time is escalated: its process ends, and the question stays for as long as it takes.
 // Answered, the checkpoint has the answer in it, and the agent is told so in the document's words.
 func TestTheHybridDocumentsScriptEscalates(t *testing.T) {
+	t.Parallel()
 	for name, agent := range hybridAgents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHybrid(t, never, "")
 			code, _, stderr := h.run(append([]string{"run", "--hold", "0", "--on-question", "park"}, agent(h)...)...)
 			if code != 75 {
@@ -344,8 +352,10 @@ func (h *hybrid) goesOn(agent, path string) {
 
 // The answer to an escalated question may come by file as well, for the script does not look there any more.
 func TestAnEscalatedQuestionIsAnsweredByFile(t *testing.T) {
+	t.Parallel()
 	for _, lives := range []bool{true, false} {
 		t.Run(map[bool]string{true: "while its supervisor waits", false: "while nobody supervises it"}[lives], func(t *testing.T) {
+			t.Parallel()
 			h := newHybrid(t, never, "")
 			policy := map[bool]string{true: "ask", false: "park"}[lives]
 			run := h.start(append([]string{"run", "--on-question", policy}, h.exec()...)...)
@@ -368,6 +378,7 @@ func TestAnEscalatedQuestionIsAnsweredByFile(t *testing.T) {
 
 // What the script does not take any more is said by the prompt, and only there.
 func TestAnAnswerThatComesAfterTheScriptsLastLookIsSaidByThePrompt(t *testing.T) {
+	t.Parallel()
 	for way, answer := range map[string]func(h *hybrid, question string){
 		"by claude-supervise answer": func(h *hybrid, question string) { h.must("answer", question, "1") },
 		"by hand": func(h *hybrid, _ string) {
@@ -375,6 +386,7 @@ func TestAnAnswerThatComesAfterTheScriptsLastLookIsSaidByThePrompt(t *testing.T)
 		},
 	} {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			h := newHybrid(t, lastLook, `echo "$@"`)
 			run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 			h.asks()
@@ -391,6 +403,7 @@ func TestAnAnswerThatComesAfterTheScriptsLastLookIsSaidByThePrompt(t *testing.T)
 
 // What the script has taken is not said by the prompt, and nobody answers it again.
 func TestTheFirstAnswerThatTheScriptFindsStands(t *testing.T) {
+	t.Parallel()
 	h := newHybrid(t, firstLook, `echo "$@"`)
 	run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 	h.asks()
@@ -415,6 +428,7 @@ func TestTheFirstAnswerThatTheScriptFindsStands(t *testing.T) {
 }
 
 func TestAnAnswerOfSeveralLinesReachesTheScriptInOneAndNotAgain(t *testing.T) {
+	t.Parallel()
 	h := newHybrid(t, firstLook, `echo "$@"`)
 	run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 	h.asks()
@@ -439,6 +453,7 @@ func (h *hybrid) untilAnswerFileHolds(want string) {
 
 // The document's error: whoever is asked by a file that cannot be read is told so, and may answer all the same.
 func TestAnEscalationWhoseFileCannotBeReadIsAQuestionThatSaysSo(t *testing.T) {
+	t.Parallel()
 	h := newHybrid(t, lastLook, "")
 	run := h.start(append([]string{"run", "--on-question", "park"}, h.exec()...)...)
 	h.asks()
@@ -458,6 +473,7 @@ func TestAnEscalationWhoseFileCannotBeReadIsAQuestionThatSaysSo(t *testing.T) {
 
 // Where the file was known before it went, nothing is lost with it.
 func TestAnEscalationWhoseFileIsGoneIsAskedAllTheSame(t *testing.T) {
+	t.Parallel()
 	h := newHybrid(t, lastLook, `echo "$@"`)
 	run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 	h.asks()

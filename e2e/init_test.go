@@ -36,6 +36,7 @@ func (w *world) holds(name string) string {
 var fenced = regexp.MustCompile("(?ms)^```[a-z]*\n.*?^```\n")
 
 func TestEveryExampleOfTheSkillIsASignalOnceItsIDIsFilledIn(t *testing.T) {
+	t.Parallel()
 	_, skill := initialised(t)
 	kinds := map[signals.Kind]bool{}
 	for _, example := range fenced.FindAllString(skill, -1) {
@@ -59,6 +60,7 @@ func TestEveryExampleOfTheSkillIsASignalOnceItsIDIsFilledIn(t *testing.T) {
 }
 
 func TestTheTextsOfInitAreNoSignalWhenAnAgentPrintsThem(t *testing.T) {
+	t.Parallel()
 	w, skill := initialised(t)
 	_, unsupervised, found := strings.Cut(skill, "## Without a supervisor\n")
 	if !found {
@@ -77,6 +79,7 @@ func TestTheTextsOfInitAreNoSignalWhenAnAgentPrintsThem(t *testing.T) {
 }
 
 func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	mine := "# Mine\n\nA line of prose that is rather longer than a terminal of eighty columns is wide, as people write them.\n"
 	if err := os.WriteFile(filepath.Join(w.cwd, "CLAUDE.md"), []byte(mine), 0o640); err != nil {
@@ -118,6 +121,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 }
 
 func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
+	t.Parallel()
 	w, skill := initialised(t)
 	edited := strings.Replace(skill, "Never guess", "Always guess", 1)
 	if err := os.WriteFile(filepath.Join(w.cwd, skillFile), []byte(edited), 0o600); err != nil {
@@ -171,6 +175,7 @@ func (w *world) sitAsAnswer(args ...string) *screen {
 }
 
 func TestClaudeAnswerListsWhatIsAskedAndTakesAnIDAndAnAnswer(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	_, question := w.park()
 	w.asksByFile("workflow_1729350000_q1", `{"question": "Which auth method: OAuth or JWT?", "options": ["oauth", "jwt"], "validate": "choice"}`)
@@ -200,6 +205,7 @@ func TestClaudeAnswerListsWhatIsAskedAndTakesAnIDAndAnAnswer(t *testing.T) {
 }
 
 func TestClaudeAnswerNeedsNoIDWhereOneQuestionIsOpenAndLetsItsRunGoOn(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, question := w.park()
 	s := w.sitAsAnswer()
@@ -219,6 +225,7 @@ func TestClaudeAnswerNeedsNoIDWhereOneQuestionIsOpenAndLetsItsRunGoOn(t *testing
 }
 
 func TestClaudeAnswerLeftWithCtrlDAnswersNothing(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	_, question := w.park()
 	s := w.sitAsAnswer()
@@ -237,6 +244,7 @@ func TestClaudeAnswerLeftWithCtrlDAnswersNothing(t *testing.T) {
 
 // A script may ask anything, and a file's name is its own choice too.
 func TestNothingThatAScriptAsksReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	w.asksByFile("--resume", `{"question": "Which \u001b]52;c;ZXZpbA==\u0007colour \u202eis it?", "options": ["\u001b[31mred", "blue"], "context": "\u001b[2J"}`)
 	w.asksByFile("\x1b[31mred", `{}`)

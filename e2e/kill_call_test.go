@@ -9,7 +9,7 @@ import (
 
 // These tales are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main conversation and
 // of subagents, messages of the person, and rules.
-var callTales = []tale{
+var callScenarios = []killScenario{
 	{name: "a subagent's question", scenario: "subagent-asks", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: toSubagent},
 	{name: "a subagent's question parked after its hold", scenario: "subagent-asks", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: toSubagent, at: whileReviving},
 	{name: "two subagents' questions at once", scenario: "two-subagents-ask", flags: []string{"--hold", "200ms", "--on-question", "ask"}, answers: onceParked, after: bothAsk, at: []string{"after save called", "before end", "after save surveyed"}, once: []string{"(the ground) had asked"}},

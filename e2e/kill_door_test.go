@@ -14,7 +14,7 @@ import (
 
 // These tales are of answers that have a way to go before the agent reads them: a command is run for them, they are stored
 // beside the agent's state, or they lie in a file where its script looks for them.
-var answerTales = []tale{
+var answerScenarios = []killScenario{
 	{name: "a command for a stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: blockerResolved, ends: (*world).commandTold},
 	{name: "a command for a parked stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: blockerResolved, ends: (*world).commandTold},
 	{name: "a script that waits", agent: "testdata/kill/polls.sh", play: theLogin, flags: []string{"--on-question", "ask"}, ends: (*world).toldOnce},
@@ -54,7 +54,7 @@ func (w *world) decides(question, answer string) {
 	w.t.Helper()
 	for range 3 {
 		s := w.sit(nil, "answer", question, answer)
-		s.types("\r")    // it is not to go on in the background, should it ask that
+		s.declines()     // it is not to go on in the background, should it ask that
 		_ = s.cmd.Wait() // it may be killed
 		<-s.gone
 		switch code := s.cmd.ProcessState.ExitCode(); {
@@ -69,7 +69,7 @@ func (w *world) decides(question, answer string) {
 }
 
 // answersByFile answers the open question by its answer file, which is the script's own where a script asks.
-func (w *world) answersByFile(t tale, s examples.Scenario) {
+func (w *world) answersByFile(t killScenario, s examples.Scenario) {
 	w.t.Helper()
 	for _, q := range w.questions() {
 		id := q.ID
@@ -229,6 +229,7 @@ func TestACommandThatRunsWhenItsSupervisorDiesIsEndedAndTheAgentIsToldSo(t *test
 
 // What lies there is taken before a run is left that waits for it, though its line has no end; what is no answer keeps nobody.
 func TestARunThatWaitsIsNotLeftBesideItsAnswerFile(t *testing.T) {
+	t.Parallel()
 	for text, status := range map[string]string{"JWT\n": "succeeded", "JWT": "succeeded", "\n": "parked"} {
 		t.Run(strconv.Quote(text), func(t *testing.T) {
 			t.Parallel()

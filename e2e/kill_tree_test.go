@@ -10,11 +10,11 @@ import (
 	_ "modernc.org/sqlite" // the program's own database, for a test that turns its clock
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // treeTales are of several agents: in worktrees of their own, and at an API that has too little room for all of them.
-var treeTales = []tale{
+var treeScenarios = []killScenario{
 	{name: "worktrees", scenario: "testdata/kill/worktrees.yaml", flags: []string{
 		"-f", inTestdata("kill/worktrees.task.yaml"), "--hold", "forever", "--on-question", "ask",
 	}, begins: (*world).inGit, ends: (*world).leftInWorktrees},
@@ -36,7 +36,7 @@ func (w *world) inGit() {
 // both are merged.
 func (w *world) leftInWorktrees(int) {
 	w.t.Helper()
-	var d supervisor.Details
+	var d view.Details
 	if err := json.Unmarshal([]byte(w.must("show", w.ps().ID, "--json")), &d); err != nil {
 		w.t.Fatal(err)
 	}

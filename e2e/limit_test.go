@@ -9,6 +9,7 @@ import (
 )
 
 func TestALimitedRunGoesOnByItselfThoughItsSupervisorDied(t *testing.T) {
+	t.Parallel()
 	limit, err := os.ReadFile("../examples/scenarios/limit.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -16,7 +17,7 @@ func TestALimitedRunGoesOnByItselfThoughItsSupervisorDied(t *testing.T) {
 	agentsOn(t, strings.Replace(string(limit), "lasts: 2s", "lasts: 4s", 1), func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--on-question", "park")...)
 		reason := run.until("limited").Reason
-		if !strings.Contains(reason, "hit your limit") || !strings.Contains(reason, "; goes on by itself at ") {
+		if !strings.Contains(reason, "hit your limit") || !strings.Contains(reason, "; resumes at ") {
 			t.Errorf("the person reads %q", reason)
 		}
 		if a := w.ps().Agents[0]; a.Status != "limited" || a.PID != 0 {

@@ -13,7 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/e2e/usage"
 	"claude-supervise/examples"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 // Long sessions: many questions in a row, and many at once, each in one process. The stand-in plays them; make long lets
@@ -30,7 +30,7 @@ func TestAHundredQuestionsInARowHaveTheirAnswersAndMemoryStaysFlat(t *testing.T)
 	t.Parallel()
 	w := newWorldWith(t, plainProgram) // the race detector's memory is none of the program's
 	run := w.start(w.long(inARow(100))...)
-	client, last := w.client(), "nothing"
+	c, last := w.client(), "nothing"
 	memory := map[int]int64{}
 	for i := 1; i <= 100; i++ {
 		q := run.until("question").Question
@@ -39,7 +39,7 @@ func TestAHundredQuestionsInARowHaveTheirAnswersAndMemoryStaysFlat(t *testing.T)
 		}
 		memory[i] = w.memory(run)
 		last = fmt.Sprintf("%08x", rand.Uint32())
-		if err := client.Answer(t.Context(), q.ID, supervisor.Answer{Text: last, By: "test"}); err != nil {
+		if err := c.Answer(t.Context(), q.ID, client.Answer{Text: last, By: "test"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,11 +63,11 @@ func TestTwentySubagentsThatAskAtOnceHaveEachItsOwnAnswer(t *testing.T) {
 		q := run.until("question").Question
 		asked[q.Question] = q.ID
 	}
-	client, names := w.client(), map[int]string{}
+	c, names := w.client(), map[int]string{}
 	for _, n := range rand.Perm(subagents) {
 		names[n] = fmt.Sprintf("%08x", rand.Uint32())
 		id := asked[fmt.Sprintf("What is part %d called?", n)]
-		if err := client.Answer(t.Context(), id, supervisor.Answer{Text: names[n], By: "test"}); err != nil {
+		if err := c.Answer(t.Context(), id, client.Answer{Text: names[n], By: "test"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,14 +97,14 @@ func (w *world) long(s examples.Scenario) []string {
 }
 
 // client is a person's, in the test's own process: a command for each of many answers would take long.
-func (w *world) client() supervisor.Client {
+func (w *world) client() client.Client {
 	w.t.Helper()
 	dirs := checkpoints.Dirs{State: filepath.Join(w.home, ".local", "state", "claude-supervise"), Runtime: w.t.TempDir()}
 	store, err := checkpoints.Open(dirs)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	client := supervisor.Client{Dirs: dirs, Store: store}
+	client := client.Client{Dirs: dirs, Store: store}
 	w.t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			w.t.Error(err)

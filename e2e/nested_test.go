@@ -16,7 +16,7 @@ import (
 // nestedCalls is the scenario of an agent whose script starts runs.
 const nestedCalls = "testdata/nested/calls.yaml"
 
-var nestedTales = []tale{
+var nestedScenarios = []killScenario{
 	{name: "a run inside an agent", scenario: "testdata/kill/nested.yaml", flags: []string{"--delegate", "auto"}},
 }
 
@@ -104,6 +104,7 @@ func (s *supervised) endsWith(want int) (summary string) {
 // One agent that may have one process at a time starts all that a nested run can be: each is a child that takes the slot while the
 // agent waits for it.
 func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.writes("task.yaml", "prompt: Count by a task file.\ncontext: the folder\nname: counter\n")
 	w.writes("deeper.sh", "claude-supervise run 'Count in the depth.'"+nested("deepest"))
@@ -167,6 +168,7 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 }
 
 func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
+	t.Parallel()
 	for name, with := range map[string]func(*world, examples.Scenario) *world{
 		"stand-in": func(w *world, _ examples.Scenario) *world { return w },
 		"real CLI": func(w *world, s examples.Scenario) *world { return w.real(s, nil) },
@@ -192,6 +194,7 @@ func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
 }
 
 func TestAPersonDecidesWhetherANestedRunStarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.calls("claude-supervise run 'Count the files.'"+nested("one")+"claude-supervise run 'Count the folders.'"+nested("two"),
 		"--delegate", "ask", "--hold", "forever", "--on-question", "ask")
@@ -206,6 +209,7 @@ func TestAPersonDecidesWhetherANestedRunStarts(t *testing.T) {
 
 // Without its client an agent is told by a prompt: the client goes before its caller waits no longer, and may be killed.
 func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.calls("CLAUDECODE=1 BASH_DEFAULT_TIMEOUT_MS=900 claude-supervise run 'Wait for it.'" + nested("limit") +
 		"id=$(sed -n 's/^agent \\(a-[0-9A-Za-z]*\\) goes on.*/\\1/p' limit.err)\n" +
@@ -230,6 +234,7 @@ func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
 
 // The client that outlives the supervisor stands in a session of its own: else it goes with the agent.
 func TestANestedRunOutlivesItsSupervisor(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*world, *supervised){
 		"that is killed": func(w *world, s *supervised) {
 			s.kill9()
@@ -242,7 +247,7 @@ func TestANestedRunOutlivesItsSupervisor(t *testing.T) {
 			w := newWorld(t)
 			w.writes("client.sh", "claude-supervise run 'Wait for it.'"+nested("client")+"echo > over\n")
 			run := w.calls("setsid -w sh ./client.sh\n")
-			run.hears("Bash: echo begun")
+			run.waitsFor("Bash: echo begun")
 			leave(w, run)
 			r := w.theRun()
 			w.writes("go", "")
@@ -258,6 +263,7 @@ func TestANestedRunOutlivesItsSupervisor(t *testing.T) {
 }
 
 func TestNestedRunsOfAnyCommand(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.writes("agent.sh", `case $CLAUDE_SUPERVISE_PROMPT$1 in *Part*) echo part; echo WORKFLOW_COMPLETE;; *)
 claude-supervise run 'Part of it.' > nested.out 2> nested.err; echo $? > nested.code
@@ -275,6 +281,7 @@ echo WORKFLOW_COMPLETE;; esac
 
 // What tells a supervisor in the background that it is one, an agent can say as well: its run is a child of it all the same.
 func TestARunInsideAnAgentIsNoneInTheBackground(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.writes("agent.sh", `case $1 in *Part*) echo WORKFLOW_COMPLETE;; *)
 export CLAUDE_SUPERVISE_BACKGROUND=r-ownrun00
@@ -290,6 +297,7 @@ echo WORKFLOW_COMPLETE;; esac
 
 // A folder below that of the agent may be a link to another by the time at which the run in it begins.
 func TestANestedRunIsNotLedOutOfTheFolderByALink(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	out := t.TempDir()
 	w.writes("agent.sh", `case $1 in *Part*) touch here; echo WORKFLOW_COMPLETE;; *)
@@ -305,5 +313,42 @@ echo WORKFLOW_COMPLETE;; esac
 	}
 	if found, err := os.ReadDir(out); err != nil || len(found) > 0 {
 		t.Errorf("it worked outside: %v, %v", found, err)
+	}
+}
+
+// Whatever an agent makes of its environment, a run that it starts is a child in its tree, or none: never a run of its own beside it.
+func TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]func(*world, examples.Scenario) *world{
+		"stand-in": func(w *world, _ examples.Scenario) *world { return w },
+		"real CLI": func(w *world, s examples.Scenario) *world { return w.real(s, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, other := in(newWorld(t), load(t, nestedCalls)), t.TempDir()
+			bare := "env -i PATH=\"$PATH\" HOME=" + other + " claude-supervise run --detach 'Count the last.'"
+			run := w.calls("XDG_STATE_HOME=" + other + " claude-supervise run 'Count the files.'" + nested("state") +
+				"HOME=" + other + " claude-supervise run 'Count the folders.'" + nested("home") +
+				"env -u CLAUDE_SUPERVISE_RUN -u CLAUDE_SUPERVISE_AGENT -u CLAUDE_SUPERVISE_STATE XDG_STATE_HOME=" + other +
+				" claude-supervise run 'Count the links.'" + nested("unmarked") +
+				bare + nested("bare") +
+				"setsid sh -c '(" + strings.ReplaceAll(bare, "'", "\"") + " > orphan.out 2> orphan.err; echo $? > orphan.code.new; mv orphan.code.new orphan.code) &'\n" +
+				"while [ ! -e orphan.code ]; do sleep 0.1; done\n")
+			run.endsWith(0)
+			w.cameTo("state", 0)
+			w.cameTo("home", 0)
+			w.cameTo("unmarked", 0)
+			w.cameTo("bare", 0)
+			if code, _, stderr := w.came("orphan"); code == 0 && !strings.Contains(stderr, "a-") {
+				t.Errorf("a run whose parents are gone started something: %s", stderr)
+			}
+			if found, err := filepath.Glob(filepath.Join(other, "*claude-supervise*")); err != nil || len(found) > 0 {
+				t.Errorf("it has kept a run of its own in %v (%v)", found, err)
+			}
+			if found, err := filepath.Glob(filepath.Join(other, ".local/state/claude-supervise")); err != nil || len(found) > 0 {
+				t.Errorf("it has kept a run of its own in %v (%v)", found, err)
+			}
+			w.ps() // one run, with all of them
+		})
 	}
 }

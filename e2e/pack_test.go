@@ -94,6 +94,7 @@ func (w *world) elsewhere() *world {
 }
 
 func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
+	t.Parallel()
 	scenario, err := examples.Load("testdata/ci/scenario.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			there.must("answer", question, "JWT")
-			code, stdout, stderr := there.run("resume", run, "--on-question", "park")
+			code, stdout, stderr := there.run(append([]string{"resume", run, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
 			if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
 				t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
 			}
@@ -137,6 +138,7 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 
 // Wherever packing or unpacking is killed, doing it again brings the run to its end, once.
 func TestAKillInTheMiddleOfPackOrUnpackLosesNothing(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	for _, point := range packPoints {
 		t.Run(point, func(t *testing.T) {
@@ -175,7 +177,10 @@ func TestAKillInTheMiddleOfPackOrUnpackLosesNothing(t *testing.T) {
 				t.Error("what unpacking needed for itself is left in the folder")
 			}
 			there.must("answer", question, "JWT")
-			there.must("resume", run)
+			if told := there.must("show", run); !strings.Contains(told, "out of a pack file: "+file) {
+				t.Errorf("nobody is told that it came out of a file:\n%s", told)
+			}
+			there.must(append([]string{"resume", run, "--"}, s.ClaudeFlags...)...) // without them its first write is asked about
 			if text, err := os.ReadFile(filepath.Join(there.cwd, "auth.txt")); err != nil || string(text) != "login by JWT\n" {
 				t.Errorf("auth.txt holds %q (%v)", text, err)
 			}
@@ -190,6 +195,7 @@ func (w *world) runs() []runView {
 
 // Whatever a repository's configuration names is not run by packing in it, nor by unpacking into it.
 func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	origin := newOrigin(t)
 	here := newWorld(t).standIn(s).inClone(origin)

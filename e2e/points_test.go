@@ -113,7 +113,7 @@ const (
 )
 
 // strike kills at a point: the supervisor that has passed it, its agent's process, or both.
-func (w *world) strike(who victim, supervisor int) {
+func (w *world) kill(who victim, supervisor int) {
 	if who != theSupervisor {
 		for _, pid := range w.agentProcesses() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
@@ -143,7 +143,7 @@ func parentOf(pid int) int {
 
 // witnessed makes the agent a script that complains, in the file twoAtOnce, if another of its kind still lives, and then
 // becomes the agent.
-func (w *world) witnessed(tl tale, s examples.Scenario) {
+func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	w.t.Helper()
 	agent := fmt.Sprintf("%q stand-in %q", w.program, absolute(w.t, tl.scenario))
 	for _, v := range w.env {

@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/e2e/usage"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // A pool of many tasks. make pool says how many, CLAUDE_SUPERVISE_TEST_POOL.
@@ -44,7 +45,7 @@ func (w *world) pooled(tasks int) []string {
 // done checks that each of so many tasks has succeeded, once, and gives their agents.
 func (w *world) done(run string, tasks int) []supervisor.Row {
 	w.t.Helper()
-	var d supervisor.Details
+	var d view.Details
 	if err := json.Unmarshal([]byte(w.must("show", run, "--json")), &d); err != nil {
 		w.t.Fatal(err)
 	}

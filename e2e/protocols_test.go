@@ -14,6 +14,7 @@ import (
 //
 // Where a person answers the agent is parked first, so that the answer resumes it, as the checklist wants.
 func TestTheProtocolTestingChecklist(t *testing.T) {
+	t.Parallel()
 	for name, check := range map[string]func(*checklist){
 		"clarification": (*checklist).clarification, "stop": (*checklist).stop,
 		"delegation": (*checklist).delegation, "completion": (*checklist).completion,

@@ -133,7 +133,7 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 		switch {
 		case code == 0 && strings.Contains(stdout, id+" forgotten"):
 			ends["forgotten"]++
-			if code := resume.wait(); code != 2 || !strings.Contains(resume.stderr.String(), "nothing here is called") {
+			if code := resume.wait(); code != 2 || !strings.Contains(resume.stderr.String(), "no run, agent or question") {
 				t.Errorf("the run is forgotten; resume exits %d: %s", code, resume.stderr)
 			}
 			if left := w.theRun(); left != nil {
@@ -161,6 +161,7 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 
 // A hundred supervisors begin at once where there was no database yet.
 func TestAHundredSupervisorsShareOneFreshDatabase(t *testing.T) {
+	t.Parallel()
 	s := load(t, "unreported")
 	w := newWorld(t).standIn(s)
 	const runs = 100

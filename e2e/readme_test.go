@@ -32,6 +32,7 @@ type block struct {
 // Every session that the README shows is played, in one home, in its order, and must look as printed there, but for
 // ids, folders and times.
 func TestTheReadmesSessionsAreTrue(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 	}
 }
 
-// looks tells whether a command only looks: what it shows may be a moment away, where a run goes on in the background.
+// looks reports whether a command only looks: what it shows may be a moment away, where a run goes on in the background.
 func looks(command string) bool {
 	return slices.ContainsFunc([]string{"claude-supervise ps", "ls ", "tail "}, func(begin string) bool { return strings.HasPrefix(command, begin) })
 }
@@ -199,13 +200,15 @@ func normal(output string) string {
 	output = regexp.MustCompile(`\| \d+s \|`).ReplaceAllString(output, "| TOOK |")
 	output = regexp.MustCompile(`pts/\d+`).ReplaceAllString(output, "pts/N")
 	output = regexp.MustCompile(`  \d{2,}  `).ReplaceAllString(output, "  PID  ")
-	output = regexp.MustCompile(`\S+( \S+)* ?…`).ReplaceAllString(output, "CUT…") // a cell, by the widths of the others
+	output = regexp.MustCompile(`lines, \d+ bytes\)`).ReplaceAllString(output, "lines, SIZE bytes)") // by the folder's name
+	output = regexp.MustCompile(`\S+( \S+)* ?…( \+\d+)?`).ReplaceAllString(output, "CUT…")           // a cell, by the widths of the others
 	output = regexp.MustCompile(` +`).ReplaceAllString(output, " ")
 	return strings.TrimSpace(output)
 }
 
 // The README's first screen says what it is, with a session in it.
 func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -218,6 +221,7 @@ func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 
 // The commands that the README shows without their output work, too.
 func TestTheReadmesPlainCommandsWork(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +257,8 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				tellsItsEnd(t, command)
 			case strings.HasPrefix(command, "claude-supervise answer q-7kq2mx "):
 				answersADelegation(t, command)
+			case strings.HasPrefix(command, "claude-supervise resume r-6mmto5w0 --allow "):
+				resumesWith(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --each "):
 				doesEach(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --demo "):
@@ -359,6 +365,7 @@ func tellsItsEnd(t *testing.T, command string) {
 
 // What the README says of make is in the Makefile.
 func TestTheReadmesMakeTargetsExist(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

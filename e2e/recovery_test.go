@@ -29,6 +29,7 @@ func agents(t *testing.T, scenario string, story func(*testing.T, *world, exampl
 
 // The supervisor is killed with its question held; the answer is given while nobody is alive; resume delivers it once.
 func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *testing.T) {
+	t.Parallel()
 	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
@@ -52,6 +53,7 @@ func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *te
 }
 
 func TestAKilledSupervisorsParkedQuestionIsStillThere(t *testing.T) {
+	t.Parallel()
 	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "ask")...)
 		q := run.until("question").Question
@@ -68,6 +70,7 @@ func TestAKilledSupervisorsParkedQuestionIsStillThere(t *testing.T) {
 }
 
 func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *testing.T) {
+	t.Parallel()
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
 		waitForText(t, filepath.Join(w.cwd, "started.txt"))
@@ -82,6 +85,7 @@ func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *te
 
 // The process is killed while it waits for the person: the question is kept, and the answer goes by a relaunch.
 func TestAKilledProcessLeavesItsQuestionAndTheAnswerRelaunchesIt(t *testing.T) {
+	t.Parallel()
 	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
@@ -99,6 +103,7 @@ func TestAKilledProcessLeavesItsQuestionAndTheAnswerRelaunchesIt(t *testing.T) {
 }
 
 func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
+	t.Parallel()
 	agents(t, "tool-ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "1s", "--on-question", "ask")...)
 		first := run.until("question").Question
@@ -115,6 +120,7 @@ func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
 
 // Claude's own budget flags end the run as over budget.
 func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	s.ClaudeFlags = append([]string{"--max-turns", "1"}, s.ClaudeFlags...)
 	w := newWorld(t).real(s, nil)
@@ -128,6 +134,7 @@ func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
 }
 
 func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
+	t.Parallel()
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
 		waitForText(t, filepath.Join(w.cwd, "started.txt"))
@@ -147,6 +154,7 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 }
 
 func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
 		waitForText(t, filepath.Join(w.cwd, "started.txt"))
@@ -162,6 +170,7 @@ func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
 }
 
 func TestAConversationThatIsGoneIsBegunAgainFromTheCheckpoint(t *testing.T) {
+	t.Parallel()
 	agents(t, "ask", losesItsConversation)
 }
 
@@ -187,6 +196,7 @@ func losesItsConversation(t *testing.T, w *world, s examples.Scenario) {
 
 // A program that reads --json and goes away, as head does, does not end the run.
 func TestAReaderThatGoesAwayDoesNotEndTheRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	shell := exec.Command("sh", "-c", "claude-supervise run --demo ask --json | head -n 1")
 	shell.Dir, shell.Env = w.cwd, w.env
@@ -203,6 +213,7 @@ func TestAReaderThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 }
 
 func TestTwoSupervisorsCannotOwnARun(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
@@ -227,6 +238,7 @@ func TestTwoSupervisorsCannotOwnARun(t *testing.T) {
 }
 
 func TestWhoAnswersSecondIsToldWhoWon(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
@@ -312,6 +324,7 @@ func (w *world) forget() {
 
 // What could be the start of an id is an answer, unless it says by its q- that it is an id.
 func TestWhatIsTypedAloneIsAnAnswerAndNotTheStartOfAnID(t *testing.T) {
+	t.Parallel()
 	s := load(t, "ask")
 	w := newWorld(t).standIn(s)
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)

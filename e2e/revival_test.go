@@ -16,6 +16,7 @@ import (
 // A subagent whose process has gone goes on with the work that it had done, once it has its answer: nothing is begun anew, and
 // what the person said is said once. These are the ways in which its process may go, with the real CLI.
 func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		scenario string
 		flags    []string
@@ -90,7 +91,7 @@ func (w *world) killsAgent() {
 	}
 }
 
-// makes tells whether a reply of the model makes a call of a tool.
+// makes reports whether a reply of the model makes a call of a tool.
 func makes(r examples.Reply, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(c examples.ToolCall) bool { return c.Name == tool })
 }

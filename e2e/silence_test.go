@@ -101,6 +101,7 @@ func (w *world) silenceTold(run *supervised, doing string) {
 }
 
 func TestAnAPIThatNeverRepliesIsToldOfAsASilence(t *testing.T) {
+	t.Parallel()
 	agentsOn(t, neverReplies, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--silent-after", "2s")...)
 		w.silenceTold(run, "waits for the API")
@@ -108,6 +109,7 @@ func TestAnAPIThatNeverRepliesIsToldOfAsASilence(t *testing.T) {
 }
 
 func TestAnAPIThatNeverRepliesIsAskedAgainByANewProcess(t *testing.T) {
+	t.Parallel()
 	agentsOn(t, neverReplies, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--silent-after", "2s", "--on-silence", "retry")...)
 		finishes(t, w, s, run)
@@ -118,6 +120,7 @@ func TestAnAPIThatNeverRepliesIsAskedAgainByANewProcess(t *testing.T) {
 }
 
 func TestACommandThatSleepsIsToldOfByItsName(t *testing.T) {
+	t.Parallel()
 	agentsOn(t, sleeps, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--silent-after", "2s")...)
 		waitFor(t, filepath.Join(w.cwd, "asleep"))
@@ -127,6 +130,7 @@ func TestACommandThatSleepsIsToldOfByItsName(t *testing.T) {
 
 // A person who thinks is no silence: the hold ends long after a silence would have been told of.
 func TestAQuestionThatIsHeldIsNoSilence(t *testing.T) {
+	t.Parallel()
 	for _, scenario := range []string{"ask", "tool-ask"} {
 		t.Run(scenario, func(t *testing.T) {
 			agents(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {

@@ -31,6 +31,7 @@ const doesItsPart = `case "$1" in *"Your parent: agent"*) report done; exit;; es
 `
 
 func TestEachAnswerToAStopIsReadByTheAgentInTheDocumentsWords(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		stop, typed string
 		prompt      []string
@@ -105,6 +106,7 @@ expect: {status: STATUS, exit_code: CODE}
 `
 
 func TestAStopOfCompletionWithoutAReportIsAskedForOneOnce(t *testing.T) {
+	t.Parallel()
 	report := "[COMPLETION_REPORT]\n          agent_id: {{agent}}\n          timestamp: 2026-01-11T12:00:00Z\n          status: success\n          summary: done\n          [/COMPLETION_REPORT]"
 	for name, with := range map[string]*strings.Replacer{
 		"reported":   strings.NewReplacer("SAYS", report, "STATUS", "succeeded", "CODE", "0"),
@@ -206,8 +208,8 @@ func TestOnTheRunsOwnTerminalTheCommandIsAskedAboutNext(t *testing.T) {
 	s.sees("> ")
 	s.types("run: echo yes > ran\r")
 	s.sees("Run this command now")
-	s.sees("> ")
-	s.types("1\r")
+	s.sees(`q-[a-z0-9]+> `) // the command itself holds a "> "
+	s.types("run\r")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -259,7 +261,7 @@ func TestACommandOfAParkedRunIsAskedAboutWhenItGoesOn(t *testing.T) {
 	lacksNone(t, "the prompt", w.got("prompt.2"), "run: exit 3. It printed:")
 }
 
-// An answer that was given in advance lets no command run.
+// An answer that was given in advance lets no command run, and asks for none.
 func TestACommandThatIsAnsweredInAdvanceIsAskedAboutAllTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(asksIn(missingDependency))
@@ -267,7 +269,10 @@ func TestACommandThatIsAnsweredInAdvanceIsAskedAboutAllTheSame(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
 		t.Fatal("it has run unasked")
 	}
-	lacksNone(t, "the question", w.questions()[0].Question, "Run this command now")
-	w.sayOnATerminal(question, "2")
+	lacksNone(t, "the question", w.questions()[0].Question, "npm audit")
+	w.must("answer", question, "resolved")
 	w.ends(w.start("resume", run), 0)
+	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+		t.Fatal("it has run unasked")
+	}
 }

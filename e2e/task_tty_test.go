@@ -6,8 +6,10 @@ import (
 )
 
 func TestUnderCheckAskATaskThatLacksSomethingStartsOnlyAfterAYes(t *testing.T) {
+	t.Parallel()
 	for typed, code := range map[string]int{"y\r": 0, "yes\r": 0, "n\r": 2, "\r": 2, "yeah, why not\r": 2, "\x04": 2} {
 		t.Run(typed, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
 			shown := s.sees(`Start it all the same\? \[y/N\] $`)
@@ -31,6 +33,7 @@ func TestUnderCheckAskATaskThatLacksSomethingStartsOnlyAfterAYes(t *testing.T) {
 }
 
 func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Fix the tests in ./parser until they pass")
 	if code := s.ends(); code != 0 || strings.Contains(string(s.seen), "[y/N]") {
@@ -39,6 +42,7 @@ func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
 }
 
 func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
 	s.sees(`\[y/N\] $`)
@@ -52,6 +56,7 @@ func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 }
 
 func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT")
 	if code := s.ends(); code != 0 {
@@ -59,7 +64,7 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 	}
 	run := parse[[]runView](t, w.must("ps", "-a", "--json"))[0].ID
 	first := strings.Join(rows(string(s.seen))[:4], "\n")
-	for _, told := range []string{"run " + run, "claude-supervise attach " + run, "answer", "stop " + run, "ps"} {
+	for _, told := range []string{"run " + run, "claude-supervise attach " + run, "answer, stop, ps"} {
 		if !strings.Contains(first, told) {
 			t.Errorf("%q is not in the first lines:\n%s", told, first)
 		}

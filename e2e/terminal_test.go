@@ -169,6 +169,7 @@ expect: {status: interrupted, exit_code: 130}
 
 // Everything in one session: what comes after a form matters as much as the form.
 func TestFormsOnAnAbleTerminal(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	p := w.sitInTmux()
 	p.keys("claude-supervise run --demo "+w.scenario(formed), "Enter")
@@ -255,10 +256,11 @@ Which way of login?
 
 // The start is not slowed by a terminal that answers nothing: nothing is asked of it.
 func TestAnAbleTerminalIsAskedNothing(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit([]string{"ACCESSIBLE="}, "run", "--demo", "ask")
 	s.sees(`\? help`)
-	s.types("1")
+	s.types("1\r")
 	s.sees("answered: JWT")
 	err := s.cmd.Wait()
 	<-s.gone

@@ -112,7 +112,7 @@ func (p *part) children() (all []examples.Child) {
 }
 
 // aTree gives the tale of a tree, in a file of its own, and its scenario.
-func aTree(t *testing.T) (tale, examples.Scenario) {
+func aTree(t *testing.T) (killScenario, examples.Scenario) {
 	t.Helper()
 	root := twenty()
 	doc, err := yaml.Marshal(examples.Scenario{
@@ -127,7 +127,7 @@ func aTree(t *testing.T) (tale, examples.Scenario) {
 	if err := os.WriteFile(path, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return tale{scenario: path, flags: []string{"--delegate", "auto", "--max-parallel", "6", "--hold", "forever", "--on-question", "ask"}}, load(t, path)
+	return killScenario{scenario: path, flags: []string{"--delegate", "auto", "--max-parallel", "6", "--hold", "forever", "--on-question", "ask"}}, load(t, path)
 }
 
 // A reaper kills the supervisors of a world as they pass points, at random: while they stand there, or as they go on.
@@ -160,6 +160,7 @@ func (r *reaper) passes(pid int, p pass) {
 // However often the supervisor of a tree of twenty agents is killed, it comes to what it comes to when nobody is: each agent does
 // its part, never two processes of it at once, and the end of each is told to its parent once.
 func TestATreeWhoseSupervisorIsKilledComesToTheSame(t *testing.T) {
+	t.Parallel()
 	number := func(variable string, otherwise int) int {
 		if text := os.Getenv(variable); text != "" {
 			n, err := strconv.Atoi(text)
@@ -177,7 +178,7 @@ func TestATreeWhoseSupervisorIsKilledComesToTheSame(t *testing.T) {
 		if os.Getenv("CLAUDE_SUPERVISE_TEST_AGENT") == "real" {
 			w.real(s, nil)
 		}
-		w.witnessed(tl, s)
+		w.recorded(tl, s)
 		l := w.watches(r.passes)
 		lives := w.tell(tl, s)
 		w.endures(tl, s, lives, r.kills)

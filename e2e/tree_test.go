@@ -14,6 +14,7 @@ import (
 // While the lowest of three levels asks the person, the process of an agent beside it is killed. Nothing of that is lost, and
 // ps --tree shows each step.
 func TestInATreeOneAsksAndAnotherIsKilled(t *testing.T) {
+	t.Parallel()
 	const file = "testdata/tree/levels.yaml"
 	s := load(t, file)
 	for name, with := range map[string]func(*world) *world{

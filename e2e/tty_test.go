@@ -29,7 +29,7 @@ type screen struct {
 	gone chan struct{} // the command's side is closed, all was seen
 
 	mu    sync.Mutex
-	seen  []byte // but for the bells
+	seen  []byte // but for the wake-up sockets
 	read  int    // of seen, by sees
 	bells int
 }
@@ -131,6 +131,25 @@ func (s *screen) types(keys string) {
 	}
 }
 
+// declines says no to a question of the command's own, should it ask one before it ends.
+func (s *screen) declines() {
+	s.t.Helper()
+	for ended := false; !ended; {
+		select {
+		case <-s.more:
+		case <-s.gone:
+			ended = true
+		}
+		s.mu.Lock()
+		asks := bytes.HasSuffix(s.seen, []byte("[y/N] "))
+		s.mu.Unlock()
+		if asks {
+			s.types("\r")
+			return
+		}
+	}
+}
+
 // ends waits for the command's end and gives its exit code. All that was shown must be fit for a terminal.
 func (s *screen) ends() int {
 	s.t.Helper()
@@ -185,7 +204,6 @@ func (s *screen) asked(question string) string {
 
 func demoWorld(t *testing.T) *world {
 	t.Helper()
-	t.Parallel()
 	return newWorld(t)
 }
 
@@ -198,11 +216,13 @@ func (w *world) written(name, want string) {
 }
 
 func TestAQuestionOnTheTerminalTakesNumberLetterLabelAndOwnWords(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]string{
 		"2": "Sessions", "b": "Sessions", "sessions": "Sessions", "j": "JWT", "passkeys, please": "passkeys, please",
 		`""" 2 """`: "2",
 	} {
 		t.Run(typed, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			s := w.sit(nil, "run", "--demo", "ask")
 			s.asked("Which way of login")
@@ -217,12 +237,14 @@ func TestAQuestionOnTheTerminalTakesNumberLetterLabelAndOwnWords(t *testing.T) {
 }
 
 func TestAnAnswerOnTheTerminalMayHaveSeveralLines(t *testing.T) {
+	t.Parallel()
 	for first, more := range map[string]string{
 		`a token \`:              "and a cookie\r",
 		`"""a token `:            "and a cookie\"\"\"\r",
 		"a token \rand a cookie": "\r", // pasted
 	} {
 		t.Run(first, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			s := w.sit(nil, "run", "--demo", "ask")
 			id := s.asked("Which way of login")
@@ -242,6 +264,7 @@ func TestAnAnswerOnTheTerminalMayHaveSeveralLines(t *testing.T) {
 }
 
 func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	s.asked("Which way of login")
@@ -296,6 +319,7 @@ expect: {status: succeeded, exit_code: 0}
 `
 
 func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
 		git := exec.Command("git", args...)
@@ -317,6 +341,7 @@ func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 }
 
 func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "several")
 	first := s.asked("What is the service called")
@@ -341,6 +366,7 @@ func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
 }
 
 func TestAQuestionAnsweredElsewhereIsWithdrawnFromTheTerminal(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	id := s.asked("Which way of login")
@@ -355,6 +381,7 @@ func TestAQuestionAnsweredElsewhereIsWithdrawnFromTheTerminal(t *testing.T) {
 }
 
 func TestCtrlDLeavesTheQuestionOpenUntilEnter(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	id := s.asked("Which way of login")
@@ -373,11 +400,12 @@ func TestCtrlDLeavesTheQuestionOpenUntilEnter(t *testing.T) {
 }
 
 func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	id := s.asked("Which way of login")
 	s.types("\x03")
-	s.sees("everything is saved. Go on with:\\s+  claude-supervise resume r-")
+	s.sees("everything is saved. To go on, run:\\s+  claude-supervise resume r-")
 	if code := s.ends(); code != 130 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -425,6 +453,7 @@ func (w *world) scenario(text string) string {
 }
 
 func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", w.scenario(stubborn))
 	waitForText(t, filepath.Join(w.cwd, "started.txt"))
@@ -441,6 +470,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 }
 
 func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	id := s.asked("Which way of login")
@@ -460,8 +490,10 @@ func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
 }
 
 func TestADumbTerminalGetsPlainLines(t *testing.T) {
+	t.Parallel()
 	for _, env := range [][]string{{"TERM=dumb"}, {"TERM="}} {
 		t.Run(env[0], func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			s := w.sit(env, "run", "--demo", "ask")
 			s.asked("Which way of login")
@@ -477,6 +509,7 @@ func TestADumbTerminalGetsPlainLines(t *testing.T) {
 }
 
 func TestNoColorLeavesOnlyTheStatusLine(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit([]string{"NO_COLOR=1"}, "run", "--demo", "ask")
 	s.asked("Which way of login")
@@ -490,6 +523,7 @@ func TestNoColorLeavesOnlyTheStatusLine(t *testing.T) {
 }
 
 func TestANarrowedTerminalGetsNarrowLines(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", "ask")
 	s.asked("Which way of login")
@@ -530,6 +564,7 @@ expect: {status: succeeded, exit_code: 0}
 `
 
 func TestNothingThatAnAgentSaysReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", w.scenario(hostile))
 	s.asked("Which colour is it")
@@ -554,6 +589,7 @@ func (w *world) park() (run, question string) {
 }
 
 func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, question := w.park()
 	s := w.sit(nil, "answer")
@@ -574,12 +610,13 @@ func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
 }
 
 func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	run, question := w.park()
 	s := w.sit(nil, "answer", question, "own words")
 	s.sees(`\[y/N\] $`)
 	s.types("\r")
-	s.sees("The answer is kept; nobody supervises the run. Go on with:\\s+claude-supervise resume " + run)
+	s.sees("The answer is kept; nobody supervises the run. To go on, run:\\s+claude-supervise resume " + run)
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -589,6 +626,7 @@ func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
 }
 
 func TestAnswerWithoutAWordLeavesTheQuestionOpen(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	_, question := w.park()
 	s := w.sit(nil, "answer", question)

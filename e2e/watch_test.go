@@ -204,6 +204,7 @@ const (
 )
 
 func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.watch("ps", "--watch")
 	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
@@ -224,8 +225,10 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 }
 
 func TestAKeyOrCtrlCLeavesTheWatchWithSuccess(t *testing.T) {
+	t.Parallel()
 	for name, key := range map[string]string{"q": "q", "Q": "Q", "Ctrl-C": "\x03"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := demoWorld(t)
 			w.park()
 			s := w.watch("ps", "-w", "--tree")
@@ -254,6 +257,7 @@ func TestAKeyOrCtrlCLeavesTheWatchWithSuccess(t *testing.T) {
 }
 
 func TestWatchedRunsOnADumbTerminalArePrintedWhenTheyChange(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit([]string{"TERM=dumb"}, "ps", "--watch")
 	s.sees(`Nothing runs`)
@@ -269,6 +273,7 @@ func TestWatchedRunsOnADumbTerminalArePrintedWhenTheyChange(t *testing.T) {
 }
 
 func TestTheLogOnATerminalHoldsNothingThatItWouldObey(t *testing.T) {
+	t.Parallel()
 	w := demoWorld(t)
 	if code, _, stderr := w.run("run", "--demo", w.scenario(hostile), "--answer", "colour=red"); code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)

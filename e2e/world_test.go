@@ -43,8 +43,13 @@ func runTests(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "claude-supervise")
-	plainProgram = filepath.Join(dir, "plain", "claude-supervise")
-	for path, flags := range map[string][]string{program: raceFlags, plainProgram: nil} {
+	plainProgram = program
+	builds := map[string][]string{program: raceFlags}
+	if raceFlags != nil {
+		plainProgram = filepath.Join(dir, "plain", "claude-supervise")
+		builds[plainProgram] = nil
+	}
+	for path, flags := range builds {
 		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", path, "claude-supervise/cmd/claude-supervise")...)
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
@@ -286,7 +291,7 @@ func (s *supervised) until(kind string) event {
 }
 
 // hears reads events up to one that says this, and gives all that it says.
-func (s *supervised) hears(text string) string {
+func (s *supervised) waitsFor(text string) string {
 	s.t.Helper()
 	for {
 		if said := s.until("progress").Text; strings.Contains(said, text) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -116,7 +115,7 @@ func checkTurns(turns []Turn) error {
 	return nil
 }
 
-var placeholder = regexp.MustCompile(`\{\{(.*?)\}\}`)
+var placeholder = lazily(`\{\{(.*?)\}\}`)
 
 func (r Reply) check() error {
 	kinds := 0
@@ -147,8 +146,8 @@ func (r Reply) check() error {
 	}
 	var unknown error
 	r.each(func(text string) string {
-		for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
-			if name := m[1]; !filledName.MatchString(name) {
+		for _, m := range placeholder().FindAllStringSubmatch(text, -1) {
+			if name := m[1]; !filledName().MatchString(name) {
 				unknown = fmt.Errorf("nothing fills the placeholder {{%s}}", name)
 			}
 		}

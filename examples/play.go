@@ -25,15 +25,15 @@ type Message struct {
 }
 
 var (
-	agentID    = regexp.MustCompile(`\ba-[0-9A-Za-z]{12}\b`)
-	folder     = regexp.MustCompile(`(?i)working directory: *(\S[^\n]*)`)
-	filledName = regexp.MustCompile(`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
-	answer     = regexp.MustCompile(`(?m)^ *(A[0-9]+): *(.*)$`)
+	agentID    = lazily(`\ba-[0-9A-Za-z]{12}\b`)
+	folder     = lazily(`(?i)working directory: *(\S[^\n]*)`)
+	filledName = lazily(`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
+	answer     = lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
 	// A subagent's id, and what it is for where that is said beside it. The short ones are 2.1.7's.
-	subagentID = regexp.MustCompile(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
+	subagentID = lazily(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
 	// What the other dialects call an answer, and the file that the agent left its state in.
-	unnumbered = regexp.MustCompile(`(?m)^(?:Answer: (.*)|User chose: "(.*?)"\. .*)$`)
-	state      = regexp.MustCompile(`(?m)^(?:Continue from state file: (.*)|Resume workflow from checkpoint: (.*?)\. User selected: .*)$`)
+	unnumbered = lazily(`(?m)^(?:Answer: (.*)|User chose: "(.*?)"\. .*)$`)
+	state      = lazily(`(?m)^(?:Continue from state file: (.*)|Resume workflow from checkpoint: (.*?)\. User selected: .*)$`)
 )
 
 // unasked is what the CLI itself puts after a turn that was cut off, when the conversation is resumed (seen on 2.1.329).
@@ -82,7 +82,7 @@ func (s Scenario) Next(conversation []Message) Reply {
 	learn(known, text)
 	k := turn.follow(conversation[at+1:], func(r Reply, m Message) {
 		learn(known, m.Texts...)
-		if texts := results(m.Texts); r.asksOne() && m.Role == User && len(texts) == 1 && !answer.MatchString(texts[0]) {
+		if texts := results(m.Texts); r.asksOne() && m.Role == User && len(texts) == 1 && !answer().MatchString(texts[0]) {
 			known["A1"] = strings.TrimSpace(texts[0])
 		}
 	})
@@ -92,17 +92,17 @@ func (s Scenario) Next(conversation []Message) Reply {
 	if k >= len(turn.Replies) {
 		return Reply{Text: fmt.Sprintf("scenario %s: its turn %q has no reply %d.", s.Name, turn.When, k+1)}
 	}
-	if m := state.FindStringSubmatch(text); m != nil {
+	if m := state().FindStringSubmatch(text); m != nil {
 		known["state"] = strings.TrimSpace(m[1] + m[2])
 	}
 	if own := Agent(conversation); own != "" {
 		known["agent"] = own
 	}
-	if cwd := first(conversation, System, folder); cwd != nil {
+	if cwd := first(conversation, System, folder()); cwd != nil {
 		known["cwd"] = strings.TrimSpace(cwd[1])
 	}
 	return turn.Replies[k].each(func(text string) string {
-		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		return placeholder().ReplaceAllStringFunc(text, func(p string) string {
 			if v, ok := known[p[2:len(p)-2]]; ok {
 				return v
 			}
@@ -115,18 +115,18 @@ func (s Scenario) Next(conversation []Message) Reply {
 // too: {{subagent2.A1}}.
 func learn(known map[string]string, texts ...string) {
 	for _, text := range texts {
-		for i, m := range unnumbered.FindAllStringSubmatch(text, -1) {
+		for i, m := range unnumbered().FindAllStringSubmatch(text, -1) {
 			known[fmt.Sprintf("A%d", i+1)] = strings.TrimSpace(m[1] + m[2])
 		}
 		below := ""
 		for line := range strings.Lines(text) {
-			if m := subagentID.FindStringSubmatch(line); m != nil {
+			if m := subagentID().FindStringSubmatch(line); m != nil {
 				below = numbered(known, m[1])
 				if m[2] != "" {
 					known[below+".task"] = m[2]
 				}
 			}
-			if m := answer.FindStringSubmatch(line); m != nil {
+			if m := answer().FindStringSubmatch(line); m != nil {
 				known[m[1]] = strings.TrimSpace(m[2])
 				known[below+"."+m[1]] = known[m[1]]
 			}
@@ -172,7 +172,7 @@ func results(texts []string) []string {
 	})
 }
 
-// asksOne tells whether the reply is one question to a person, by the supervisor's tool: the answer comes back bare.
+// asksOne reports whether the reply is one question to a person, by the supervisor's tool: the answer comes back bare.
 func (r Reply) asksOne() bool {
 	if len(r.Tools) != 1 || r.Tools[0].Name != "mcp__supervise__ask_user" {
 		return false
@@ -181,7 +181,7 @@ func (r Reply) asksOne() bool {
 	return len(questions) == 1
 }
 
-// sentOn tells whether the newest thing said to the model is to go on after its process was interrupted.
+// sentOn reports whether the newest thing said to the model is to go on after its process was interrupted.
 func sentOn(conversation []Message) bool {
 	for _, m := range slices.Backward(conversation) {
 		if m.Role == User { // a subagent reads it below what the CLI says of such messages

@@ -15,7 +15,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -29,9 +28,10 @@ import (
 var files embed.FS
 
 const (
-	extension    = ".yaml"
-	taskFile     = "task.yaml" // beside a scenario that has no prompt of its own
-	scenarioFile = "scenario.yaml"
+	extension      = ".yaml"
+	taskFile       = "task.yaml" // beside a scenario that has no prompt of its own
+	scenarioFile   = "scenario.yaml"
+	scenarioFolder = "scenarios"
 )
 
 // ErrUnknown says that no scenario has the name.
@@ -190,20 +190,28 @@ func Names() []string { return slices.Sorted(maps.Keys(builtIn())) }
 // builtIn gives the files of the built-in scenarios by their names: scenarios/NAME.yaml, and NAME/scenario.yaml.
 func builtIn() map[string]string {
 	found := map[string]string{}
-	for _, pattern := range []string{"scenarios/*" + extension, "*/" + scenarioFile} {
-		paths, err := fs.Glob(files, pattern)
-		if err != nil {
-			panic(fmt.Sprintf("examples: %v", err)) // it is a constant
-		}
-		for _, p := range paths {
-			name := strings.TrimSuffix(path.Base(p), extension)
-			if path.Base(p) == scenarioFile {
-				name = path.Base(path.Dir(p))
-			}
-			found[name] = p
+	for _, file := range embedded(scenarioFolder) {
+		found[strings.TrimSuffix(file, extension)] = path.Join(scenarioFolder, file)
+	}
+	for _, folder := range embedded(".") {
+		if folder != scenarioFolder {
+			found[folder] = path.Join(folder, scenarioFile)
 		}
 	}
 	return found
+}
+
+// embedded gives the names in a folder of the scenarios. It is quicker than a pattern: every command lists them for its help.
+func embedded(folder string) []string {
+	entries, err := files.ReadDir(folder)
+	if err != nil {
+		panic(fmt.Sprintf("examples: %v", err)) // it is a constant
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
 }
 
 // Load gives the built-in scenario of that name, or, for a name that ends in .yaml, reads that file.

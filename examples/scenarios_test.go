@@ -20,7 +20,7 @@ var headings = []string{
 	"It is gone. Start a subagent",
 }
 
-// told tells whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes, or by
+// told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes, or by
 // what the main agent tells a subagent.
 func told(s Scenario, when string) bool {
 	if slices.Contains(headings, when) {
@@ -31,7 +31,7 @@ func told(s Scenario, when string) bool {
 			for _, tool := range r.Tools {
 				for _, text := range []any{tool.Input["prompt"], tool.Input["message"]} {
 					heading, _, _ := strings.Cut(fmt.Sprint(text), "\n")
-					if filled := placeholder.ReplaceAllString(heading, ".*"); regexp.MustCompile("^" + filled + "$").MatchString(when) {
+					if filled := placeholder().ReplaceAllString(heading, ".*"); regexp.MustCompile("^" + filled + "$").MatchString(when) {
 						return true
 					}
 				}

@@ -2,7 +2,6 @@ package examples
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,18 +18,18 @@ const (
 )
 
 var (
-	parentID   = regexp.MustCompile(`(?m)^Your parent: agent (a-[0-9A-Za-z]{12})\b`)
-	launchedID = regexp.MustCompile(`^New agent launched: (a-[0-9A-Za-z]{12})\b`)
-	endedID    = regexp.MustCompile(`^Agent: (a-[0-9A-Za-z]{12})\b`)
-	outcome    = regexp.MustCompile(`^Outcome: (\w+)`)
+	parentID   = lazily(`(?m)^Your parent: agent (a-[0-9A-Za-z]{12})\b`)
+	launchedID = lazily(`^New agent launched: (a-[0-9A-Za-z]{12})\b`)
+	endedID    = lazily(`^Agent: (a-[0-9A-Za-z]{12})\b`)
+	outcome    = lazily(`^Outcome: (\w+)`)
 )
 
 // Agent gives the id of the agent whose conversation it is, "" if nothing in it tells.
 func Agent(conversation []Message) string {
-	if _, text := opening(conversation); agentID.MatchString(text) {
-		return agentID.FindString(text)
+	if _, text := opening(conversation); agentID().MatchString(text) {
+		return agentID().FindString(text)
 	}
-	if id := first(conversation, User, agentID); id != nil {
+	if id := first(conversation, User, agentID()); id != nil {
 		return id[0]
 	}
 	return ""
@@ -63,7 +62,7 @@ func (s Scenario) turnsOf(conversation []Message) ([]Turn, error) {
 			return c.Turns, nil
 		}
 	}
-	if len(s.Children) > 0 && parentID.MatchString(text) {
+	if len(s.Children) > 0 && parentID().MatchString(text) {
 		line, _, _ := strings.Cut(task, "\n")
 		return nil, fmt.Errorf("scenario %s: it has no child whose task begins as %q does", s.Name, line)
 	}
@@ -105,14 +104,14 @@ func (o *offspring) learn(text string) {
 		if strings.HasPrefix(line, "## ") {
 			heading, child = line, ""
 		}
-		if m := launchedID.FindStringSubmatch(line); m != nil {
+		if m := launchedID().FindStringSubmatch(line); m != nil {
 			o.name(m[1])
 		}
-		if m := endedID.FindStringSubmatch(line); m != nil && heading == endHeading {
+		if m := endedID().FindStringSubmatch(line); m != nil && heading == endHeading {
 			child = o.name(m[1])
 			o.ended++
 		}
-		if m := outcome.FindStringSubmatch(line); m != nil && child != "" {
+		if m := outcome().FindStringSubmatch(line); m != nil && child != "" {
 			o.known[child+".outcome"] = m[1]
 		}
 		switch {

@@ -24,9 +24,9 @@ type (
 
 // A task is one that lives.
 type task struct {
-	id, name string
-	subagent bool
-	doubtful bool // an agent that may as well be in the foreground: its release does not say
+	id, name  string
+	subagent  bool
+	uncertain bool // an agent that may as well be in the foreground: its release does not say
 }
 
 func (t streamTask) task() task {
@@ -38,7 +38,7 @@ func (t streamTask) task() task {
 		kind = "subagent"
 	}
 	return task{id: t.TaskID, name: taskName(kind, t.Description), subagent: kind == "subagent",
-		doubtful: kind == "subagent" && t.Backgrounded == nil}
+		uncertain: kind == "subagent" && t.Backgrounded == nil}
 }
 
 func (t hookTask) task() task {
@@ -101,7 +101,7 @@ func (b *background) turnEnded(r Result) (changed Background, ok bool) {
 		return Background{}, false
 	}
 	before := b.list()
-	b.drop(func(t task) bool { return t.doubtful })
+	b.drop(func(t task) bool { return t.uncertain })
 	return b.since(before)
 }
 

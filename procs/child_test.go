@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 type child struct{ in *bufio.Reader }
 
 // hear gives the next line of input, nil at its end.
-func (c *child) hear() map[string]any {
+func (c *child) read() map[string]any {
 	line, err := c.in.ReadBytes('\n')
 	if err != nil {
 		return nil
@@ -57,7 +57,7 @@ func (c *child) hear() map[string]any {
 	return v
 }
 
-func (c *child) say(v any) {
+func (c *child) write(v any) {
 	line, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -66,15 +66,17 @@ func (c *child) say(v any) {
 }
 
 func (c *child) text(text string) {
-	c.say(map[string]any{"type": "assistant", "parent_tool_use_id": nil, "message": map[string]any{
+	c.write(map[string]any{"type": "assistant", "parent_tool_use_id": nil, "message": map[string]any{
 		"id": "msg_1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}},
 	}})
 }
 
-func (c *child) init() { c.say(map[string]any{"type": "system", "subtype": "init", "session_id": "s"}) }
+func (c *child) init() {
+	c.write(map[string]any{"type": "system", "subtype": "init", "session_id": "s"})
+}
 
 func (c *child) result(subtype, text string) {
-	c.say(map[string]any{"type": "result", "subtype": subtype, "is_error": subtype != "success", "result": text})
+	c.write(map[string]any{"type": "result", "subtype": subtype, "is_error": subtype != "success", "result": text})
 }
 
 // again runs this binary as another child of that part.
@@ -115,7 +117,7 @@ func stay() {
 var parts = map[string]func(*child){
 	// echo answers each message with its own text, in a turn.
 	"echo": func(c *child) {
-		for v := c.hear(); v != nil; v = c.hear() {
+		for v := c.read(); v != nil; v = c.read() {
 			if v["type"] != "user" {
 				continue
 			}
@@ -127,7 +129,7 @@ var parts = map[string]func(*child){
 
 	// show prints each line that it hears, as text.
 	"show": func(c *child) {
-		for v := c.hear(); v != nil; v = c.hear() {
+		for v := c.read(); v != nil; v = c.read() {
 			line, _ := json.Marshal(v)
 			c.text(string(line))
 		}
@@ -158,7 +160,7 @@ var parts = map[string]func(*child){
 
 	// nonsense prints what no release prints, between lines that are right.
 	"nonsense": func(c *child) {
-		c.hear()
+		c.read()
 		out := func(s string) { os.Stdout.WriteString(s) }
 		out("\x1b]0;title\x07\x1b[2J\n")
 		out("npm warn deprecated\r\n")
@@ -171,7 +173,7 @@ var parts = map[string]func(*child){
 			`{"type":"control_request","request_id":"r1","request":{"subtype":"tomorrow"}}`, `{"type":"control_request","request_id":"r2"}`,
 		} { // one by one, for their answers have no order
 			out(request + "\n")
-			c.text(fmt.Sprint(c.hear()["response"]))
+			c.text(fmt.Sprint(c.read()["response"]))
 		}
 		out("\xff\xfe\n")
 		out(strings.Repeat("x", maxLine+1) + "\n")
@@ -182,15 +184,15 @@ var parts = map[string]func(*child){
 
 	// client calls a tool of ours in a turn, again and again, and says what each call gave.
 	"client": func(c *child) {
-		c.hear()
+		c.read()
 		c.init()
 		for i, m := range []string{hello, begun, toList} {
-			c.say(mcpRequest(fmt.Sprint("begin-", i), m))
-			c.hear()
+			c.write(mcpRequest(fmt.Sprint("begin-", i), m))
+			c.read()
 		}
 		for i := 2; ; i++ {
-			c.say(mcpRequest(fmt.Sprint("call-", i), fmt.Sprintf(asking, i)))
-			answer := c.hear()
+			c.write(mcpRequest(fmt.Sprint("call-", i), fmt.Sprintf(openRequest, i)))
+			answer := c.read()
 			if answer == nil {
 				return
 			}
@@ -211,7 +213,7 @@ var parts = map[string]func(*child){
 			os.Exit(143)
 		}()
 		c.init()
-		for v := c.hear(); v != nil; v = c.hear() {
+		for v := c.read(); v != nil; v = c.read() {
 			request, _ := v["request"].(map[string]any)
 			if v["type"] == "control_request" && request["subtype"] == "interrupt" {
 				c.result("error_during_execution", "interrupted")
@@ -270,7 +272,7 @@ var parts = map[string]func(*child){
 		}
 		line, _ := json.Marshal(pids)
 		c.text(string(line))
-		for c.hear() != nil {
+		for c.read() != nil {
 		}
 	},
 

@@ -35,8 +35,6 @@ type Spec struct {
 	Tools   []Tool   // that we serve to the agent and its subagents; each call is a Call. Not for a Command
 	Allowed []string // rules of what runs unasked, in the CLI's own syntax; Tools are allowed without one
 
-	SettingsStay bool // what changes in the settings of Dir while the process runs is not taken
-
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 
@@ -151,7 +149,7 @@ func (s Spec) bounds() (flags []string) {
 	return flags
 }
 
-// servesTools tells whether the process is served tools.
+// servesTools reports whether the process is served tools.
 func (s Spec) servesTools() bool { return len(s.Tools) > 0 && !s.isCommand() }
 
 // toolPatience is how long, in milliseconds, the CLI lets one of our own tools wait for its answer: 23 days, near the
@@ -185,7 +183,7 @@ func cleaned(env []string) []string {
 		case "CLAUDECODE", "CLAUDE_PID", "CLAUDE_AFK_TIMEOUT_MS",
 			"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
 			"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT", "MCP_TOOL_TIMEOUT",
-			EnvRun, EnvAgent, EnvLaunch:
+			EnvRun, EnvAgent, EnvLaunch, EnvState:
 			return true
 		}
 		return strings.HasPrefix(name, "CLAUDE_CODE_MESSAGING_")

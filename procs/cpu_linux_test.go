@@ -32,7 +32,7 @@ func init() {
 	// computer computes what it hears: by itself, by a child that it waits for, or by one that stays, with neither its
 	// environment nor its session.
 	parts["computer"] = func(c *child) {
-		for v := c.hear(); v != nil; v = c.hear() {
+		for v := c.read(); v != nil; v = c.read() {
 			if v["type"] != "user" {
 				continue
 			}

@@ -15,16 +15,12 @@ type (
 	// unanswerable is a control request that nobody above understands.
 	unanswerable struct{ Request, Subtype string }
 
-	// configChanged is our ConfigChange hook.
-	configChanged struct{ Request string }
-
 	// replied is the answer to a control request of ours.
 	replied struct{ Request, Error string }
 )
 
-func (unanswerable) message()  {}
-func (configChanged) message() {}
-func (replied) message()       {}
+func (unanswerable) message() {}
+func (replied) message()      {}
 
 // A decoder turns the lines of one process into messages. It remembers what several lines say together.
 type decoder struct {
@@ -231,8 +227,6 @@ func (d *decoder) request(l *line) []Message {
 		return one(d.mcpMessage(l.RequestID, r))
 	case r.Subtype == "hook_callback" && r.CallbackID == stopCallback:
 		return one(d.stopHook(l.RequestID, r.Input))
-	case r.Subtype == "hook_callback" && r.CallbackID == configCallback:
-		return one(configChanged{Request: l.RequestID})
 	default:
 		return one(unanswerable{Request: l.RequestID, Subtype: r.Subtype})
 	}

@@ -44,7 +44,7 @@
 //     a message taken into a running turn. A uuid that the conversation already has gets completed at once, and no
 //     turn. Older releases only echo messages; their receipts are made from that (receipts.go).
 //   - A message taken into a running turn is in the transcript not as a user line but as an attachment with its
-//     source_uuid, and the CLI does not know it again: sent again after --resume it runs a second time. So HeardIn has
+//     source_uuid, and the CLI does not know it again: sent again after --resume it runs a second time. So ReceivedIn has
 //     to be asked before anything is sent again.
 //   - --max-budget-usd is of the process, and looked at after each request: calls of the last are not made. --max-turns is of
 //     each turn, in requests. Neither can be changed while the process runs.

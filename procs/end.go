@@ -44,7 +44,7 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	s := sweep{marker: p.spec.Marker, since: p.id.start, patience: p.patience.term}
 	// Afterwards, with the process gone, not all that ties them to it is left.
 	_, _ = p.belonging(&s)
-	p.climb(ctx, how)
+	p.escalate(ctx, how)
 	defer func() { <-p.done }()
 
 	if how == Kill {
@@ -62,7 +62,7 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 }
 
 // climb takes the ladder from the step of how upwards, until the process has ended.
-func (p *Process) climb(ctx context.Context, how Ending) {
+func (p *Process) escalate(ctx context.Context, how Ending) {
 	switch how {
 	case Finish:
 		_ = p.stdin.closeWithin(p.patience.finish)

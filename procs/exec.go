@@ -30,10 +30,10 @@ var (
 	ErrPromptNUL     = errors.New("an argument cannot hold a NUL byte")
 )
 
-// isCommand tells whether another program runs in claude's place.
+// isCommand reports whether another program runs in claude's place.
 func (s Spec) isCommand() bool { return len(s.Command) > 0 }
 
-// placesPrompt tells whether the prompt is among the command's arguments.
+// placesPrompt reports whether the prompt is among the command's arguments.
 func (s Spec) placesPrompt() bool {
 	return slices.ContainsFunc(s.Command[1:], func(arg string) bool { return strings.Contains(arg, placeholder) })
 }

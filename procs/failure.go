@@ -2,7 +2,6 @@ package procs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -90,8 +89,8 @@ func commandFailure(e *Exit) Failure {
 
 // What the CLI prints when it cannot begin, in all releases seen.
 var (
-	unknownOption = regexp.MustCompile(`unknown option '?(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
-	sessionTaken  = regexp.MustCompile(`Session ID \S+ is already in use`)
+	unknownOption = lazily(`unknown option '?(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
+	sessionTaken  = lazily(`Session ID \S+ is already in use`)
 )
 
 const sessionGone = "No conversation found" // 100+ in a result line too
@@ -101,12 +100,12 @@ func neverBegan(r Result, e *Exit) Failure {
 	if e.Code == 0 {
 		return Failure{}
 	}
-	if flag := unknownOption.FindStringSubmatch(e.Stderr); flag != nil && !e.Spoke {
+	if flag := unknownOption().FindStringSubmatch(e.Stderr); flag != nil && !e.Spoke {
 		return Failure{Kind: RefusedFlag, Flag: flag[1], Passing: slices.Contains(optional, flag[1]),
 			Reason: "this release of claude does not know " + flag[1]}
 	}
-	if sessionTaken.MatchString(e.Stderr) && !e.Spoke {
-		return Failure{Kind: SessionTaken, Reason: sessionTaken.FindString(e.Stderr)}
+	if sessionTaken().MatchString(e.Stderr) && !e.Spoke {
+		return Failure{Kind: SessionTaken, Reason: sessionTaken().FindString(e.Stderr)}
 	}
 	if strings.Contains(e.Stderr, sessionGone) || r.Subtype == "error_during_execution" && strings.Contains(r.Text, sessionGone) {
 		return Failure{Kind: SessionGone, Reason: "the conversation to resume is gone"}
@@ -153,18 +152,18 @@ func requestFailure(r Result, reason string) Failure {
 	return Failure{Kind: API, Passing: passing, Reason: reason}
 }
 
-// refused tells whether the CLI itself refused the request, so that the next would fail alike.
+// refused reports whether the CLI itself refused the request, so that the next would fail alike.
 func (r Result) refused() bool {
 	return r.TerminalReason == "prompt_too_long" || r.TerminalReason == "image_error"
 }
 
-var resetWords = regexp.MustCompile(`(?i)\bresets\s+(?:at\s+)?([^·\n]+)`)
+var resetWords = lazily(`(?i)\bresets\s+(?:at\s+)?([^·\n]+)`)
 
 func (r Result) reset() string {
 	if !r.Resets.IsZero() {
 		return r.Resets.Format(time.RFC3339)
 	}
-	if m := resetWords.FindStringSubmatch(r.Text); m != nil {
+	if m := resetWords().FindStringSubmatch(r.Text); m != nil {
 		return strings.TrimSpace(cutLine(m[1]))
 	}
 	return ""

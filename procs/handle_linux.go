@@ -53,7 +53,7 @@ func (h *handle) send(sig unix.Signal) error {
 // tells says whether wait is told by the kernel and costs nothing meanwhile.
 func (h *handle) tells() bool { return h.fd != nil }
 
-// wait blocks until the process has ended, though it may not be reaped yet, or ctx is done. It tells whether the
+// wait blocks until the process has ended, though it may not be reaped yet, or ctx is done. It reports whether the
 // process has ended.
 func (h *handle) wait(ctx context.Context) bool {
 	if h.fd == nil {

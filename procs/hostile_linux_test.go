@@ -147,7 +147,7 @@ func init() {
 	// sweeper has a trick played, and when it is told to, sweeps the launch that it is of itself.
 	parts["sweeper"] = func(c *child) {
 		trickNamed(os.Getenv("TRICK")).begin(os.Getenv("FIFO"))
-		for v := c.hear(); v["type"] != "user"; v = c.hear() {
+		for v := c.read(); v["type"] != "user"; v = c.read() {
 		}
 		m, _ := Inside(nil)
 		if _, err := Sweep(m); err != nil {

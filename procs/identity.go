@@ -26,10 +26,10 @@ type process struct {
 	rss     int64         // bytes of memory that it holds; 0 where the table does not say
 }
 
-// Alive tells whether the process with this pid and start time (Process.StartTicks) still runs.
+// Alive reports whether the process with this pid and start time (Process.StartTicks) still runs.
 func Alive(pid int, startTicks uint64) bool { return identity{pid, startTicks}.alive() }
 
-// Exists tells whether there is a process of this number, whichever it is.
+// Exists reports whether there is a process of this number, whichever it is.
 func Exists(pid int) bool {
 	_, err := read(pid)
 	return err == nil

@@ -14,22 +14,12 @@ var ErrNoMessages = errors.New("the process is a command, which takes no message
 // ErrGone says that the process has ended, or that its input is closed: it hears nothing any more.
 var ErrGone = errors.New("the process takes no more input")
 
-// Our hooks: Stop, which the CLI calls at the end of each turn, and ConfigChange, which it calls before settings that have changed
-// on disk take effect (2.1.100 and later; older ones pass over it).
-const (
-	stopCallback   = "stop"
-	configCallback = "config"
-)
+// stopCallback is our hook: Stop, which the CLI calls at the end of each turn.
+const stopCallback = "stop"
 
 // initialize is the first line on stdin. The hook has no timeout, so a turn waits at its gate for as long as it takes.
 func (s Spec) initialize() any {
-	hook := func(matcher any, callback string) []any {
-		return []any{map[string]any{"matcher": matcher, "hookCallbackIds": []string{callback}}}
-	}
-	hooks := map[string]any{"Stop": hook(nil, stopCallback)}
-	if s.SettingsStay {
-		hooks["ConfigChange"] = hook("project_settings|local_settings", configCallback)
-	}
+	hooks := map[string]any{"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{stopCallback}}}}
 	request := map[string]any{"subtype": "initialize", "hooks": hooks}
 	if s.servesTools() {
 		request["sdkMcpServers"] = []string{serverName}
@@ -104,14 +94,6 @@ func (p *Process) Gate(request, block string) error {
 // deny refuses a call that was not handed over.
 func (p *Process) deny(request, why string) {
 	p.reply(func() error { return p.respond(request, denial(why, false)) })
-}
-
-// keepSettings has the CLI go on with the settings that it has.
-func (p *Process) keepSettings(request string) {
-	p.tell(Activity{Text: "the settings in the agent's folder have changed; it goes on with those that it was started with"})
-	p.reply(func() error {
-		return p.respond(request, map[string]any{"decision": "block", "reason": "settings are taken when the agent is started"})
-	})
 }
 
 // claim takes the one right to answer a request.

@@ -6,18 +6,38 @@ import (
 	"strings"
 )
 
-// Inside tells whether this process was started by a launch, by its own environment or that of a process above it: an
+// Inside reports whether this process was started by a launch, by its own environment or that of a process above it: an
 // agent can take the marker out of what it starts, yet not out of itself. env is as in Spec.
 func Inside(env []string) (Marker, bool) {
+	m, _, ok := insideOf(env)
+	return m, ok
+}
+
+// StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the marker that
+// Inside finds says it; "" where it does not.
+func StateOf(env []string) string {
+	_, state, _ := insideOf(env)
+	return state
+}
+
+// Unmarked reports whether this process was started by a launch that can only be told by its tag: its environment was taken from it, and
+// the processes above it are gone or say nothing.
+func Unmarked(env []string) bool {
+	_, marked := Inside(env)
+	return !marked && tagged()
+}
+
+func insideOf(env []string) (m Marker, state string, ok bool) {
 	if env == nil {
 		env = os.Environ()
 	}
 	if m, ok := markerIn(env); ok {
-		return m, true
+		return m, lookup(env, EnvState), true
 	}
 	for pid := os.Getppid(); pid > 1; {
-		if m, ok := markerIn(strings.Split(environ(pid), "\x00")); ok {
-			return m, true
+		env := strings.Split(environ(pid), "\x00")
+		if m, ok := markerIn(env); ok {
+			return m, lookup(env, EnvState), true
 		}
 		p, err := read(pid)
 		if err != nil || p.parent == pid {
@@ -25,7 +45,7 @@ func Inside(env []string) (Marker, bool) {
 		}
 		pid = p.parent
 	}
-	return Marker{}, false
+	return Marker{}, "", false
 }
 
 // markerIn reads the marker of an environment.

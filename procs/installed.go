@@ -53,5 +53,5 @@ func packageVersion(dir string) string {
 	return manifest.Version
 }
 
-// isVersion tells whether a text is one: X.Y.Z.
+// isVersion reports whether a text is one: X.Y.Z.
 func isVersion(text string) bool { return strings.Count(text, ".") == 2 && version.IsValid("go"+text) }

@@ -1,7 +1,6 @@
 package procs
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -39,14 +38,14 @@ const minUnix, maxUnix = 1_000_000_000, 253402300800
 // What the CLI writes: toLocaleString of en-US, whose separators depend on the version of its library, with the day's half put in
 // small letters and the zone behind it.
 var (
-	inZone   = regexp.MustCompile(`^(.*?)\s*\(([A-Za-z0-9_+/-]+)\)$`)
-	dayHalf  = regexp.MustCompile(`(?i)\s*([ap])\.?m\.?$`)
+	inZone   = lazily(`^(.*?)\s*\(([A-Za-z0-9_+/-]+)\)$`)
+	dayHalf  = lazily(`(?i)\s*([ap])\.?m\.?$`)
 	timeOnly = []string{"3pm", "3:04pm", "15:04"}
 )
 
 func inWords(words string, now time.Time) (time.Time, bool) {
 	zone := now.Location()
-	if named := inZone.FindStringSubmatch(words); named != nil {
+	if named := inZone().FindStringSubmatch(words); named != nil {
 		var err error
 		if zone, err = time.LoadLocation(named[2]); err != nil {
 			return time.Time{}, false
@@ -54,7 +53,7 @@ func inWords(words string, now time.Time) (time.Time, bool) {
 		words = named[1]
 	}
 	words = strings.Join(strings.Fields(strings.ReplaceAll(words, "\u202f", " ")), " ")
-	words = strings.Replace(strings.ToLower(dayHalf.ReplaceAllString(words, "${1}m")), " at ", ", ", 1)
+	words = strings.Replace(strings.ToLower(dayHalf().ReplaceAllString(words, "${1}m")), " at ", ", ", 1)
 	now = now.In(zone)
 	for _, clock := range timeOnly {
 		if at, err := time.Parse(clock, words); err == nil {

@@ -26,7 +26,7 @@ func TestAnInputThatDoesNotFitIsTheToolsErrorAndNothingElse(t *testing.T) {
 			w := newWire(t, askUser)
 			w.begin()
 			w.send("r", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask_user","arguments":`+c.arguments+`}}`)
-			got := w.hear()
+			got := w.read()
 			if !strings.Contains(got, `"id":7,"result":{"content":[{"type":"text","text":"the input does not fit: `) ||
 				!strings.Contains(got, c.want) || !strings.Contains(got, `"isError":true`) {
 				t.Errorf("got %s", got)
@@ -54,7 +54,7 @@ func TestWhatNoClientSendsIsAnsweredWithAnError(t *testing.T) {
 		{"an id of another type", false, rpc(`{"jsonrpc":"2.0","id":[1],"method":"ping"}`), `no JSON-RPC message`},
 		{"a response", false, rpc(`{"jsonrpc":"2.0","id":1,"result":{}}`), `nothing was asked`},
 		{"neither", false, rpc(`{"jsonrpc":"2.0"}`), `"error":`},
-		{"a call before the beginning", true, rpc(fmt.Sprintf(asking, 4)), `"id":4,"error":`},
+		{"a call before the beginning", true, rpc(fmt.Sprintf(openRequest, 4)), `"id":4,"error":`},
 		{"a list before the beginning", true, rpc(toList), `"id":1,"error":`},
 		{"a beginning without parameters", true, rpc(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`), `"id":0,"error":`},
 		{"a notification as a request", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"notifications/initialized"}`), `"id":5,"error":`},
@@ -73,7 +73,7 @@ func TestWhatNoClientSendsIsAnsweredWithAnError(t *testing.T) {
 				w.begin()
 			}
 			w.print(`{"type":"control_request","request_id":"r","request":` + c.request + `}`)
-			if got := w.hear(); !strings.Contains(got, c.want) || !strings.Contains(got, `"request_id":"r"`) {
+			if got := w.read(); !strings.Contains(got, c.want) || !strings.Contains(got, `"request_id":"r"`) {
 				t.Errorf("got %s", got)
 			}
 			w.quiet()
@@ -88,7 +88,7 @@ func TestWhatNoClientSendsIsAnsweredWithAnError(t *testing.T) {
 func TestAProcessWithoutToolsRefusesTheirClient(t *testing.T) {
 	w := newWire(t)
 	w.send("r", toList)
-	if got := w.hear(); !strings.Contains(got, `"subtype":"error"`) {
+	if got := w.read(); !strings.Contains(got, `"subtype":"error"`) {
 		t.Errorf("got %s", got)
 	}
 	if err := w.Return("r", "", false); !errors.Is(err, ErrNotWaiting) {
@@ -102,7 +102,7 @@ func TestAWithdrawalOfNothingIsNothing(t *testing.T) {
 	w.call("r1", 2)
 	for i, params := range []string{`{"requestId":3}`, `{"requestId":"2"}`, `{"requestId":null}`, `{"requestId":[2]}`, `{}`, `[]`} {
 		w.send(fmt.Sprint("n", i), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":`+params+`}`)
-		w.hear()
+		w.read()
 	}
 	w.quiet()
 	if err := w.Return("r1", "still", false); err != nil {
@@ -131,7 +131,7 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		w.hear()
+		w.read()
 		if err := answer(right); !errors.Is(err, ErrNotWaiting) {
 			t.Errorf("%s answered again: %v", right, err)
 		}
@@ -150,26 +150,26 @@ func TestAFloodIsRefusedAndToldOnce(t *testing.T) {
 		ask(i)
 		w.next()
 	}
-	w.send("beyond-1", fmt.Sprintf(asking, 5))
+	w.send("beyond-1", fmt.Sprintf(openRequest, 5))
 	if _, ok := w.next().(Activity); !ok {
 		t.Error("it is not told")
 	}
-	if got := w.hear(); !strings.Contains(got, `"id":5`) || !strings.Contains(got, `too many`) || !strings.Contains(got, `"isError":true`) {
+	if got := w.read(); !strings.Contains(got, `"id":5`) || !strings.Contains(got, `too many`) || !strings.Contains(got, `"isError":true`) {
 		t.Errorf("a call: %s", got)
 	}
 	ask(1000)
-	if got := w.hear(); !strings.Contains(got, `"behavior":"deny"`) || !strings.Contains(got, `too many`) {
+	if got := w.read(); !strings.Contains(got, `"behavior":"deny"`) || !strings.Contains(got, `too many`) {
 		t.Errorf("a permission: %s", got)
 	}
 	w.print(`{"type":"control_request","request_id":"gate","request":{"subtype":"hook_callback","callback_id":"stop","input":{}}}`)
-	if got := w.hear(); !strings.Contains(got, `"subtype":"error"`) {
+	if got := w.read(); !strings.Contains(got, `"subtype":"error"`) {
 		t.Errorf("the gate: %s", got)
 	}
 	w.quiet()
 	if err := w.Return("call-0", "", false); err != nil {
 		t.Fatal(err)
 	}
-	w.hear()
+	w.read()
 	w.call("room", 6)
 }
 
@@ -177,7 +177,7 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 	w := newWire(t, askUser)
 	w.begin()
 	w.call("r", 2)
-	w.send("r", fmt.Sprintf(asking, 3))
+	w.send("r", fmt.Sprintf(openRequest, 3))
 	if m, ok := w.next().(Activity); !ok || !strings.Contains(m.Text, "again") {
 		t.Errorf("got %+v", m)
 	}
@@ -189,7 +189,7 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 	if err := w.Return("r", "the first", false); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.hear(); !strings.Contains(got, `"id":2`) {
+	if got := w.read(); !strings.Contains(got, `"id":2`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -211,7 +211,7 @@ func TestAToolWithoutASchemaCannotBeServed(t *testing.T) {
 
 // FuzzTools: whatever the client sends, it is answered once, or is a call that waits and is then.
 func FuzzTools(f *testing.F) {
-	for _, m := range []string{hello, begun, toList, fmt.Sprintf(asking, 2), `{"jsonrpc":"2.0","id":"a","method":"ping"}`, `null`,
+	for _, m := range []string{hello, begun, toList, fmt.Sprintf(openRequest, 2), `{"jsonrpc":"2.0","id":"a","method":"ping"}`, `null`,
 		`{"jsonrpc":"2.0","id":1e300,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"q","options":[{"label":"l","weight":1e999}]}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
@@ -238,7 +238,7 @@ func FuzzTools(f *testing.F) {
 			}
 			w.next()
 		}
-		if got := w.hear(); !strings.Contains(got, `"request_id":"fuzz"`) {
+		if got := w.read(); !strings.Contains(got, `"request_id":"fuzz"`) {
 			t.Errorf("%s is answered by %s", message, got)
 		}
 		w.quiet()

@@ -36,7 +36,7 @@ func TestACallIsHandedOverAndWhatItReturnsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf(`{"request_id":%q,"response":{"mcp_response":{%s}},"subtype":"success"}`, c.request, c.want)
-		if diff := cmp.Diff(want, w.hear()); diff != "" {
+		if diff := cmp.Diff(want, w.read()); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -51,7 +51,7 @@ func TestTwoClientsUnderOneNameAreServed(t *testing.T) {
 	for i, m := range []string{hello, hello, begun, begun, toList, toList} {
 		request := fmt.Sprint("r", i)
 		w.send(request, m)
-		got := w.hear()
+		got := w.read()
 		if !strings.Contains(got, fmt.Sprintf("%q", request)) || !strings.Contains(got, `"result":`) || strings.Contains(got, `"error"`) {
 			t.Errorf("%s is answered by %s", m, got)
 		}
@@ -66,7 +66,7 @@ func TestTwoClientsUnderOneNameAreServed(t *testing.T) {
 		if err := w.Return(request, request, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.hear(); strings.Count(got, request) != 2 || !strings.Contains(got, `"id":2`) {
+		if got := w.read(); strings.Count(got, request) != 2 || !strings.Contains(got, `"id":2`) {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -167,7 +167,7 @@ func TestAWithdrawnCallIsToldAndNeverAnswered(t *testing.T) {
 				t.Error(diff)
 			}
 			if name == "by the client" {
-				w.hear()
+				w.read()
 			}
 			if err := w.Return("r1", "too late", false); !errors.Is(err, ErrNotWaiting) {
 				t.Errorf("an answer after that: %v", err)
@@ -176,7 +176,7 @@ func TestAWithdrawnCallIsToldAndNeverAnswered(t *testing.T) {
 			if err := w.Return("r2", "in time", false); err != nil {
 				t.Error(err)
 			}
-			if got := w.hear(); !strings.Contains(got, `"in time"`) {
+			if got := w.read(); !strings.Contains(got, `"in time"`) {
 				t.Errorf("got %s", got)
 			}
 		})
@@ -189,7 +189,7 @@ func TestWhatAParkedProcessWithdrawsIsNotTold(t *testing.T) {
 	w.call("r1", 2)
 	w.parking.Store(true)
 	w.send("n", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-	w.hear()
+	w.read()
 	w.print(`{"type":"control_cancel_request","request_id":"r1"}`)
 	w.quiet()
 }
@@ -213,7 +213,7 @@ func TestAMessageThatTheChildDoesNotReadYetHoldsUpNothingThatItPrints(t *testing
 	for len(w.Process.stdin.pen) == 0 {
 		runtime.Gosched()
 	}
-	for i, m := range []string{hello, hello, begun, begun, toList, fmt.Sprintf(asking, 2), `{"jsonrpc":"2.0","id":1,"method":"tomorrow"}`} {
+	for i, m := range []string{hello, hello, begun, begun, toList, fmt.Sprintf(openRequest, 2), `{"jsonrpc":"2.0","id":1,"method":"tomorrow"}`} {
 		w.send(fmt.Sprint("r", i), m)
 	}
 	w.print(`{"type":"control_request","request_id":"r7","request":{"subtype":"tomorrow"}}`)
@@ -225,7 +225,7 @@ func TestAMessageThatTheChildDoesNotReadYetHoldsUpNothingThatItPrints(t *testing
 		t.Errorf("got %+v", m)
 	}
 	for range 8 { // the message, and an answer to all but the call
-		w.hear()
+		w.read()
 	}
 	if err := <-said; err != nil {
 		t.Error(err)
@@ -298,6 +298,6 @@ func BenchmarkCall(b *testing.B) {
 		if err := w.Return(fmt.Sprint(i), "The user answered: y", false); err != nil {
 			b.Fatal(err)
 		}
-		w.hear()
+		w.read()
 	}
 }

@@ -147,7 +147,7 @@ type Task struct {
 	Subagent bool
 }
 
-// AsksNobody tells whether the CLI has only taken notice of a task that has ended, without asking the model: the turn that tells
+// AsksNobody reports whether the CLI has only taken notice of a task that has ended, without asking the model: the turn that tells
 // the model of it follows, of its own or with what is said next.
 func (r Result) AsksNobody() bool {
 	return r.Origin == "task-notification" && r.Subtype == "success" && !r.IsError && r.NumTurns == 0 && r.Text == ""

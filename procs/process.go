@@ -36,8 +36,8 @@ type Process struct {
 
 	spending inquiry
 
-	tools *toolServer // nil: it is served none
-	mouth sync.Mutex  // held while the handler is called
+	tools    *toolServer // nil: it is served none
+	handling sync.Mutex  // held while the handler is called
 
 	waiting waiting
 	replies errgroup.Group // what is written on behalf of the goroutine that reads stdout, see reply
@@ -238,7 +238,7 @@ func (p *Process) ended() (code int, signal string) {
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// gone waits for the process to end, up to d or until ctx is done, and tells whether it has.
+// gone waits for the process to end, up to d or until ctx is done, and reports whether it has.
 func (p *Process) gone(ctx context.Context, d time.Duration) bool {
 	limit := time.NewTimer(d)
 	defer limit.Stop()

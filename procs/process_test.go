@@ -157,31 +157,12 @@ func TestAChildRunsOnARawPtyWithPipesBesides(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineSetsUpTheHooks(t *testing.T) {
-	for stays, want := range map[bool]string{
-		false: `"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]`,
-		true: `"ConfigChange":[{"hookCallbackIds":["config"],"matcher":"project_settings|local_settings"}],` +
-			`"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]`,
-	} {
-		s := spec(t, "show")
-		s.SettingsStay = stays
-		want = `{"request":{"hooks":{` + want + `},"subtype":"initialize"},"request_id":"initialize","type":"control_request"}`
-		if got := next[Text](start(t, s)).Text; got != want {
-			t.Errorf("got %s", got)
-		}
+func TestFirstLineSetsUpTheHook(t *testing.T) {
+	want := `{"request":{"hooks":{"Stop":[{"hookCallbackIds":["stop"],"matcher":null}]},"subtype":"initialize"},` +
+		`"request_id":"initialize","type":"control_request"}`
+	if got := next[Text](start(t, spec(t, "show"))).Text; got != want {
+		t.Errorf("got %s", got)
 	}
-}
-
-func TestSettingsThatChangeAreNotTaken(t *testing.T) {
-	w := newWire(t)
-	w.print(`{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","callback_id":"config","input":{"source":"local_settings"}}}`)
-	if got := w.hear(); !strings.Contains(got, `"request_id":"r"`) || !strings.Contains(got, `"decision":"block"`) {
-		t.Errorf("it wrote %s", got)
-	}
-	if m, ok := w.next().(Activity); !ok || !strings.Contains(m.Text, "settings in the agent's folder have changed") {
-		t.Errorf("the person is told %+v", m)
-	}
-	w.quiet()
 }
 
 func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {

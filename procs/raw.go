@@ -22,7 +22,7 @@ const (
 	firstLull = 5 * time.Second
 )
 
-// headLine reads so much of a command's output as tells whether it speaks the stream protocol: its first line with the
+// headLine reads so much of a command's output as reports whether it speaks the stream protocol: its first line with the
 // newline if that begins as an object, else nothing. It waits for the newline, up to maxFirst and firstLull. until is as
 // for readRaw.
 func headLine(in *bufio.Reader, until *time.Time) (head []byte) {
@@ -40,7 +40,7 @@ func headLine(in *bufio.Reader, until *time.Time) (head []byte) {
 	}
 }
 
-// speaksStream tells whether a line is one that `claude --output-format stream-json` begins with.
+// speaksStream reports whether a line is one that `claude --output-format stream-json` begins with.
 func speaksStream(first []byte) bool {
 	var l line
 	if err := json.Unmarshal(first, &l); err != nil && !isTypeError(err) {

@@ -66,7 +66,7 @@ func launchReaped() {
 	}
 }
 
-// launchEnded tells whether a Process has ended that is not reaped yet.
+// launchEnded reports whether a Process has ended that is not reaped yet.
 func launchEnded() bool {
 	launched.Lock()
 	defer launched.Unlock()
@@ -78,7 +78,7 @@ func launchEnded() bool {
 	return false
 }
 
-// hasEnded tells whether one of these children has ended, and leaves it as it is.
+// hasEnded reports whether one of these children has ended, and leaves it as it is.
 func hasEnded(which, id int) bool {
 	var about unix.Siginfo
 	err := unix.Waitid(which, id, &about, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)

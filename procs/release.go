@@ -22,6 +22,7 @@ type Release struct {
 	RevivesSubagents bool // a subagent of a process that was ended goes on with its work (SendMessage)
 	ResumesAnywhere  bool // finds a conversation from any directory; else from that alone in which it was begun
 	AgentTypes       bool // a process goes by the prompt of its agent type (Spec.AgentType), and from 2.1.200 on its tools; else by its model alone
+	AddedMemory      bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
 	SaysSpending     bool // says at any time what it has spent (get_usage)
 	TotalsGoOn       bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
@@ -30,10 +31,13 @@ type Release struct {
 // before all for the oldest, and one after all for the newest.
 var measured = []Release{
 	{Version: "2.1.7"}, // Task{resume} makes a request that the API refuses
-	{Version: "2.1.100", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, WaitsForTasks: true, AgentTypes: true},
-	{Version: "2.1.200", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, WaitsForTasks: true, AgentTypes: true},
+	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true},
-	{Version: "2.1.329", TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true,
+		ResumesAnywhere: true, TotalsGoOn: true},
+	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true,
 		ResumesAnywhere: true, TotalsGoOn: true},
 }
@@ -55,7 +59,7 @@ func ReleaseOf(v string) Release {
 // forwardSubagentText is the flag that shows what subagents say.
 const forwardSubagentText = "--forward-subagent-text"
 
-// refuses tells whether the release is known to end at a flag of ours, which saves a launch.
+// refuses reports whether the release is known to end at a flag of ours, which saves a launch.
 func (r Release) refuses(flag string) bool {
 	return flag == forwardSubagentText && r.Measured && !r.SubagentText
 }
@@ -70,7 +74,7 @@ func (r Release) environ() []string {
 	return []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"}
 }
 
-// NewerThanMeasured tells whether the release came after all that were measured.
+// NewerThanMeasured reports whether the release came after all that were measured.
 func (r Release) NewerThanMeasured() bool {
 	return compareVersions(r.Version, measured[len(measured)-1].Version) > 0
 }

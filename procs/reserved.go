@@ -1,8 +1,10 @@
 package procs
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reserved are the flags of the CLI that a launch sets itself, or that would take its streams or conversation away.
@@ -23,22 +25,80 @@ func Reserved(flags []string) string {
 	return ""
 }
 
-// programs are the flags of the CLI that name programs to run, or files that may.
-var programs = []string{"--mcp-config", "--settings", "--setting-sources", "--plugin-dir", "--plugin-url", "--agents"}
+// harmless are the flags of the CLI, and what their values must be, that let an agent do nothing that it may not do without them.
+// nil takes no value. Each value comes in the form with =, in which it is never taken for a flag.
+var harmless = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"--model": plainValue(), "--fallback-model": plainValue(), "--effort": plainValue(),
+		"--disallowedTools": anyValue(), "--disallowed-tools": anyValue(),
+		"--permission-mode":        regexp.MustCompile(`^(default|manual|plan|dontAsk)$`),
+		"--disable-slash-commands": nil, "--verbose": nil,
+	}
+})
 
-// WithoutPrograms gives the flags but for those that name programs to run, or files that may, and these with their values.
-func WithoutPrograms(flags []string) (kept, dropped []string) {
-	dropping := false
-	for _, flag := range flags {
-		if strings.HasPrefix(flag, "-") {
-			name, _, _ := strings.Cut(flag, "=")
-			dropping = slices.Contains(programs, name)
+var (
+	plainValue = lazily(`^[A-Za-z0-9][A-Za-z0-9._:,/@\[\]-]*$`)
+	anyValue   = lazily(`^[^-\s].*$`)
+)
+
+// HarmlessFlags gives those flags that let an agent do no more than it may without them, as a launch can take them from whoever
+// it is, and the others with their values. What no list of ours knows is not harmless.
+func HarmlessFlags(flags []string) (kept, dropped []string) {
+	for _, flag := range grouped(flags) {
+		name, _, _ := strings.Cut(flag[0], "=")
+		values := valuesOf(flag)
+		form, known := harmless()[name]
+		fits := known && (form == nil) == (len(values) == 0) && (len(values) <= 1 || form == anyValue())
+		for _, v := range values {
+			fits = fits && form.MatchString(v)
 		}
-		if dropping {
-			dropped = append(dropped, flag)
-		} else {
-			kept = append(kept, flag)
+		switch {
+		case !fits:
+			dropped = append(dropped, flag...)
+		case form == nil:
+			kept = append(kept, name)
+		default:
+			for _, v := range values {
+				kept = append(kept, name+"="+v)
+			}
 		}
 	}
 	return kept, dropped
+}
+
+// ReplaceFlags gives the flags with others added, which stand in place of those of the same names.
+func ReplaceFlags(flags, others []string) []string {
+	given := map[string]bool{}
+	for _, flag := range grouped(others) {
+		name, _, _ := strings.Cut(flag[0], "=")
+		given[name] = true
+	}
+	var kept []string
+	for _, flag := range grouped(flags) {
+		if name, _, _ := strings.Cut(flag[0], "="); !given[name] {
+			kept = append(kept, flag...)
+		}
+	}
+	return append(kept, others...)
+}
+
+// grouped gives flags each with the words that follow it.
+func grouped(flags []string) [][]string {
+	var all [][]string
+	for _, word := range flags {
+		if strings.HasPrefix(word, "-") || len(all) == 0 {
+			all = append(all, []string{word})
+			continue
+		}
+		all[len(all)-1] = append(all[len(all)-1], word)
+	}
+	return all
+}
+
+func valuesOf(flag []string) []string {
+	values := flag[1:]
+	if _, value, is := strings.Cut(flag[0], "="); is {
+		values = append([]string{value}, values...)
+	}
+	return values
 }

@@ -22,16 +22,39 @@ func TestFlagsThatALaunchSetsItselfAreReserved(t *testing.T) {
 	}
 }
 
-func TestFlagsThatNameProgramsAreTakenOutWithTheirValues(t *testing.T) {
+func TestOnlyHarmlessFlagsAreTakenFromAnybody(t *testing.T) {
 	for given, want := range map[string]string{
-		"--model opus --mcp-config a.json b.json --verbose": "--model opus --verbose",
-		"--settings={} --permission-mode acceptEdits":       "--permission-mode acceptEdits",
-		"--allowedTools Bash Write --plugin-dir x":          "--allowedTools Bash Write",
-		"": "",
+		"--model opus --mcp-config a.json b.json --verbose":     "--model=opus --verbose",
+		"--settings={} --permission-mode acceptEdits":           "",
+		"--permission-mode plan --effort=high":                  "--permission-mode=plan --effort=high",
+		"--permission-mode=bypassPermissions":                   "",
+		"--allowedTools Bash Write --plugin-dir x":              "",
+		"--allowed-tools=Bash --add-dir / --agents {}":          "",
+		"--disallowedTools Bash(rm:*) Write":                    "--disallowedTools=Bash(rm:*) --disallowedTools=Write",
+		"--dangerously-skip-permissions":                        "",
+		"--model --dangerously-skip-permissions":                "",
+		"--model=--dangerously-skip-permissions":                "",
+		"--model opus --dangerously-skip-permissions --verbose": "--model=opus --verbose",
+		"--verbose do-this":                                     "",
+		"do-this --model opus":                                  "--model=opus",
+		"--model opus sonnet":                                   "",
+		"--mod opus -d --unknown x":                             "",
+		"--max-budget-usd 1000000 --max-turns=9":                "",
+		"":                                                      "",
 	} {
-		kept, dropped := WithoutPrograms(strings.Fields(given))
-		if got := strings.Join(kept, " "); got != want || len(kept)+len(dropped) != len(strings.Fields(given)) {
+		kept, dropped := HarmlessFlags(strings.Fields(given))
+		if got := strings.Join(kept, " "); got != want {
 			t.Errorf("of %q stays %q and goes %q", given, kept, dropped)
 		}
+		if again, none := HarmlessFlags(kept); strings.Join(again, " ") != want || len(none) > 0 {
+			t.Errorf("what stays of %q is %q the second time, and %q goes", given, again, none)
+		}
+	}
+}
+
+func TestFlagsOfTheSameNameAreReplaced(t *testing.T) {
+	got := ReplaceFlags([]string{"--model=opus", "--allowedTools", "Bash", "Write", "--verbose"}, []string{"--allowedTools", "Read"})
+	if want := "--model=opus --verbose --allowedTools Read"; strings.Join(got, " ") != want {
+		t.Errorf("%q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func init() {
 	parts["hoarder"] = func(c *child) {
 		held := []byte(nil)
-		for v := c.hear(); v != nil; v = c.hear() {
+		for v := c.read(); v != nil; v = c.read() {
 			if v["type"] != "user" {
 				continue
 			}

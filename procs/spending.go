@@ -63,7 +63,7 @@ func (s Spec) ledger() ledger {
 // maxConversations bounds of how many conversations the last request is remembered.
 const maxConversations = 256
 
-// line counts the request that an assistant's line is of, and tells whether it is a new one that says what it has used: each of its
+// line counts the request that an assistant's line is of, and reports whether it is a new one that says what it has used: each of its
 // blocks has a line.
 func (b *ledger) line(l *line) (Usage, bool) {
 	id, u := l.Message.ID, l.Message.Usage

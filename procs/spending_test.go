@@ -142,18 +142,18 @@ func init() {
 	// know, or says nothing.
 	spender := func(reply map[string]any) func(*child) {
 		return func(c *child) {
-			for v := c.hear(); v != nil; v = c.hear() {
+			for v := c.read(); v != nil; v = c.read() {
 				switch v["type"] {
 				case "user":
-					c.say(map[string]any{"type": "system", "subtype": "init", "claude_code_version": "2.1.329"})
-					c.say(map[string]any{"type": "assistant", "message": map[string]any{
+					c.write(map[string]any{"type": "system", "subtype": "init", "claude_code_version": "2.1.329"})
+					c.write(map[string]any{"type": "assistant", "message": map[string]any{
 						"id": "msg_1", "content": []any{map[string]any{"type": "text", "text": "I work."}},
 						"usage": map[string]any{"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 1},
 					}})
 				case "control_request":
 					if v["request"].(map[string]any)["subtype"] == "get_usage" && reply != nil {
 						reply["request_id"] = v["request_id"]
-						c.say(map[string]any{"type": "control_response", "response": reply})
+						c.write(map[string]any{"type": "control_response", "response": reply})
 					}
 				}
 			}

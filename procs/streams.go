@@ -110,7 +110,7 @@ func (p *Process) readStdout(stderr <-chan *tail) {
 	p.tell(e)
 }
 
-// readLines hands over what lines of the protocol say, and tells whether there was one, and what was spent since the last result.
+// readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the last result.
 func (p *Process) readLines(in *lines, take func(Message)) (spoke bool, spent spending) {
 	d := decoder{ledger: p.spec.ledger()}
 	for {
@@ -139,8 +139,8 @@ func (p *Process) readLines(in *lines, take func(Message)) (spoke bool, spent sp
 
 // tell calls the handler.
 func (p *Process) tell(m Message) {
-	p.mouth.Lock()
-	defer p.mouth.Unlock()
+	p.handling.Lock()
+	defer p.handling.Unlock()
 	p.handler(m)
 }
 
@@ -149,9 +149,6 @@ func (p *Process) take(m Message) {
 	switch m := m.(type) {
 	case unanswerable:
 		p.refuse(m.Request, fmt.Sprintf("unsupported control request %.60q", m.Subtype))
-		return
-	case configChanged:
-		p.keepSettings(m.Request)
 		return
 	case mcpMessage:
 		p.receive(m)

@@ -36,7 +36,7 @@ type sweep struct {
 	since    uint64            // nothing that started earlier can carry the marker
 	session  int               // the launch's own, while its number cannot be somebody else's; 0: not known
 	known    map[identity]bool // has been found once
-	spared   []identity        // this process and those that it descends from
+	excluded []identity        // this process and those that it descends from
 	patience time.Duration     // between SIGTERM and SIGKILL
 }
 
@@ -71,7 +71,7 @@ func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
 		switch {
 		case len(found) == 0:
 			// Not even one that was too quick for a look at the whole table.
-			if struck, err := s.strike(limit); err != nil || struck == 0 {
+			if struck, err := s.killMarked(limit); err != nil || struck == 0 {
 				return ended, err
 			}
 		case time.Now().After(limit):
@@ -81,7 +81,7 @@ func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
 				return ended, err
 			}
 		default:
-			if _, err := s.strike(limit); err != nil {
+			if _, err := s.killMarked(limit); err != nil {
 				return ended, err
 			}
 			moment, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -95,8 +95,8 @@ func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
 }
 
 // strike kills whatever has the tag of the launch, however quick.
-func (s *sweep) strike(limit time.Time) (int, error) {
-	return s.marker.tag().strike(s.spared, limit)
+func (s *sweep) killMarked(limit time.Time) (int, error) {
+	return s.marker.tag().killListed(s.excluded, limit)
 }
 
 // givenUp marks those that could not be ended.
@@ -172,8 +172,8 @@ func (s *sweep) members() ([]process, error) {
 			s.known[p.identity] = true
 		}
 	}
-	s.spared = lineage()
-	for _, id := range s.spared {
+	s.excluded = lineage()
+	for _, id := range s.excluded {
 		delete(s.known, id) // a supervisor inside a launch does not end itself
 	}
 	addDescendants(s.known, all)
@@ -186,7 +186,7 @@ func (s *sweep) members() ([]process, error) {
 	return living, nil
 }
 
-// isForeign tells whether a process is another user's: it cannot be signalled.
+// isForeign reports whether a process is another user's: it cannot be signalled.
 func isForeign(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.EPERM) }
 
 // addDescendants adds to a set of processes the children of its members, and theirs.

@@ -9,6 +9,8 @@ func (Marker) tag() tag { return tag{} }
 
 func (tag) pass() (taken func()) { return func() {} }
 
+func tagged() bool { return false }
+
 func (tag) on(int) bool { return false }
 
-func (tag) strike([]identity, time.Time) (int, error) { return 0, nil }
+func (tag) killListed([]identity, time.Time) (int, error) { return 0, nil }

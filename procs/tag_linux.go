@@ -1,6 +1,7 @@
 package procs
 
 import (
+	"errors"
 	"hash/fnv"
 	"slices"
 	"strconv"
@@ -37,23 +38,47 @@ func (t tag) pass() (taken func()) {
 	return func() { _ = unix.Prlimit(0, unix.RLIMIT_RTTIME, &own, nil) }
 }
 
-// on tells whether a process has the tag, and has it as one of the launch. One that has ended has it until it is reaped.
+// tagOn reads what stands where a process has its tag: one, or a limit of its own.
+func tagOn(pid int) (tag, error) {
+	var limit unix.Rlimit
+	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit)
+	return tag(limit.Cur), err
+}
+
+// on reports whether a process has the tag, and has it as one of the launch. One that has ended has it until it is reaped.
 func (t tag) on(pid int) bool { on, _ := t.look(pid); return on }
 
 func (t tag) look(pid int) (on, gone bool) {
-	var limit unix.Rlimit
-	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit)
-	if err != nil || limit.Cur != uint64(t) {
-		return false, err == unix.ESRCH
+	found, err := tagOn(pid)
+	if err != nil || found != t {
+		return false, errors.Is(err, unix.ESRCH)
 	}
 	session, err := unix.Getsid(pid)
 	own, ownErr := unix.Getsid(0)
-	return err == nil && ownErr == nil && session != own, err == unix.ESRCH
+	return err == nil && ownErr == nil && session != own, errors.Is(err, unix.ESRCH)
+}
+
+// tagged reports whether this process has the tag of any launch: it was started by one, whatever has become of its environment and of
+// its parents. What was started beside a launch may have it, too; the session that it is in began elsewhere.
+func tagged() bool {
+	has := func(pid int) (has, gone bool) {
+		t, err := tagOn(pid)
+		return err == nil && t>>62 == 1, errors.Is(err, unix.ESRCH)
+	}
+	if own, _ := has(0); !own {
+		return false
+	}
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	leads, gone := has(session)
+	return leads || gone
 }
 
 // doubt is how many looks in a row, at which something was gone before its turn came, count as one at which nothing
 // was: on a busy machine processes of others end all the time.
-const doubt = 20
+const vanishedLooks = 20
 
 // strike kills every process that has the tag, but the spared ones, until it can tell that none is left or the time is
 // until. It gives how many of them lived.
@@ -62,12 +87,12 @@ const doubt = 20
 // the newest number is looked at first, a moment after it was listed; and a look that finds nothing proves it only if
 // nothing that was listed had gone when its turn came. Numbers are given, and listed, in rising order, so a listing
 // always has a link of such a chain.
-func (t tag) strike(spared []identity, until time.Time) (struck int, err error) {
+func (t tag) killListed(spared []identity, until time.Time) (struck int, err error) {
 	seen := map[int]bool{}
 	for _, id := range spared {
 		seen[id.pid] = true
 	}
-	for doubtful := 0; doubtful < doubt && time.Now().Before(until); doubtful++ {
+	for doubtful := 0; doubtful < vanishedLooks && time.Now().Before(until); doubtful++ {
 		entries, err := list()
 		if err != nil {
 			return struck, err
@@ -95,7 +120,7 @@ func (t tag) strike(spared []identity, until time.Time) (struck int, err error) 
 	return struck, nil
 }
 
-// kill kills a process if it has the tag, and tells whether it lived.
+// kill kills a process if it has the tag, and reports whether it lived.
 func (t tag) kill(pid int) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	switch err {

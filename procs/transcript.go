@@ -52,19 +52,19 @@ type transcriptLine struct {
 	} `json:"attachment"`
 }
 
-// HeardIn tells whether the user message sent with this uuid is in the conversation: as a line of its own, or taken
+// ReceivedIn reports whether the user message sent with this uuid is in the conversation: as a line of its own, or taken
 // into a running turn. A message that the CLI has only queued is not.
-func HeardIn(transcript, uuid string) (bool, error) {
+func ReceivedIn(transcript, uuid string) (bool, error) {
 	heard := false
 	err := scanTranscript(transcript, uuid, func(l transcriptLine) bool {
-		heard = l.hears(uuid)
+		heard = l.receives(uuid)
 		return heard
 	})
 	return heard, err
 }
 
-// hears tells whether the line is the user message that was sent with this uuid.
-func (l transcriptLine) hears(uuid string) bool {
+// hears reports whether the line is the user message that was sent with this uuid.
+func (l transcriptLine) receives(uuid string) bool {
 	return l.Type == "user" && l.UUID == uuid ||
 		l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid
 }
@@ -122,7 +122,7 @@ func SaidAfter(transcript, uuid string, each func(Message)) error {
 	return scanLines(transcript, func(data []byte) bool {
 		if !after {
 			var l transcriptLine
-			after = bytes.Contains(data, []byte(uuid)) && json.Unmarshal(data, &l) == nil && l.hears(uuid)
+			after = bytes.Contains(data, []byte(uuid)) && json.Unmarshal(data, &l) == nil && l.receives(uuid)
 			return false
 		}
 		var side struct {
@@ -142,7 +142,7 @@ func SaidAfter(transcript, uuid string, each func(Message)) error {
 	})
 }
 
-// inPlaceOfAnswer tells whether the text of a failed call is the CLI's own: after an ended process, an interrupt or
+// inPlaceOfAnswer reports whether the text of a failed call is the CLI's own: after an ended process, an interrupt or
 // the end of stdin, and with older releases the message of the broken stream.
 func inPlaceOfAnswer(text string) bool {
 	for _, own := range []string{
@@ -199,7 +199,7 @@ func scanLines(path string, visit func([]byte) bool) error {
 	}
 }
 
-// isTypeError tells whether JSON was read but for members of another type than ours, which count as unknown fields.
+// isTypeError reports whether JSON was read but for members of another type than ours, which count as unknown fields.
 func isTypeError(err error) bool {
 	wrong := new(json.UnmarshalTypeError)
 	return errors.As(err, &wrong)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -17,7 +16,7 @@ import (
 // the session in any of them, under another home and from another directory than it was begun in (2.1.329 alone, which
 // then goes on writing where it found it). So a conversation is moved by moving these.
 
-var notInProject = regexp.MustCompile(`[^0-9A-Za-z]`)
+var notInProject = lazily(`[^0-9A-Za-z]`)
 
 // maxProject is how long the CLI lets such a name become before it cuts it and adds a hash, in bytes.
 const maxProject = 200
@@ -34,7 +33,7 @@ func NewTranscript(env []string, sessionID, dir string) (path string, err error)
 
 // project is the folder of a directory's conversations, among all projects. Of one with a long name it is not the CLI's own.
 func project(dir string) string {
-	name := notInProject.ReplaceAllString(dir, "-")
+	name := notInProject().ReplaceAllString(dir, "-")
 	return name[:min(len(name), maxProject)]
 }
 

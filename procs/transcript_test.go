@@ -69,7 +69,7 @@ func TestAMessageIsHeardIfItIsInTheConversation(t *testing.T) {
 		{"a uuid that is not a message's", "answered", "00000000-0000-4000-8000-000000000103", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, err := HeardIn(transcriptOf(c.transcript), c.uuid); got != c.want || err != nil {
+			if got, err := ReceivedIn(transcriptOf(c.transcript), c.uuid); got != c.want || err != nil {
 				t.Errorf("got %v, %v", got, err)
 			}
 		})
@@ -115,10 +115,10 @@ func TestATranscriptCutByACrashIsReadAsFarAsItGoes(t *testing.T) {
 	if _, found, err := AnsweredIn(path, "toolu_1"); found || err != nil {
 		t.Errorf("the half line counts: %v, %v", found, err)
 	}
-	if heard, err := HeardIn(path, "00000000-0000-4000-8000-000000000001"); !heard || err != nil {
+	if heard, err := ReceivedIn(path, "00000000-0000-4000-8000-000000000001"); !heard || err != nil {
 		t.Errorf("the lines before it do not: %v, %v", heard, err)
 	}
-	if _, err := HeardIn(filepath.Join(t.TempDir(), "missing.jsonl"), "u"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReceivedIn(filepath.Join(t.TempDir(), "missing.jsonl"), "u"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no transcript: %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func mcpRequest(request, message string) any {
 }
 
 // hear gives the next line on stdin, without what all have.
-func (w *wire) hear() string {
+func (w *wire) read() string {
 	w.t.Helper()
 	line, _, err := w.stdin.next()
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *wire) next() Message {
 func (w *wire) quiet() {
 	w.t.Helper()
 	w.print(`{"type":"control_request","request_id":"quiet","request":{"subtype":"tomorrow"}}`)
-	if got := w.hear(); !strings.Contains(got, `"quiet"`) {
+	if got := w.read(); !strings.Contains(got, `"quiet"`) {
 		w.t.Errorf("it wrote %s", got)
 	}
 	select {
@@ -128,10 +128,10 @@ func (w *wire) quiet() {
 }
 
 const (
-	hello  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.7"}}}`
-	begun  = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	toList = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	asking = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"pick?"},"_meta":{"claudecode/toolUseId":"toolu_1","progressToken":2}}}`
+	hello       = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.7"}}}`
+	begun       = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	toList      = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	openRequest = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"pick?"},"_meta":{"claudecode/toolUseId":"toolu_1","progressToken":2}}}`
 )
 
 // begin is the beginning of a client.
@@ -139,14 +139,14 @@ func (w *wire) begin() {
 	w.t.Helper()
 	for i, m := range []string{hello, begun, toList} {
 		w.send(fmt.Sprint("begin-", i), m)
-		w.hear()
+		w.read()
 	}
 }
 
 // call makes a call and gives it as it is handed over.
 func (w *wire) call(request string, id int) Call {
 	w.t.Helper()
-	w.send(request, fmt.Sprintf(asking, id))
+	w.send(request, fmt.Sprintf(openRequest, id))
 	m := w.next()
 	c, ok := m.(Call)
 	if !ok {

@@ -1,33 +1,32 @@
 package signals
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// openAsking collects what stands below AWAITING_USER_INPUT or PAUSED_FOR_INPUT, and makes a signal of it.
-type openAsking struct {
+// openQuestions collects what stands below AWAITING_USER_INPUT or PAUSED_FOR_INPUT, and makes a signal of it.
+type openQuestions struct {
 	dialect Dialect
 	word    string
 	path    string // behind the word
 	head    string // the object, or its first line, behind the word
 	unsure  bool   // a colon ends the line: with no question below it is talk
-	below   asking
+	below   questionParser
 }
 
-func (o *openAsking) whole() bool      { return o.below.over }
-func (o *openAsking) spans() bool      { return false }
-func (o *openAsking) fenced() bool     { return o.below.isFenced }
-func (o *openAsking) clone() collector { c := *o; return &c }
+func (o *openQuestions) whole() bool      { return o.below.over }
+func (o *openQuestions) spans() bool      { return false }
+func (o *openQuestions) fenced() bool     { return o.below.isFenced }
+func (o *openQuestions) clone() collector { c := *o; return &c }
 
-func (o *openAsking) printedBy(lines []string) bool {
+func (o *openQuestions) printedBy(lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), o.word) })
 }
 
-func (o *openAsking) add(line, trimmed string, at turning) verdict {
+func (o *openQuestions) add(line, trimmed string, at turning) verdict {
 	switch {
 	case at == closesFence, o.below.take(line, trimmed) == notPart:
 		return over
@@ -44,8 +43,8 @@ var skillForm = form{
 	fields:   append([]string{"context", "state_file", "question_context", "task_id"}, formNamed(string(Clarification)).fields...),
 }
 
-func (o *openAsking) read(c collected) (Signal, []Problem, bool) {
-	var state asking
+func (o *openQuestions) read(c collected) (Signal, []Problem, bool) {
+	var state questionParser
 	var sheet answerSheet
 	var object []string  // its lines
 	first, used := -1, 0 // the first line with a name, and how many lines belong to the signal
@@ -95,7 +94,7 @@ lines:
 }
 
 // readObject makes a signal of the object, which ends in the line of that number after the word.
-func (o *openAsking) readObject(c collected, object string, used int, whole bool) Signal {
+func (o *openQuestions) readObject(c collected, object string, used int, whole bool) Signal {
 	if whole {
 		members, err := objectMembers(object)
 		if members != nil {
@@ -114,15 +113,15 @@ func (o *openAsking) readObject(c collected, object string, used int, whole bool
 	sig := salvage(c, o.dialect, c.head+"\n"+strings.Join(c.lines, "\n"), why)
 	if path := o.path; path != "" {
 		sig.Fields = []Field{{"state_file", path}}
-	} else if m := salvageStateFile.FindStringSubmatch(object); m != nil {
+	} else if m := salvageStateFile().FindStringSubmatch(object); m != nil {
 		sig.Fields = []Field{{"state_file", cleanText(m[1])}}
 	}
 	return sig
 }
 
-var salvageStateFile = regexp.MustCompile(`state_?[fF]ile["']?\s*:\s*["']([^"'\n]+)["']`)
+var salvageStateFile = lazily(`state_?[fF]ile["']?\s*:\s*["']([^"'\n]+)["']`)
 
-func (o *openAsking) fill(c collected, members []member, used int, problems []Problem) Signal {
+func (o *openQuestions) fill(c collected, members []member, used int, problems []Problem) Signal {
 	sig := Signal{Kind: Clarification, Dialect: o.dialect, Line: c.line, EndLine: c.line + used, Problems: problems}
 	if c.closed {
 		sig.EndLine = c.last

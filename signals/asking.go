@@ -10,8 +10,8 @@ import "strings"
 //	either an object, which ends it,
 //	or lines "Question: …", "Options: …" and the like, and options, each on a line
 
-// An asking is the state between two lines. It is a plain value.
-type asking struct {
+// A promptState is the state between two lines. It is a plain value.
+type questionParser struct {
 	object   openObject
 	inObject bool
 	over     bool // the object came to its end
@@ -52,7 +52,7 @@ const maxParagraphs = 2
 
 // take says what the next line is, as it stands and trimmed. After notPart, or when the object is over, nothing more
 // may be passed.
-func (a *asking) take(line, trimmed string) part {
+func (a *questionParser) take(line, trimmed string) part {
 	if a.inObject {
 		switch a.object.add(line, trimmed, keeps) {
 		case more:
@@ -117,7 +117,7 @@ func (a *asking) take(line, trimmed string) part {
 }
 
 // isYAML reports whether a line is one of the object's members, from "questions:" on, written as YAML without braces.
-func (a *asking) isYAML(column int, trimmed string) bool {
+func (a *questionParser) isYAML(column int, trimmed string) bool {
 	name, _, _ := strings.Cut(trimmed, ":")
 	known := snake(name)
 	switch {
@@ -134,7 +134,7 @@ func (a *asking) isYAML(column int, trimmed string) bool {
 }
 
 // begin takes the first line of the object.
-func (a *asking) begin(trimmed string) part {
+func (a *questionParser) begin(trimmed string) part {
 	a.object = openObject{typed: true}
 	a.inObject = true
 	a.end = a.object.feed(trimmed)
@@ -146,7 +146,7 @@ func (a *asking) begin(trimmed string) part {
 }
 
 // name takes a line with a name.
-func (a *asking) name(meaning, value string) {
+func (a *questionParser) name(meaning, value string) {
 	a.named = true
 	a.inText = meaning == "text" || meaning == "context"
 	a.unfilled = a.inText && value == ""
@@ -161,7 +161,7 @@ func (a *asking) name(meaning, value string) {
 }
 
 // isOption reports whether a line begins an option: the first one, or one in the style of those before.
-func (a *asking) isOption(column int, trimmed string, blank bool) bool {
+func (a *questionParser) isOption(column int, trimmed string, blank bool) bool {
 	if a.paragraphs == 0 && !a.named {
 		return false
 	}
@@ -233,7 +233,7 @@ func namedLine(trimmed string) (meaning, name, value string, ok bool) {
 			return "", "", "", false
 		}
 	}
-	if meaning = questionMembers[name]; meaning == "" && numberedID.MatchString(bare) {
+	if meaning = questionMembers[name]; meaning == "" && numberedID().MatchString(bare) {
 		meaning, name = "text", bare
 	}
 	return meaning, name, value, meaning != ""

@@ -1,7 +1,6 @@
 package signals
 
 import (
-	"encoding/json"
 	"strings"
 )
 
@@ -18,7 +17,7 @@ func (awaiting) open(line string, _ bool) collector {
 	if !ok {
 		return nil
 	}
-	o := &openAsking{dialect: Awaiting, word: awaitingInput, unsure: colon && rest == ""}
+	o := &openQuestions{dialect: Awaiting, word: awaitingInput, unsure: colon && rest == ""}
 	if rest == "" {
 		return o
 	}
@@ -36,49 +35,4 @@ func argument(line, word string) (rest string, colon, ok bool) {
 	after, colon := strings.CutPrefix(rest, ":")
 	trimmed := strings.TrimSpace(after)
 	return trimmed, colon, colon || trimmed == "" || trimmed != rest || rest[0] == '{'
-}
-
-func encodeAwaiting(s Signal) (string, error) {
-	text, err := skillObject(s)
-	return awaitingInput + "\n" + text, err
-}
-
-// skillObject writes a signal as the object that the skill (001) puts below its word.
-func skillObject(s Signal) (string, error) {
-	var o object
-	o.add("agent_id", s.AgentID)
-	o.add("timestamp", s.Timestamp)
-	for _, f := range s.Fields {
-		name := f.Name
-		if name == "state_file" {
-			name = "stateFile"
-		}
-		o = append(o, objectMember{name, f.Value})
-	}
-	var questions []object
-	for _, q := range s.Questions {
-		questions = append(questions, skillQuestion(s.alone(q)))
-	}
-	o = append(o, objectMember{"questions", questions})
-	text, err := json.MarshalIndent(o, "", "  ")
-	return string(text) + "\n", err
-}
-
-// skillQuestion writes a question with the names that the skill (001) gives its members.
-func skillQuestion(q Question) object {
-	o := object{{"id", q.ID}, {"question", q.Text}}
-	o.add("header", q.Header)
-	o.add("context", q.Context)
-	if len(q.Options) > 0 {
-		o = append(o, objectMember{"options", q.Options})
-	}
-	o = append(o, objectMember{"multiSelect", q.MultiSelect})
-	o.add("validate", q.Validate)
-	if q.Optional {
-		o = append(o, objectMember{"optional", true})
-	}
-	if q.Urgent {
-		o = append(o, objectMember{"urgent", true})
-	}
-	return o
 }

@@ -70,11 +70,99 @@ func TestBashResultCountsIfTheCommandPrintsIt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.ToolCall("Bash", nil)
-			got := s.Bash(c.command, c.output)
+			got := s.Bash(c.command, c.output, false)
 			if (len(got) == 1) != c.want {
-				t.Errorf("heard %v, want %v\nprints %q", heard(got), c.want, printedBy(c.command))
+				t.Errorf("heard %v, want %v\nprints %q", heard(got), c.want, printedBy(c.command, false))
 			}
 		})
+	}
+}
+
+// A marker that the command may never print comes from the file that it shows.
+func TestAMarkerCountsOnlyIfItsCommandSurelyRuns(t *testing.T) {
+	const marker = "printf WORKFLOW_COMPLETE"
+	// Whether it counts where the call has succeeded, and where it has failed. What succeeds and ends with && has run all of that.
+	for command, want := range map[string]struct{ succeeded, failed bool }{
+		marker:                                    {true, true},
+		"cat notes.md; " + marker:                 {true, true},
+		marker + "; cat notes.md":                 {true, true},
+		marker + " && cat notes.md":               {true, true},
+		"{ cat notes.md; " + marker + "; }":       {true, true},
+		"(cat notes.md; " + marker + ")":          {true, true},
+		"(exit 1); cat notes.md; " + marker:       {true, true},
+		"cat notes.md | grep x; " + marker:        {true, true},
+		"f() { " + marker + "; }; cat n; f":       {true, true},
+		"true && " + marker:                       {true, true}, // nothing else prints
+		"if [ -f x ]; then " + marker + "; fi":    {true, true},
+		"cat notes.md && " + marker:               {true, false},
+		"make && ./notify && " + marker:           {true, false},
+		"set -e; ./build; " + marker:              {true, false},
+		"cat notes.md | { " + marker + "; }":      {true, true},
+		"case x in y) " + marker + ";; esac; cat": {true, true},
+
+		"if [ -f x ]; then cat notes.md; " + marker + "; fi":                       {true, true}, // they run together
+		"while true; do case $x in a) make ;; esac; " + marker + "; exit 0; done":  {true, true},
+		"[ -f x ] || exit 1; cat notes.md; " + marker + "; exit 0":                 {true, true},
+		"[ -f x ] || exit; cat notes.md; " + marker:                                {true, true},
+		"cat notes.md; [ -f x ] || exit 1; " + marker:                              {true, false},
+		"cat notes.md; [ -f x ] || exit; " + marker:                                {},
+		"if [ -f x ]; then " + marker + "; else cat notes.md; fi":                  {},
+		"if [ -f x ]; then cat notes.md; elif y; then " + marker + "; fi":          {},
+		"if [ -f x ]; then cat notes.md; exit; " + marker + "; fi":                 {},
+		"if [ -f x ]; then " + marker + "; fi; if [ -f x ]; then cat notes.md; fi": {},
+		"false && " + marker + "; cat notes.md":                                    {},
+		"true || " + marker + "; cat notes.md":                                     {},
+		"cat notes.md || " + marker:                                                {},
+		"cat notes.md; exit; " + marker:                                            {},
+		"cat notes.md; exec true; " + marker:                                       {},
+		"exec cat notes.md; " + marker:                                             {},
+		"[ -f x ] && exit; cat notes.md; " + marker:                                {true, true},
+		"eval \"$X\"; cat notes.md; " + marker:                                     {},
+		"$X; " + marker:                                                            {},
+		"if false; then " + marker + "; fi; cat notes.md":                          {},
+		"if cat notes.md; then :; else " + marker + "; fi":                         {},
+		"while false; do " + marker + "; done; cat notes.md":                       {},
+		"for x in $Y; do " + marker + "; done; cat notes.md":                       {},
+		"case x in y) " + marker + ";; esac; cat notes.md":                         {},
+		"f() { " + marker + "; }; cat notes.md":                                    {},
+		"f() { return; " + marker + "; }; cat notes.md; f":                         {},
+		"printf() { cat notes.md; }; " + marker:                                    {},
+		"cat notes.md; " + marker + " > log":                                       {},
+		"cat notes.md; " + marker + " | cat > log":                                 {},
+		"cat notes.md; " + marker + " 2>/dev/null >&2":                             {},
+		marker + " >&2 2>/dev/null; false && " + marker + "; cat n":                {true, true},
+		"X=$(cat notes.md); echo \"$X\"; false && " + marker:                       {true, false},
+		"cat <<E\n$(cat notes.md)\nE\nfalse && " + marker:                          {true, false},
+		"false && " + marker + "; cat":                                             {true, true}, // of no input
+		"false && " + marker + "; cat < notes.md":                                  {},
+		"false && " + marker + "; cat notes.md | cat":                              {},
+		"false && " + marker + "; declare -p":                                      {},
+		"trap 'cat notes.md' EXIT; false && " + marker:                             {},
+		"cat notes.md; echo 'x\\nWORKFLOW_COMPLETE'":                               {},
+		"false && " + marker + "; ! cat notes.md":                                  {},
+		"! true && " + marker + "; cat notes.md":                                   {},
+		"cat notes.md & false && " + marker:                                        {true, false},
+		"./build && cat notes.md || " + marker:                                     {},
+		"false && { cat notes.md; " + marker + "; }; cat notes.md":                 {},
+		"f() { f; }; f; false && " + marker:                                        {},
+		"false && " + marker + "; cat notes.md # " + marker:                        {},
+		"cat notes.md; " + strings.Repeat(": x;", maxCommand) + marker:             {}, // too long to be read
+	} {
+		for failed, want := range map[bool]bool{false: want.succeeded, true: want.failed} {
+			s := NewScanner(Config{AgentID: me})
+			s.ToolCall("Bash", nil)
+			s.Bash(command, "WORKFLOW_COMPLETE\n", failed)
+			if got := len(s.EndTurn("")) == 1; got != want {
+				t.Errorf("%.100q, failed %t: heard %t, want %t", command, failed, got, want)
+			}
+		}
+	}
+}
+
+// However deep it goes, a command is read in time and memory that a supervisor has.
+func TestAHostileCommandIsReadWithinBounds(t *testing.T) {
+	for _, piece := range []string{"(", "$(", "{ ", "if ", "`", "\"$(", "${x:-", "((", "f() {", "a && ", "<<E\n", "! ", "case x in x) ", "f() { f; f; };f;", "while "} {
+		printedBy(strings.Repeat(piece, maxCommand/len(piece)), false)
 	}
 }
 
@@ -87,13 +175,13 @@ func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
 	}{
 		{"nothing follows", func(*Scanner) {}, []string{"stop_work missing_field"}},
 		{"text follows", func(s *Scanner) { s.BeginMessage(Main, "2"); s.Text("one\n\ntwo\n\nthree") }, []string{"stop_work missing_field"}},
-		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash", nil); s.Bash("ls", "a") }, []string{"stop_work missing_field"}},
+		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash", nil); s.Bash("ls", "a", false) }, []string{"stop_work missing_field"}},
 		{"another tool follows", func(s *Scanner) { s.ToolCall("Edit", nil) }, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.ToolCall("Bash", nil)
-			same(t, heard(s.Bash(echo, stop("-"))), []string{})
+			same(t, heard(s.Bash(echo, stop("-"), false)), []string{})
 			c.feed(s)
 			same(t, heard(s.AtEnd()), c.want)
 			same(t, heard(s.EndTurn("")), c.want)
@@ -104,7 +192,7 @@ func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
 
 func TestBashResultOfAnotherAgentIsForeign(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
-	same(t, heard(s.Bash("echo '"+stop("bg-2")+"'", stop("bg-2"))), []string{"stop_work foreign"})
+	same(t, heard(s.Bash("echo '"+stop("bg-2")+"'", stop("bg-2"), false)), []string{"stop_work foreign"})
 }
 
 func FuzzPrintedBy(f *testing.F) {
@@ -113,7 +201,7 @@ func FuzzPrintedBy(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		n := 0
-		for _, line := range printedBy(command) {
+		for _, line := range printedBy(command, len(command)%2 == 0) {
 			n += len(line)
 		}
 		if n > 2*MaxBlock+len(command) {

@@ -93,15 +93,9 @@ var hostileUnits = map[string]string{
 }
 
 func BenchmarkBlock(b *testing.B) {
-	sig := Signal{
-		Kind: Clarification, AgentID: "a-1", Timestamp: "2026-01-11T08:45:00Z",
-		Fields:    []Field{{"reason", "two readings: both valid"}, {"current_state", "a\nb"}},
-		Questions: []Question{{ID: "Q1", Text: "Which?", Options: []Option{{Label: "one"}, {Label: "two"}}}},
-	}
-	text, err := Encode(sig)
-	if err != nil {
-		b.Fatal(err)
-	}
+	const text = "[CLARIFICATION_NEEDED]\nagent_id: a-1\ntimestamp: 2026-01-11T08:45:00Z\nreason: \"two readings: both valid\"\n" +
+		"current_state: |\n  a\n  b\nquestions:\n  - question_id: Q1\n    text: Which?\n    options:\n      - label: one\n      - label: two\n" +
+		"[/CLARIFICATION_NEEDED]\n"
 	for b.Loop() {
 		if got := Scan(text, "a-1"); len(got) != 1 {
 			b.Fatal("the block is not heard")

@@ -107,7 +107,7 @@ func bySubagent(text string) func(s *Scanner) []Signal {
 func printed(command, text string) func(s *Scanner) []Signal {
 	return func(s *Scanner) []Signal {
 		s.ToolCall("Bash", nil)
-		return s.Bash(command, text)
+		return s.Bash(command, text, false)
 	}
 }
 

@@ -26,7 +26,7 @@
 //
 // Use a [Scanner] for each conversation: feed it the text as it arrives, split
 // anywhere, and tell it where messages, tool calls and turns end; it returns each [Signal] at the moment it counts.
-// [Scan] reads a whole text at once, [Encode] writes a signal so that the scanner reads it back.
+// [Scan] reads a whole text at once.
 //
 // Where the supervisor serves its [Tools] inside the agent, a call of one says the same: [Served] reads it.
 //
@@ -37,7 +37,7 @@
 //   - With this agent's id it counts at once. With another id, or a placeholder, it is flagged [Signal.Foreign].
 //   - With no id, which the older forms hardly ever have, it counts only at the end of the last message of a turn.
 //   - An escalation counts only if its question file exists, which the caller tells ([Config.Escalated]).
-//   - In the result of a Bash command it counts if the command itself prints it.
+//   - In the result of a Bash command it counts if the command itself surely prints it.
 //
 // What an agent prints is not to be trusted: memory is bounded whatever comes, time is linear in the input, and text
 // taken from a signal carries no control characters. An id that is no plain file name is a problem, never a path.

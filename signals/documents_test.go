@@ -54,7 +54,7 @@ func TestExamplesOfTheOlderDocuments(t *testing.T) {
 			}
 			if c.script != "" {
 				s.ToolCall("Bash", nil)
-				s.Bash(printedIn(t, c.script), output)
+				s.Bash(printedIn(t, c.script), output, false)
 			} else {
 				s.Text(output)
 			}

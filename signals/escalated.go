@@ -77,7 +77,3 @@ func isFileName(id string) bool {
 	}
 	return true
 }
-
-func encodeEscalated(s Signal) (string, error) {
-	return questionEscalated + s.Field("question_id") + "\n", nil
-}

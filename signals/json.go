@@ -1,10 +1,8 @@
 package signals
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	yaml "go.yaml.in/yaml/v4"
 )
@@ -81,10 +79,10 @@ func (o *openObject) add(_, trimmed string, at turning) verdict {
 	if trimmed == "" {
 		return more
 	}
-	if o.quote != 0 && (namedMember.MatchString(trimmed) || strings.Trim(trimmed, "]}, ") == "") {
+	if o.quote != 0 && (namedMember().MatchString(trimmed) || strings.Trim(trimmed, "]}, ") == "") {
 		o.quote = 0 // a string that was left open, not one of several lines
 	}
-	if o.quote == 0 && !memberLine(trimmed) && !(o.script && scriptLine.MatchString(trimmed)) {
+	if o.quote == 0 && !memberLine(trimmed) && !(o.script && scriptLine().MatchString(trimmed)) {
 		return over
 	}
 	o.typed = o.typed || strings.Contains(trimmed, "signal_type")
@@ -125,9 +123,9 @@ func (o *openObject) feed(line string) int {
 }
 
 // A line of a literal that has no colon: a spread, a name by itself, the end of a call.
-var scriptLine = regexp.MustCompile(`^(?:\.\.\.[\w.]+|[\w.$]+|[)}\]]+);?,?$`)
+var scriptLine = lazily(`^(?:\.\.\.[\w.]+|[\w.$]+|[)}\]]+);?,?$`)
 
-var namedMember = regexp.MustCompile(`^"[A-Za-z_]+"\s*:`)
+var namedMember = lazily(`^"[A-Za-z_]+"\s*:`)
 
 // memberLine reports whether a trimmed line can be one of a printed object: a bracket, a value, or a name and a colon.
 func memberLine(line string) bool {
@@ -157,7 +155,7 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 	members, jsonErr := objectMembers(text)
 	typed := func(m member) bool { return snake(m.name) == "signal_type" }
 	if members == nil || jsonErr != nil && !slices.ContainsFunc(members, typed) {
-		name := salvageType.FindStringSubmatch(text)
+		name := salvageType().FindStringSubmatch(text)
 		if name == nil || formNamed(name[1]) == nil {
 			return Signal{}, nil, false
 		}
@@ -224,11 +222,8 @@ func takeMember(members *[]member, name string) (member, bool) {
 }
 
 var (
-	salvageType = regexp.MustCompile(`signal_type["']?\s*:\s*["']?([A-Za-z_]+)`)
-	// Compiled when it is needed, which is hardly ever: that {1,200} would take half a millisecond of every command.
-	salvageID = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`agent_id["']?\s*:\s*["']?([^"'\s,}]{1,200})`)
-	})
+	salvageType = lazily(`signal_type["']?\s*:\s*["']?([A-Za-z_]+)`)
+	salvageID   = lazily(`agent_id["']?\s*:\s*["']?([^"'\s,}]{1,200})`)
 )
 
 // salvage makes a question of a signal that cannot be read, so that a person sees what the agent wanted.

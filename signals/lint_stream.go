@@ -62,6 +62,7 @@ type streamBlock struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	Content   streamBlocks    `json:"content"`
+	IsError   bool            `json:"is_error"`
 }
 
 // streamBlocks is the content of a message or of a result: blocks, or one text.
@@ -108,7 +109,7 @@ type conversation struct {
 	*linter
 	line   int             // of the file
 	calls  map[string]call // by their ids, of this turn
-	spoke  bool            // the main conversation had a text since the last result
+	wrote  bool            // the main conversation had a text since the last result
 	launch int             // of our log
 }
 
@@ -189,7 +190,7 @@ func (c *conversation) message(l streamLine) {
 	case "raw":
 		c.scanner.BeginMessage(Main, "raw")
 		c.place(&c.scanner.main)
-		c.hear(c.scanner.Text(l.Text))
+		c.read(c.scanner.Text(l.Text))
 	case "assistant":
 		if l.APIError || l.APIErrorInFile {
 			return
@@ -211,22 +212,22 @@ func (c *conversation) message(l streamLine) {
 		}
 	case "result":
 		text := l.Result
-		if c.spoke {
+		if c.wrote {
 			text = "" // it repeats the last message
 		}
 		c.endTurn(text)
-		c.spoke = false
+		c.wrote = false
 	}
 }
 
 func (c *conversation) text(src Source, id, text string) {
-	c.spoke = c.spoke || src == Main && strings.TrimSpace(text) != ""
+	c.wrote = c.wrote || src == Main && strings.TrimSpace(text) != ""
 	s := c.scanner
 	s.BeginMessage(src, id)
 	s.BeginBlock()
 	c.place(s.machine(src))
-	c.hear(s.Text(text))
-	c.hear(s.EndBlock())
+	c.read(s.Text(text))
+	c.read(s.EndBlock())
 }
 
 // user takes what was said to the agent: results of its calls, and messages.
@@ -301,7 +302,7 @@ func (c *conversation) result(b streamBlock) {
 	s := c.scanner
 	s.begin()
 	before := len(s.bash)
-	found := s.Bash(open.command, bounded(b.Content.text(), maxResult))
+	found := s.Bash(open.command, bounded(b.Content.text(), maxResult), b.IsError)
 	for i := range s.bash[before:] { // to be heard at the end of the turn
 		sig := &s.bash[before+i]
 		sig.Line, sig.EndLine = c.line*inLine, c.line*inLine
@@ -324,7 +325,7 @@ func (c *conversation) here(sigs []Signal) []Signal {
 func (c *conversation) endTurn(result string) {
 	c.scanner.begin()
 	c.place(&c.scanner.main)
-	c.hear(c.scanner.EndTurn(result))
+	c.read(c.scanner.EndTurn(result))
 	problems := c.scanner.Problems()
 	for i := range problems {
 		problems[i].Line = c.at(problems[i].Line)
@@ -347,7 +348,7 @@ func (c *conversation) at(n int) int {
 }
 
 // hear takes signals from the scanner.
-func (c *conversation) hear(sigs []Signal) {
+func (c *conversation) read(sigs []Signal) {
 	for i := range sigs {
 		s := &sigs[i]
 		end := s.EndLine

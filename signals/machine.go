@@ -16,12 +16,12 @@ type machine struct {
 
 	fence   fence
 	message int // counts the messages of this turn
-	spoke   bool
+	wrote   bool
 	open    *opened
 	suspect suspect
 	strays  []Problem        // of this turn, belonging to no signal
 	tail    *tail            // nil where signals without an id are heard like all others
-	hear    func(finding)    // is given each signal that ended, but for those in the tail
+	emit    func(finding)    // is given each signal that ended, but for those in the tail
 	read    map[[32]byte]int // the texts of signals heard in this turn, and how many lines of each belong to it
 }
 
@@ -42,7 +42,7 @@ type finding struct {
 }
 
 func newMachine(t *tail, hear func(finding)) machine {
-	return machine{tail: t, hear: hear, read: make(map[[32]byte]int)}
+	return machine{tail: t, emit: hear, read: make(map[[32]byte]int)}
 }
 
 // quiet reports whether nothing waits for what the next line says.
@@ -64,7 +64,7 @@ func (m *machine) text(p string) {
 			m.endLine()
 		} else if line := p[:end]; m.quiet() && ordinary(line) {
 			m.n++
-			m.spoke = m.spoke || strings.TrimSpace(line) != ""
+			m.wrote = m.wrote || strings.TrimSpace(line) != ""
 		} else {
 			m.line(line)
 		}
@@ -115,7 +115,7 @@ func (m *machine) line(raw string) {
 	}
 	line := cleanLine(raw)
 	trimmed := strings.TrimSpace(line)
-	m.spoke = m.spoke || trimmed != ""
+	m.wrote = m.wrote || trimmed != ""
 	around := m.fence
 	at := m.fence.feed(trimmed)
 	if m.open != nil && m.inside(line, trimmed, at) {
@@ -241,7 +241,7 @@ func (m *machine) endOpen(closed bool) {
 	if !closed && o.end >= 0 {
 		o.lines, after = o.lines[:o.end], o.lines[o.end:]
 	}
-	used, ok := m.hearOpen(o)
+	used, ok := m.emitOpen(o)
 	if ok {
 		m.prose("") // a signal is no text, but it ends a paragraph
 	} else {
@@ -255,9 +255,9 @@ func (m *machine) endOpen(closed bool) {
 	}
 }
 
-// hearOpen reads a signal and passes it on. It returns how many of its lines belong to it, or false if it is none. The
+// emitOpen reads a signal and passes it on. It returns how many of its lines belong to it, or false if it is none. The
 // same text again in one turn is the same signal and not read again, which makes repetition cheap.
-func (m *machine) hearOpen(o *opened) (used int, ok bool) {
+func (m *machine) emitOpen(o *opened) (used int, ok bool) {
 	raw := o.head
 	if len(o.lines) > 0 {
 		raw += "\n" + strings.Join(o.lines, "\n")
@@ -289,7 +289,7 @@ func (m *machine) hearOpen(o *opened) (used int, ok bool) {
 		if sig.AgentID != "" && len(m.read) < MaxSignals {
 			m.read[key] = used
 		}
-		m.hear(f)
+		m.emit(f)
 	case o.message == m.message:
 		m.strays = m.tail.add(ending{finding: f, key: key, fenced: o.fence.width > 0 || o.fenced()}, m.strays)
 	}
@@ -342,7 +342,7 @@ func (m *machine) finish() {
 // clone copies the machine; hear is where the copy's signals go.
 func (m *machine) clone(hear func(finding)) machine {
 	c := *m
-	c.hear = hear
+	c.emit = hear
 	c.partial = slices.Clone(m.partial)
 	c.strays = slices.Clone(m.strays)
 	c.read = maps.Clone(m.read)

@@ -32,8 +32,6 @@ func (openMarker) printedBy(lines []string) bool {
 
 func (o openMarker) clone() collector { return o }
 
-func encodeMarker(Signal) (string, error) { return workflowComplete + "\n", nil }
-
 // wholeLine is what the collectors of signals of one line have in common.
 type wholeLine struct{}
 

@@ -124,7 +124,7 @@ func TestOlderFormsFromBash(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				s := NewScanner(Config{AgentID: me})
 				s.ToolCall("Bash", nil)
-				s.Bash(c.command, text)
+				s.Bash(c.command, text, false)
 				if c.then != "" {
 					s.ToolCall(c.then, nil)
 				}
@@ -193,7 +193,7 @@ func TestEscalationNeedsItsQuestionFile(t *testing.T) {
 			s.Text(c.in)
 			if c.bash != "" {
 				s.ToolCall("Bash", nil)
-				s.Bash("./agent.sh", c.bash)
+				s.Bash("./agent.sh", c.bash, false)
 			}
 			if got := s.EndTurn(""); len(got) != c.want {
 				t.Errorf("heard %v", heard(got))
@@ -217,7 +217,7 @@ func TestEscalationPrintedByACommandIsTheOneItNames(t *testing.T) {
 	} {
 		t.Run(c.command, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
-			s.Bash(c.command, "QUESTION_ESCALATED:q1\n")
+			s.Bash(c.command, "QUESTION_ESCALATED:q1\n", false)
 			if got := s.EndTurn(""); len(got) != c.want {
 				t.Errorf("heard %v", heard(got))
 			}

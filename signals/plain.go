@@ -27,7 +27,8 @@ func plainObject(text string) string {
 			b.WriteByte('"')
 			size = len(text) - len(rest)
 		case strings.HasPrefix(text, "//"):
-			size = len(line(text))
+			comment, _, _ := strings.Cut(text, "\n")
+			size = len(comment)
 		case strings.HasPrefix(text, "/*"):
 			if _, rest, closed := strings.Cut(text, "*/"); closed {
 				size = len(text) - len(rest)

@@ -26,11 +26,11 @@ var (
 )
 
 var (
-	numberedID = regexp.MustCompile(`^[Qq](?:uestion)?[ _-]?\d{1,4}$`)
+	numberedID = lazily(`^[Qq](?:uestion)?[ _-]?\d{1,4}$`)
 	// A question given as text: "Q1: Which?"
-	numberedText = regexp.MustCompile(`^([Qq]\d{1,4})[:.)]\s+`)
+	numberedText = lazily(`^([Qq]\d{1,4})[:.)]\s+`)
 	// The letter or number before an option: "A) ", "(A) ", "1. ", "**A)** ".
-	optionMark = regexp.MustCompile(`^(\*\*)?(?:[Oo]ption )?(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])(\*\*)?\s+`)
+	optionMark = lazily(`^(\*\*)?(?:[Oo]ption )?(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])(\*\*)?\s+`)
 )
 
 // ownQuestion are the names of what is said of a single question, beside its context, by a signal that holds it among
@@ -47,7 +47,7 @@ var ownQuestion = map[string]string{
 // numbers. If it has questions, they are left as they are.
 func gathered(members []member) []member {
 	has := func(is func(m member) bool) bool { return slices.ContainsFunc(members, is) }
-	numbered := func(m member) bool { return numberedID.MatchString(m.name) }
+	numbered := func(m member) bool { return numberedID().MatchString(m.name) }
 	several := has(numbered)
 	switch {
 	case has(func(m member) bool { return snake(m.name) == "questions" && m.text() != "" }):
@@ -83,7 +83,7 @@ func gathered(members []member) []member {
 // isQuestionMember reports whether a name can stand in a question or in one of its options.
 func isQuestionMember(name string) bool {
 	s := snake(name)
-	return questionMembers[s] != "" || s == "label" || s == "description" || s == "preview" || numberedID.MatchString(name)
+	return questionMembers[s] != "" || s == "label" || s == "description" || s == "preview" || numberedID().MatchString(name)
 }
 
 // readQuestions reads all spellings of questions: a list of maps or of texts, a map of ids, or one text.
@@ -101,7 +101,7 @@ func (s *Signal) readQuestions(m member) {
 		}
 	case n.Kind == yaml.MappingNode && !isOneQuestion(n):
 		for _, inner := range mapMembers(n) {
-			if numberedID.MatchString(inner.name) || inner.node.Kind == yaml.MappingNode {
+			if numberedID().MatchString(inner.name) || inner.node.Kind == yaml.MappingNode {
 				s.readQuestion(inner.node, inner.name)
 			} else {
 				s.readQuestion(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: inner.name + ": " + inner.text(), Line: inner.line}, "")
@@ -115,9 +115,9 @@ func (s *Signal) readQuestions(m member) {
 // innerList reads a text of which every entry is marked as one of a list, as agents write below "questions: |".
 func innerList(text string) *yaml.Node {
 	lines := strings.Split(text, "\n")
-	if numberedText.MatchString(lines[0]) {
+	if numberedText().MatchString(lines[0]) {
 		for i, line := range lines {
-			if numberedText.MatchString(line) {
+			if numberedText().MatchString(line) {
 				lines[i] = "- " + line
 			}
 		}
@@ -148,7 +148,7 @@ func (s *Signal) readQuestion(n *yaml.Node, id string) {
 		s.questionMap(n, &q)
 	} else {
 		q.Text = nodeText(n)
-		if m := numberedText.FindStringSubmatch(q.Text); m != nil && q.ID == "" {
+		if m := numberedText().FindStringSubmatch(q.Text); m != nil && q.ID == "" {
 			q.ID, q.Text = m[1], q.Text[len(m[0]):]
 		}
 	}
@@ -196,7 +196,7 @@ func (s *Signal) questionMap(n *yaml.Node, q *Question) {
 			q.Validate = m.text()
 			s.checkValidate(m.line, q.Validate)
 		default:
-			if numberedID.MatchString(m.name) && q.Text == "" {
+			if numberedID().MatchString(m.name) && q.Text == "" {
 				q.ID, q.Text = m.name, m.text()
 				continue
 			}
@@ -280,11 +280,11 @@ func readOptions(n *yaml.Node) []Option {
 }
 
 // A label in bold, and what is said of it.
-var boldLabel = regexp.MustCompile(`^\*\*([^*]+?):?\*\*(?:\s*[:–—-])?\s+(.+)$`)
+var boldLabel = lazily(`^\*\*([^*]+?):?\*\*(?:\s*[:–—-])?\s+(.+)$`)
 
 // plainOption reads an option that is mere text.
 func plainOption(text string) Option {
-	if m := boldLabel.FindStringSubmatch(text); m != nil {
+	if m := boldLabel().FindStringSubmatch(text); m != nil {
 		return Option{Label: m[1], Description: m[2]}
 	}
 	return Option{Label: text}
@@ -311,7 +311,7 @@ func areMarked(options []Option) bool {
 
 // cutMark takes the letter or number off an option.
 func cutMark(text string) (label, mark string) {
-	m := optionMark.FindStringSubmatch(text)
+	m := optionMark().FindStringSubmatch(text)
 	if m == nil {
 		return text, ""
 	}
@@ -411,7 +411,7 @@ func splitOptions(text string) []string {
 
 // splitMarked splits "A) one B) two" before each mark; nil if there are no two in order.
 func splitMarked(text string) []string {
-	mark := strings.TrimSpace(optionMark.FindString(text))
+	mark := strings.TrimSpace(optionMark().FindString(text))
 	if !isMarkedAs(text, 0) {
 		return nil
 	}
@@ -482,7 +482,7 @@ func unreadable(raw string) string {
 
 const unreadableHead = "The agent sent what cannot be read. It wrote:\n"
 
-// Unasked tells whether nothing that a signal holds can be read as a question: the one that it has shows its raw text.
+// Unasked reports whether nothing that a signal holds can be read as a question: the one that it has shows its raw text.
 func (s Signal) Unasked() bool {
 	return len(s.Questions) == 1 && strings.HasPrefix(s.Questions[0].Text, unreadableHead)
 }

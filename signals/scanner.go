@@ -13,7 +13,7 @@ type Config struct {
 	AgentID string
 	// Accept are further ids that count as this agent's.
 	Accept []string
-	// Escalated tells whether a question file of that id exists which we did not write (000: questions/pending/ID.json).
+	// Escalated reports whether a question file of that id exists which we did not write (000: questions/pending/ID.json).
 	// It is asked while Bash, AtEnd and EndTurn run, with ids that are plain file names only. nil: there is none.
 	Escalated func(id string) bool
 	// AnyEscalation hears an escalation in text without its question file: for reading a text of long ago. In a Bash
@@ -65,7 +65,7 @@ func NewScanner(c Config) *Scanner {
 }
 
 func (s *Scanner) reset() {
-	s.main, s.sub = newMachine(&tail{}, s.hearMain), newMachine(nil, s.hearSub)
+	s.main, s.sub = newMachine(&tail{}, s.readMain), newMachine(nil, s.readSub)
 	s.current = [2]string{}
 	s.now, s.bash, s.out, s.lost, s.ended = Main, nil, nil, nil, false
 	s.seen, s.counts = make(map[string]bool), make(map[bool]int)
@@ -136,12 +136,13 @@ func (s *Scanner) ToolCall(name string, input []byte) []Signal {
 // Bash takes the command and the result of one Bash call of the main conversation. Signals in the result count if the
 // command itself prints their markers, an escalation also if its question file exists: those with an id at once, those
 // without at the end of the turn. Lines are numbered within the result.
-func (s *Scanner) Bash(command, output string) []Signal {
+// failed says that the call has ended with an error.
+func (s *Scanner) Bash(command, output string, failed bool) []Signal {
 	s.begin()
-	if printed := printedBy(command); len(printed) > 0 || s.filed != nil {
+	if printed := printedBy(command, failed); len(printed) > 0 || s.filed != nil {
 		m := newMachine(nil, func(f finding) {
 			if f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal) {
-				s.hearBash(f.Signal)
+				s.readBash(f.Signal)
 			}
 		})
 		m.text(output)
@@ -150,7 +151,7 @@ func (s *Scanner) Bash(command, output string) []Signal {
 	return s.take()
 }
 
-func (s *Scanner) hearBash(sig Signal) {
+func (s *Scanner) readBash(sig Signal) {
 	switch {
 	case sig.AgentID != "":
 		s.admit(sig)
@@ -164,7 +165,7 @@ func (s *Scanner) hearBash(sig Signal) {
 // AtEnd returns what EndTurn would return if the turn ended here, and changes nothing.
 func (s *Scanner) AtEnd() []Signal {
 	c := *s
-	c.main, c.sub = s.main.clone(c.hearMain), s.sub.clone(c.hearSub)
+	c.main, c.sub = s.main.clone(c.readMain), s.sub.clone(c.readSub)
 	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
 	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
 	return c.EndTurn("")
@@ -176,7 +177,7 @@ func (s *Scanner) AtEnd() []Signal {
 func (s *Scanner) EndTurn(result string) []Signal {
 	s.begin()
 	s.main.endLine()
-	if !s.main.spoke && result != "" {
+	if !s.main.wrote && result != "" {
 		s.main.beginMessage()
 		s.main.text(result)
 	}
@@ -204,9 +205,9 @@ func (s *Scanner) Problems() []Problem {
 	return all
 }
 
-func (s *Scanner) hearMain(f finding) { s.admit(f.Signal) }
+func (s *Scanner) readMain(f finding) { s.admit(f.Signal) }
 
-func (s *Scanner) hearSub(f finding) {
+func (s *Scanner) readSub(f finding) {
 	if f.AgentID != "" {
 		s.admit(f.Signal)
 	}

@@ -15,7 +15,7 @@ type answerSheet struct {
 	running    *string     // the text that the next line may go on with
 	more       []string    // lines that go on with it
 	lines      int         // that were taken
-	aside      int         // lines before a paragraph that stands between a question and its options, if they come; or 0
+	unmatched  int         // lines before a paragraph that stands between a question and its options, if they come; or 0
 }
 
 type sheetQuestion struct {
@@ -42,13 +42,13 @@ func (a *answerSheet) take(p part, trimmed string, line int) {
 		a.name(trimmed, line)
 	case textPart:
 		if len(a.questions) > 0 {
-			a.aside, a.running = a.lines, new(string)
+			a.unmatched, a.running = a.lines, new(string)
 			break
 		}
 		a.paragraphs = append(a.paragraphs, paragraph{text: trimmed, line: line})
 		a.running = &a.paragraphs[len(a.paragraphs)-1].text
 	case optionPart:
-		a.aside = 0
+		a.unmatched = 0
 		q := a.question(line)
 		label, bulleted := cutBullet(trimmed)
 		if !bulleted && isMarkedAs(trimmed, len(q.options)) {
@@ -79,7 +79,7 @@ func (a *answerSheet) used(n int) {
 
 // name takes a line with a name.
 func (a *answerSheet) name(trimmed string, line int) {
-	a.aside = 0
+	a.unmatched = 0
 	meaning, name, value, _ := namedLine(trimmed)
 	if meaning == "" {
 		a.members = append(a.members, member{name: name, line: line, node: textNode(unquoted(value), line)})
@@ -94,7 +94,7 @@ func (a *answerSheet) name(trimmed string, line int) {
 	switch meaning {
 	case "text":
 		q.hasText = true
-		if numberedID.MatchString(name) {
+		if numberedID().MatchString(name) {
 			q.members = append(q.members, Field{"id", name})
 		}
 	case "options":
@@ -135,8 +135,8 @@ func (a *answerSheet) close(used int, bare bool) ([]member, int) {
 		}
 		a.question(a.paragraphs[0].line)
 	}
-	if a.aside > 0 {
-		used = a.aside
+	if a.unmatched > 0 {
+		used = a.unmatched
 	}
 	if len(a.questions) == 0 {
 		return a.members, used

@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -64,7 +62,7 @@ func (o *openTask) read(c collected) (Signal, []Problem, bool) {
 	if c.closed {
 		text = strings.TrimRight(text, "); \t\n")
 	}
-	if !needsInput.MatchString(text) {
+	if !needsInput().MatchString(text) {
 		return Signal{}, nil, false
 	}
 	members, err := objectMembers(text)
@@ -81,7 +79,7 @@ func (o *openTask) read(c collected) (Signal, []Problem, bool) {
 	return sig, nil, true
 }
 
-var needsInput = regexp.MustCompile(`needs_?[iI]nput`)
+var needsInput = lazily(`needs_?[iI]nput`)
 
 // readTask reads the object that a TaskUpdate is called with. It is no signal unless its metadata asks for input.
 func readTask(members []member, line int, raw string) (Signal, bool) {
@@ -107,10 +105,10 @@ func readTask(members []member, line int, raw string) (Signal, bool) {
 
 // isVariable reports whether a value is a name of JavaScript, which does not tell what it stands for.
 func isVariable(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Line > 0 && variable.MatchString(n.Value)
+	return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Line > 0 && variable().MatchString(n.Value)
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_$][\w$.]*$`)
+var variable = lazily(`^[A-Za-z_$][\w$.]*$`)
 
 // taskCall reads the input of a call of TaskUpdate.
 func taskCall(input []byte) (Signal, bool) {
@@ -121,42 +119,4 @@ func taskCall(input []byte) (Signal, bool) {
 	sig, ok := readTask(mapMembers(n), 1, string(input))
 	sig.Raw = bounded(cleanText(string(input)), MaxRaw)
 	return sig, ok
-}
-
-func encodeTask(s Signal) (string, error) {
-	var o, metadata object
-	fields := s.Fields
-	if len(fields) > 0 && fields[0].Name == "task_id" {
-		o = append(o, objectMember{"taskId", fields[0].Value})
-		fields = fields[1:]
-	}
-	metadata.add("agent_id", s.AgentID)
-	metadata.add("timestamp", s.Timestamp)
-	metadata = append(metadata, objectMember{"needs_input", true})
-	for _, f := range fields {
-		metadata = append(metadata, objectMember{f.Name, f.Value})
-	}
-	mixes := func(f Field) bool { return ownQuestion[snake(f.Name)] != "" || numberedID.MatchString(f.Name) }
-	if len(s.Questions) == 1 && isPlainQuestion(s.alone(s.Questions[0])) && !slices.ContainsFunc(fields, mixes) {
-		q := s.Questions[0]
-		metadata = append(metadata, objectMember{"question", q.Text})
-		if labels := plainLabels(q.Options); labels != nil {
-			metadata = append(metadata, objectMember{"question_options", labels})
-		}
-	} else {
-		var questions []object
-		for _, q := range s.Questions {
-			questions = append(questions, skillQuestion(s.alone(q)))
-		}
-		metadata = append(metadata, objectMember{"questions", questions})
-	}
-	o = append(o, objectMember{"metadata", metadata})
-	text, err := json.Marshal(o)
-	return "TaskUpdate(" + string(text) + ")\n", err
-}
-
-// isPlainQuestion reports whether a question is only a text and labels.
-func isPlainQuestion(q Question) bool {
-	return q.ID == "Q1" && q.Header == "" && q.Context == "" && !q.MultiSelect && q.Validate == "" && !q.Optional && !q.Urgent &&
-		(len(q.Options) == 0 || plainLabels(q.Options) != nil)
 }

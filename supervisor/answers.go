@@ -8,12 +8,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file writes the answers as the agents read them, each in the form in which it was asked.
 
-// signalOf gives the signal that a question came from; the zero Signal if it came by a call.
-func signalOf(q *Question) signals.Signal {
+// SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
+func SignalOf(q *Question) signals.Signal {
 	var sig signals.Signal
 	if len(q.Signal) > 0 {
 		if err := json.Unmarshal(q.Signal, &sig); err != nil {
@@ -30,7 +31,7 @@ func (s State) answerText(group []*Question) string {
 		panic("supervisor: an answer to no question")
 	}
 	first := group[0]
-	sig := signalOf(first)
+	sig := SignalOf(first)
 	switch first.Kind {
 	case checkpoints.AskBlocker:
 		return stopAnswered(first, sig, s.commandOf(first))
@@ -45,7 +46,7 @@ func (s State) answerText(group []*Question) string {
 // clarified is that of a clarification.
 func (s State) clarified(group []*Question) string {
 	first := group[0]
-	sig := signalOf(first)
+	sig := SignalOf(first)
 	group = slices.DeleteFunc(slices.Clone(group), func(q *Question) bool { return q.State == checkpoints.QuestionWithdrawn })
 	switch sig.Dialect {
 	case signals.Awaiting:
@@ -65,7 +66,7 @@ func clarificationResponse(group []*Question, sig signals.Signal) string {
 	var b strings.Builder
 	b.WriteString("## CLARIFICATION RESPONSE\n\nYour questions have been answered:\n")
 	for _, q := range group {
-		fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, answerOf(q))
+		fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
 	}
 	b.WriteString("\n## RESUME INSTRUCTIONS\n")
 	line := func(name, value string) {
@@ -95,7 +96,7 @@ func stateFile(q *Question, sig signals.Signal) string {
 func restated(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
-		fmt.Fprintf(&b, "\n%s: %s\nAnswer: %s\n", q.Own, q.Text, answerOf(q))
+		fmt.Fprintf(&b, "\n%s: %s\nAnswer: %s\n", q.Own, q.Text, AnswerOf(q))
 	}
 	return b.String()
 }
@@ -103,7 +104,7 @@ func restated(group []*Question) string {
 // awaitingAnswered is 001, "Example 1", Step 4.
 func awaitingAnswered(group []*Question, state string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "USER_INPUT_RESPONSE\n%s\n", answersByID(group))
+	fmt.Fprintf(&b, "USER_INPUT_RESPONSE\n%s\n", AnswersByID(group))
 	if state != "" {
 		fmt.Fprintf(&b, "\nContinue from state file: %s\n", state)
 	}
@@ -111,15 +112,15 @@ func awaitingAnswered(group []*Question, state string) string {
 	return b.String()
 }
 
-// answersByID is a JSON object of the answers by the agent's own ids, in the order in which they were asked.
-func answersByID(group []*Question) json.RawMessage {
+// AnswersByID is a JSON object of the answers by the agent's own ids, in the order in which they were asked.
+func AnswersByID(group []*Question) json.RawMessage {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, q := range group {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: %s", encode(q.Own), encode(answerOf(q)))
+		fmt.Fprintf(&b, "%s: %s", text.JSON(q.Own), text.JSON(AnswerOf(q)))
 	}
 	return json.RawMessage(b.String() + "}")
 }
@@ -129,7 +130,7 @@ func pauseAnswered(group []*Question, state string) string {
 	var b strings.Builder
 	b.WriteString("USER_INPUT_RESPONSE\n")
 	for _, q := range group {
-		fmt.Fprintf(&b, "\nQuestion: %s\nAnswer: %s\n", q.Text, answerOf(q))
+		fmt.Fprintf(&b, "\nQuestion: %s\nAnswer: %s\n", q.Text, AnswerOf(q))
 		if letter := letterOf(q); letter != "" {
 			fmt.Fprintf(&b, "Letter: %s\n", letter)
 		}
@@ -157,7 +158,7 @@ func letterOf(q *Question) string {
 func escalationAnswered(group []*Question, checkpoint string) string {
 	var answers []string
 	for _, q := range group {
-		answers = append(answers, strings.TrimSuffix(answerOf(q), "."))
+		answers = append(answers, strings.TrimSuffix(AnswerOf(q), "."))
 	}
 	selected := strings.Join(answers, "; ") + ". Continue implementation."
 	if !slices.ContainsFunc(group, func(q *Question) bool { return q.Declined }) {
@@ -173,12 +174,12 @@ func escalationAnswered(group []*Question, checkpoint string) string {
 func taskAnswered(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
-		said := fmt.Sprintf("User chose: %q. Continue from where you left off.", answerOf(q))
+		said := fmt.Sprintf("User chose: %q. Continue from where you left off.", AnswerOf(q))
 		if q.Declined {
 			said = declined(q)
 		}
 		fmt.Fprintf(&b, "%s\n\nQuestion: %s\nSet in your task's metadata: {\"needs_input\": false, \"user_answer\": %s, \"answered_at\": %s}\n",
-			said, q.Text, encode(answerOf(q)), encode(q.AnsweredAt))
+			said, q.Text, text.JSON(AnswerOf(q)), text.JSON(q.AnsweredAt))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -188,12 +189,12 @@ func taskAnswered(group []*Question) string {
 func servedAnswer(group []*Question) string {
 	var lines []string
 	for _, q := range group {
-		answer := answerOf(q)
+		answer := AnswerOf(q)
 		switch labels := chosen(q); {
 		case len(labels) > 1 && slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(l, ", ") }):
-			answer = string(encode(labels))
+			answer = string(text.JSON(labels))
 		case len(group) > 1 && !q.Skipped && !q.Declined && !unquoted(answer):
-			answer = string(encode(answer))
+			answer = string(text.JSON(answer))
 		}
 		if len(group) > 1 {
 			answer = q.Own + ": " + answer
@@ -203,7 +204,7 @@ func servedAnswer(group []*Question) string {
 	return strings.Join(lines, "\n") + notShown(group)
 }
 
-// unquoted tells whether an answer is one line that is nothing but itself.
+// unquoted reports whether an answer is one line that is nothing but itself.
 func unquoted(answer string) bool {
 	return answer != "" && !strings.ContainsAny(answer[:1], `"([`) && !strings.ContainsAny(answer, "\r\n")
 }
@@ -235,8 +236,8 @@ func chosen(q *Question) []string {
 func notShown(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
-		if q.Cut != "" {
-			fmt.Fprintf(&b, "\n\n(%s was not shown whole: %s. Put what is long into a file and name the file.)", q.Own, q.Cut)
+		if q.Truncated != "" {
+			fmt.Fprintf(&b, "\n\n(%s was not shown whole: %s. Put what is long into a file and name the file.)", q.Own, q.Truncated)
 		}
 	}
 	return b.String()

@@ -70,18 +70,19 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, func(cfg *Config) { cfg.Hold = Forever })
+			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
 			ids := []string{"q-1", "q-2"}[:len(c.answers)]
-			s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: c.signal, Kept: withoutHand(c.kept), Naming: Naming{IDs: ids}}})
+			s.Do(Heard{Agent: Root, Launch: 1,
+				Named: Named{Signal: c.signal, Kept: withoutHand(c.kept), Naming: Naming{IDs: ids}}})
 			s.turnEnds()
 			for i, answer := range c.answers {
-				s.answers(ids[i], answer)
+				s.Answers(ids[i], answer)
 			}
 			if c.kept != nil {
 				s.plans("prepare q-1")
-				s.do(Prepared{Question: "q-1", Hand: c.kept.Hand})
+				s.Do(Prepared{Question: "q-1", Hand: c.kept.Hand})
 			}
-			text := s.delivers(1).Text
+			text := s.Delivers(1).Text
 			for _, want := range c.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in:\n%s", want, text)
@@ -101,49 +102,50 @@ func withoutHand(k *checkpoints.Kept) *checkpoints.Kept {
 }
 
 func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
-	s.do(Heard{Agent: root, Launch: 1, Named: Named{
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused, Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
 		Kept:   &checkpoints.Kept{Path: "/tmp/gone.json", Problem: "/tmp/gone.json is not there"}, Naming: Naming{IDs: []string{"q-1"}},
 	}})
 	s.turnEnds()
-	if q := s.state.Questions["q-1"]; !strings.Contains(q.Context, "/tmp/gone.json is not there") || q.State != checkpoints.QuestionOpen {
+	if q := s.State.Questions["q-1"]; !strings.Contains(q.Context, "/tmp/gone.json is not there") ||
+		q.State != checkpoints.QuestionOpen {
 		t.Errorf("the question: %+v", q)
 	}
-	s.answers("q-1", "this")
-	if text := s.delivers(1).Text; !strings.Contains(text, "Answer: this") {
+	s.Answers("q-1", "this")
+	if text := s.Delivers(1).Text; !strings.Contains(text, "Answer: this") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 
 // execAgent is a run of a command in claude's place, at its first launch.
-func execAgent(t *testing.T) *story {
-	s := &story{t: t}
-	s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: Config{
+func execAgent(t *testing.T) *Story {
+	s := &Story{T: t}
+	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: Config{
 		Exec: []string{"/bin/agent", "{}"}, Hold: DefaultHold, MaxHeld: -1, Retries: 2,
 	}})
-	s.do(Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask})
-	s.do(Started{Agent: root, Launch: 1, PID: 101, StartTicks: 1})
+	s.Do(Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask})
+	s.Do(Started{Agent: Root, Launch: 1, PID: 101, StartTicks: 1})
 	t.Cleanup(s.folds)
 	return s
 }
 
 // commandEnds ends the launch as procs tells of it.
-func (s *story) commandEnds(n int, failure ...string) {
-	s.t.Helper()
-	s.do(TurnEnded{Agent: root, Launch: n})
-	b := Ended{Agent: root, Launch: n, Outcome: "exit 0"}
+func (s *Story) commandEnds(n int, failure ...string) {
+	s.T.Helper()
+	s.Do(TurnEnded{Agent: Root, Launch: n})
+	b := Ended{Agent: Root, Launch: n, Outcome: "exit 0"}
 	if len(failure) > 0 {
 		b.Outcome, b.Failure.Kind, b.Failure.Reason = "exit 3", "exited", failure[0]
 	}
-	s.do(b)
-	s.do(Surveyed{Agent: root, Launch: n, Checkpoint: "what it said"})
+	s.Do(b)
+	s.Do(Surveyed{Agent: Root, Launch: n, Checkpoint: "what it said"})
 }
 
 func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
 	s := execAgent(t)
 	s.plansNot("deliver")
-	for _, d := range s.state.Deliveries {
+	for _, d := range s.State.Deliveries {
 		if d.State != checkpoints.DeliveryDelivered || !strings.Contains(d.Text, "## YOUR TASK\n\nChoose a database") {
 			t.Errorf("%s: %s", d.State, d.Text)
 		}
@@ -152,22 +154,31 @@ func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
 }
 
 func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
-	report := Heard{Agent: root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Fields: []signals.Field{{Name: "status", Value: "success"}}}}}
+	report := Heard{Agent: Root, Launch: 1,
+		Named: Named{Signal: signals.Signal{Kind: signals.Completion,
+			Fields: []signals.Field{{Name: "status", Value: "success"}}}}}
 	for name, c := range map[string]struct {
-		play func(*story)
+		play func(*Story)
 		want checkpoints.Status
 		code int
 	}{
-		"exit 0 without a report": {func(s *story) { s.commandEnds(1) }, checkpoints.Unreported, ExitUnreported},
-		"exit 3":                  {func(s *story) { s.commandEnds(1, "exit 3: no such model") }, checkpoints.Failed, ExitFailed},
-		"exit 3 with a report":    {func(s *story) { s.do(report); s.commandEnds(1, "exit 3") }, checkpoints.Failed, ExitFailed},
-		"exit 0 with a report":    {func(s *story) { s.do(report); s.commandEnds(1); s.do(Checked{Agent: root}) }, checkpoints.Succeeded, ExitSuccess},
-		"a deliverable is missing": {func(s *story) {
-			s.do(report)
+		"exit 0 without a report": {func(s *Story) { s.commandEnds(1) }, checkpoints.Unreported, ExitUnreported},
+		"exit 3": {func(s *Story) { s.commandEnds(1, "exit 3: no such model") }, checkpoints.Failed,
+			ExitFailed},
+		"exit 3 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1, "exit 3") }, checkpoints.Failed,
+			ExitFailed},
+		"exit 0 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1); s.Do(Checked{Agent: Root}) },
+			checkpoints.Succeeded, ExitSuccess},
+		"a deliverable is missing": {func(s *Story) {
+			s.Do(report)
 			s.commandEnds(1)
-			s.do(Checked{Agent: root, Missing: []string{"a.md"}})
+			s.Do(Checked{Agent: Root, Missing: []string{"a.md"}})
 		}, checkpoints.Partial, ExitPartial},
-		"exit 3 with a question": {func(s *story) { s.do(s.clarification("q-1", "Which?")); s.commandEnds(1, "exit 3") }, checkpoints.Parked, -1},
+		"exit 3 with a question": {func(s *Story) {
+			s.Do(s.clarification("q-1", "Which?"))
+			s.commandEnds(1,
+				"exit 3")
+		}, checkpoints.Parked, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := execAgent(t)
@@ -182,76 +193,78 @@ func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
 
 func TestACommandThatFailsWithItsAnswerIsNotStartedForEver(t *testing.T) {
 	s := execAgent(t)
-	s.do(s.clarification("q-1", "Which database?"))
+	s.Do(s.clarification("q-1", "Which database?"))
 	s.commandEnds(1, "exit 3")
-	s.answers("q-1", "SQLite")
-	s.do(Started{Agent: root, Launch: 2, PID: 102, StartTicks: 2})
+	s.Answers("q-1", "SQLite")
+	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2})
 	s.commandEnds(2, "exit 3")
 	s.is(checkpoints.Failed)
-	s.plansNot("launch " + root + " 3")
+	s.plansNot("launch " + Root + " 3")
 }
 
 func TestACommandThatCannotBeStartedAgainFailsOnce(t *testing.T) {
 	s := execAgent(t)
-	s.do(s.clarification("q-1", "Which database?"))
+	s.Do(s.clarification("q-1", "Which database?"))
 	s.commandEnds(1)
-	s.answers("q-1", "SQLite")
-	s.do(Ended{Agent: root, Launch: 2, Outcome: "never ran", Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
-	s.do(Surveyed{Agent: root, Launch: 2})
+	s.Answers("q-1", "SQLite")
+	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "never ran",
+		Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
+	s.Do(Surveyed{Agent: Root, Launch: 2})
 	s.is(checkpoints.Failed)
-	s.plansNot("launch " + root + " 3")
+	s.plansNot("launch " + Root + " 3")
 }
 
 func TestTheAnswerToACommandWaitsForItsEndAndStartsItAgain(t *testing.T) {
 	s := execAgent(t)
-	s.do(s.clarification("q-1", "Which database?"))
-	s.answers("q-1", "SQLite")
+	s.Do(s.clarification("q-1", "Which database?"))
+	s.Answers("q-1", "SQLite")
 	s.is(checkpoints.Running)
-	s.plansNot("launch " + root + " 2")
+	s.plansNot("launch " + Root + " 2")
 	s.commandEnds(1)
-	s.plans("launch " + root + " 2")
-	text := s.state.promptOf(root, 2)
+	s.plans("launch " + Root + " 2")
+	text := s.State.PromptOf(Root, 2)
 	for _, want := range []string{"## YOUR TASK\n\nChoose a database", "## STATE RESTORATION", "what it said", "A1: SQLite"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
-	s.do(Started{Agent: root, Launch: 2, PID: 102, StartTicks: 2})
-	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2})
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the answer is %s", q.State)
 	}
 }
 
 // polled is a question file of an agent's own script, which waits for its answer file.
-func (s *story) polled() {
-	s.t.Helper()
-	s.do(FileFound{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: fileSignal()}})
+func (s *Story) polled() {
+	s.T.Helper()
+	s.Do(FileFound{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: fileSignal()}})
 }
 
 func fileSignal() signals.Signal {
 	return signals.Signal{
-		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: root,
+		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: Root,
 		Fields:    []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
 		Questions: []signals.Question{{ID: "workflow_1_q1", Text: "OAuth or JWT?"}},
 	}
 }
 
-func (s *story) question() *Question { return s.state.Questions["q-1"] }
+func (s *Story) question() *Question { return s.State.Questions["q-1"] }
 
 func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.polled()
-	if s.try(FileFound{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-2"}}, Signal: fileSignal()}}) {
+	if s.try(FileFound{Agent: Root, Launch: 1,
+		Named: Named{Naming: Naming{IDs: []string{"q-2"}}, Signal: fileSignal()}}) {
 		t.Error("the same file is a second question")
 	}
-	s.answers("q-1", "oauth")
+	s.Answers("q-1", "oauth")
 	if !s.question().Delivering {
 		t.Error("the answer may still be changed while it is written")
 	}
 	s.plans("file q-1")
-	s.do(Dropped{Question: "q-1"})
+	s.Do(Dropped{Question: "q-1"})
 	s.plansNot("file q-1")
-	s.do(FileGone{ID: "workflow_1_q1"})
+	s.Do(FileGone{ID: "workflow_1_q1"})
 	s.turnEnds()
 	if q := s.question(); q.State != checkpoints.QuestionDelivered || slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "oauth") }) {
 		t.Errorf("the answer is %s, and said: %q", q.State, s.prompts())
@@ -259,25 +272,26 @@ func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
 }
 
 func TestAnAnswerThatTheScriptDidNotTakeGoesByAPrompt(t *testing.T) {
-	for name, end := range map[string]func(*story){
-		"it escalates": func(s *story) {
-			s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: fileSignal(), Naming: Naming{IDs: []string{"q-9"}}}})
+	for name, end := range map[string]func(*Story){
+		"it escalates": func(s *Story) {
+			s.Do(Heard{Agent: Root, Launch: 1,
+				Named: Named{Signal: fileSignal(), Naming: Naming{IDs: []string{"q-9"}}}})
 			s.turnEnds()
 		},
-		"its turn is over": func(s *story) {
+		"its turn is over": func(s *Story) {
 			s.turnEnds()
 			s.plans("file q-1")
-			s.do(Reclaimed{Question: "q-1", There: true})
+			s.Do(Reclaimed{Question: "q-1", There: true})
 		},
-		"it has taken another": func(s *story) { s.do(FileGone{ID: "workflow_1_q1", Answer: "jwt"}); s.turnEnds() },
+		"it has taken another": func(s *Story) { s.Do(FileGone{ID: "workflow_1_q1", Answer: "jwt"}); s.turnEnds() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, nil)
+			s := Begin(t, nil)
 			s.polled()
-			s.answers("q-1", "oauth")
-			s.do(Dropped{Question: "q-1"})
+			s.Answers("q-1", "oauth")
+			s.Do(Dropped{Question: "q-1"})
 			end(s)
-			if text := s.delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
+			if text := s.Delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
 				t.Errorf("the agent reads:\n%s", text)
 			}
 		})
@@ -285,24 +299,24 @@ func TestAnAnswerThatTheScriptDidNotTakeGoesByAPrompt(t *testing.T) {
 }
 
 func TestWhatAScriptTookByItselfIsItsAnswer(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.polled()
-	s.do(FileGone{ID: "workflow_1_q1", Answer: "jwt"})
-	if q := s.question(); q.State != checkpoints.QuestionDelivered || q.Answer != "jwt" || q.AnsweredBy != byFile {
+	s.Do(FileGone{ID: "workflow_1_q1", Answer: "jwt"})
+	if q := s.question(); q.State != checkpoints.QuestionDelivered || q.Answer != "jwt" || q.AnsweredBy != ByFile {
 		t.Errorf("%+v", q)
 	}
 }
 
 func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.polled()
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
 	if q := s.question(); q.Kind != checkpoints.AskClarification || q.File.Polls {
 		t.Errorf("%+v", q)
 	}
-	s.answers("q-1", "oauth")
-	if text := s.delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
+	s.Answers("q-1", "oauth")
+	if text := s.Delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }

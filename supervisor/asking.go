@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/json"
 	"slices"
 
 	"claude-supervise/checkpoints"
@@ -8,27 +9,27 @@ import (
 	"claude-supervise/signals"
 )
 
-// asking reads a control request as the questions that a person answers: those of AskUserQuestion, or that one whether another
-// tool is permitted. cwd is the agent's folder. The error is for the model: why nobody is asked.
-func asking(m procs.Ask, cwd string) (Asked, error) {
-	if m.Name == askUserQuestion {
-		qs, err := userQuestions(m.Input)
+// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion, or that one whether another
+// tool is permitted. look shows a call to that person. The error is for the model: why nobody is asked.
+func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
+	if m.Name == AskUserQuestion {
+		qs, err := UserQuestions(m.Input)
 		return Asked{Kind: checkpoints.AskClarification, Questions: qs}, err
 	}
-	q, rule := permissionAsked(m, cwd)
+	q, rule := PermissionAsked(m, look(m.Name, m.Input))
 	return Asked{Kind: checkpoints.AskPermission, Questions: []signals.Question{q}, Rule: rule}, nil
 }
 
-// asks reads a text signal as the questions that a person answers: a clarification is its own, a stop is one, and so is a
+// ParseQuestions reads a text signal as the questions that a person answers: a clarification is its own, a stop is one, and so is a
 // delegation, anything else none.
-func asks(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
+func ParseQuestions(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
 	switch s.Kind {
 	case signals.Clarification:
 		return checkpoints.AskClarification, inContext(s)
 	case signals.Stop:
 		return checkpoints.AskBlocker, []signals.Question{blockerQuestion(s)}
 	case signals.Delegate:
-		return checkpoints.AskDelegation, []signals.Question{delegationQuestion(workAsked(s))}
+		return checkpoints.AskDelegation, []signals.Question{DelegationQuestion(workAsked(s))}
 	}
 	return "", nil
 }

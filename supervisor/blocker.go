@@ -2,14 +2,13 @@ package supervisor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is the stop/resume protocol (002, Protocol 3 and "Error Handling"): how a stop is put to a person, what the
@@ -19,10 +18,10 @@ import (
 // colon and words of the person's.
 const (
 	resolved   = "resolved"
-	runCommand = "run" // needs the words: the command
+	RunCommand = "run" // needs the words: the command
 	skipPart   = "skip"
 	retryPart  = "retry"
-	delegateIt = "delegate"
+	DelegateIt = "delegate"
 	reduceIt   = "reduce"
 	giveUp     = "give up"
 
@@ -33,7 +32,7 @@ var standing = []signals.Option{
 	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
 	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},
 	{Label: retryPart, Description: "try again from the checkpoint"},
-	{Label: delegateIt, Description: "have another agent do the blocked part, go on with the rest"},
+	{Label: DelegateIt, Description: "have another agent do the blocked part, go on with the rest"},
 	{Label: reduceIt, Description: "do less; add what, e.g. reduce: only src/"},
 	{Label: giveUp, Description: "end the agent as failed"},
 }
@@ -71,18 +70,18 @@ const (
 )
 
 var (
-	optionLine = regexp.MustCompile(`(?im)^\s*(?:[-*]\s*)?option\s+\w{1,3}\s*[:.)-]\s*(\S.*)$`)
-	numbered   = regexp.MustCompile(`(?m)^\s*\d{1,2}[.)]\s+(\S.*)$`)
-	runLine    = regexp.MustCompile(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?run:?\s+(\S.*)$`)
-	quotedRun  = regexp.MustCompile("^`([^`]+)`")
-	bracketed  = regexp.MustCompile(`\s+\([^()]*\)\s*$`)
+	optionLine = lazily(`(?im)^\s*(?:[-*]\s*)?option\s+\w{1,3}\s*[:.)-]\s*(\S.*)$`)
+	numbered   = lazily(`(?m)^\s*\d{1,2}[.)]\s+(\S.*)$`)
+	runLine    = lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?run:?\s+(\S.*)$`)
+	quotedRun  = lazily("^`([^`]+)`")
+	bracketed  = lazily(`\s+\([^()]*\)\s*$`)
 )
 
 // ownOptions are those that the agent itself sees: the ones that it lists, "Option 1: …" lines, and numbered fixes.
 func ownOptions(sig signals.Signal) []signals.Option {
 	found := sig.List("options")
-	lines := optionLine.FindAllStringSubmatch(sig.Field("resume_requirements")+"\n"+sig.Field("error_recovery"), maxOptions)
-	for _, m := range append(lines, numbered.FindAllStringSubmatch(sig.Field("error_recovery"), maxOptions)...) {
+	lines := optionLine().FindAllStringSubmatch(sig.Field("resume_requirements")+"\n"+sig.Field("error_recovery"), maxOptions)
+	for _, m := range append(lines, numbered().FindAllStringSubmatch(sig.Field("error_recovery"), maxOptions)...) {
 		found = append(found, m[1])
 	}
 	var options []signals.Option
@@ -99,70 +98,71 @@ func ownOptions(sig signals.Signal) []signals.Option {
 
 // commandOptions offer the command that the agent asks to have run.
 func commandOptions(sig signals.Signal) []signals.Option {
-	m := runLine.FindStringSubmatch(sig.Field("resume_requirements"))
+	m := runLine().FindStringSubmatch(sig.Field("resume_requirements"))
 	if m == nil {
 		return nil
 	}
-	command := strings.TrimSpace(bracketed.ReplaceAllString(m[1], ""))
-	if q := quotedRun.FindStringSubmatch(m[1]); q != nil {
+	command := strings.TrimSpace(bracketed().ReplaceAllString(m[1], ""))
+	if q := quotedRun().FindStringSubmatch(m[1]); q != nil {
 		command = strings.TrimSpace(q[1])
 	}
 	if !plainCommand(command) {
 		return nil
 	}
-	return []signals.Option{{Label: runCommand + ": " + command, Description: "in the run's folder; you are asked once more before it runs"}}
+	return []signals.Option{{Label: RunCommand + ": " + command,
+		Description: "in the run's folder; you are asked once more before it runs"}}
 }
 
 // maxCommand bounds a command, in bytes: one that a person reads before it runs.
 const maxCommand = 500
 
-// plainCommand tells whether a command is what it looks like: one line of characters that a person sees.
+// plainCommand reports whether a command is what it looks like: one line of characters that a person sees.
 func plainCommand(command string) bool {
-	return command != "" && len(command) <= maxCommand && strings.IndexFunc(command, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return command != "" && len(command) <= maxCommand && !strings.ContainsFunc(command, text.Hidden)
 }
 
 func isStanding(word string) bool {
-	return strings.EqualFold(word, runCommand) ||
+	return strings.EqualFold(word, RunCommand) ||
 		slices.ContainsFunc(standing, func(o signals.Option) bool { return strings.EqualFold(o.Label, word) })
 }
 
 // A resolution is what an answer to a stop means.
 type resolution struct {
-	how   string // a standing answer, or "" for an option of the agent's own
+	How   string // a standing answer, or "" for an option of the agent's own
 	words string // of the person's, or that option
 }
 
-// resolve reads an answer to a stop. Words that are no answer of ours tell how it was resolved.
-func resolve(q *Question) resolution {
+// Resolve reads an answer to a stop. Words that are no answer of ours tell how it was resolved.
+func Resolve(q *Question) resolution {
 	head, words, colon := strings.Cut(q.Answer, ":")
 	head = strings.ToLower(strings.TrimSpace(head))
 	switch {
 	case q.Declined:
-		return resolution{how: unresolved, words: strings.TrimSpace(q.Answer)}
+		return resolution{How: unresolved, words: strings.TrimSpace(q.Answer)}
 	case q.Skipped:
-		return resolution{how: skipPart}
-	case colon && head == runCommand && plainCommand(strings.TrimSpace(words)):
-		return resolution{how: runCommand, words: strings.TrimSpace(words)}
-	case head != runCommand && isStanding(head):
-		return resolution{how: head, words: strings.TrimSpace(words)}
+		return resolution{How: skipPart}
+	case colon && head == RunCommand && plainCommand(strings.TrimSpace(words)):
+		return resolution{How: RunCommand, words: strings.TrimSpace(words)}
+	case head != RunCommand && isStanding(head):
+		return resolution{How: head, words: strings.TrimSpace(words)}
 	case slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == q.Answer }):
 		return resolution{words: q.Answer}
 	}
-	return resolution{how: resolved, words: strings.TrimSpace(q.Answer)}
+	return resolution{How: resolved, words: strings.TrimSpace(q.Answer)}
 }
 
 // stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". command is the question
 // whether a command may run first, nil if the answer wants none.
 func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 	failed := sig.Field("stop_reason") == "error" || sig.Field("blocker_type") == "error"
-	r := resolve(q)
+	r := Resolve(q)
 	issue := "Issue: " + strings.TrimSpace(sig.Field("details"))
 	heading, text, next := "## BLOCKER RESOLVED", issue+"\nResolution: ", "Do not repeat what is already done."
 	if failed {
 		heading, text = "## ERROR RECOVERY", issue+"\n"
 	}
-	switch r.how {
-	case runCommand:
+	switch r.How {
+	case RunCommand:
 		text += commandRan(r.words, command)
 	case resolved:
 		words := r.words
@@ -181,7 +181,7 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 		text += withWords("Skip what is blocked and continue with the rest", r.words) + "\nLog what you skip to " + list + " for manual review."
 	case retryPart:
 		text += withWords("Retry from the checkpoint", r.words)
-	case delegateIt:
+	case DelegateIt:
 		heading = "## PARTIAL RESUME"
 		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) + "\nContinue with the rest. You are told when that agent has ended; do not report completion before."
 	case unresolved:
@@ -195,7 +195,8 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 	fmt.Fprintf(&b, "%s\n\n%s\n", heading, text)
 	b.WriteString(restoration(q, sig))
 	b.WriteString("\n## RESUME INSTRUCTIONS\n")
-	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" && r.how != skipPart && r.how != delegateIt && r.how != unresolved {
+	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" && r.How != skipPart &&
+		r.How != DelegateIt && r.How != unresolved {
 		fmt.Fprintf(&b, "Continue with what was blocked:\n%s\n", blocked)
 	}
 	b.WriteString(next + notShown([]*Question{q}))
@@ -223,7 +224,7 @@ func restoration(q *Question, sig signals.Signal) string {
 	switch {
 	case len(q.Gone) > 0:
 		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n", strings.Join(q.Gone, "\n- "))
-	case len(snapshotPaths(sig)) > 0:
+	case len(SnapshotPaths(sig)) > 0:
 		b.WriteString("Looked for on disk: what it names is there.\n")
 	}
 	return b.String()
@@ -234,22 +235,23 @@ func commandRan(command string, asked *Question) string {
 	if asked == nil || asked.Ran == nil {
 		return fmt.Sprintf("The person decided not to run `%s`. Go on without it, or ask.", command)
 	}
-	text := fmt.Sprintf("The person had `%s` run: %s.", command, asked.Ran.Exit)
+	s := fmt.Sprintf("The person had `%s` run: %s.", command, asked.Ran.Exit)
 	if out := strings.TrimSpace(asked.Ran.Output); out != "" {
-		text += " It printed:\n" + indented(out)
+		s += " It printed:\n" + text.Indented(out)
 	}
-	return text
+	return s
 }
 
-// snapshotPaths gives the files and folders that a snapshot plainly names.
-func snapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("state_snapshot")) }
+// SnapshotPaths gives the files and folders that a snapshot plainly names.
+func SnapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("state_snapshot")) }
 
 // commandQuestion asks whether a command may run: on a terminal only, for it runs as the person.
+// Its context is the very command; plainCommand has seen to it that all of that can be seen.
 func commandQuestion(command, cwd string) signals.Question {
 	return signals.Question{
-		ID: "command", Header: "command", Text: "Run this command now, as you, in " + cwd + "?", Context: command,
+		ID: "command", Header: "command", Text: "Run this command now, as you, in " + text.VisibleLine(cwd) + "?", Context: command,
 		Options: []signals.Option{
-			{Label: runIt, Description: "its output and exit status go to the agent"},
+			{Label: RunIt, Description: "its output and exit status go to the agent"},
 			{Label: leaveIt, Description: "the agent is told that it was not run"},
 		},
 		Validate: "choice",
@@ -258,6 +260,6 @@ func commandQuestion(command, cwd string) signals.Question {
 
 // The answers to a command question.
 const (
-	runIt   = "run it"
+	RunIt   = "run it"
 	leaveIt = "do not run it"
 )

@@ -13,7 +13,7 @@ import (
 
 // blocked is a stop of the kinds that the protocols document prints.
 func blocked(fields ...string) signals.Signal {
-	s := signals.Signal{Kind: signals.Stop, Dialect: signals.Block, AgentID: root}
+	s := signals.Signal{Kind: signals.Stop, Dialect: signals.Block, AgentID: Root}
 	for i := 0; i < len(fields); i += 2 {
 		s.Fields = append(s.Fields, signals.Field{Name: fields[i], Value: fields[i+1]})
 	}
@@ -95,7 +95,7 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQuestion(checkpoints.AskBlocker, blockerQuestion(c.stop))
+			q := NewQuestion(checkpoints.AskBlocker, blockerQuestion(c.stop))
 			q.Answer, q.Gone, q.Child = c.answer, c.gone, "a-child0000001"
 			text := stopAnswered(q, c.stop, nil)
 			for _, want := range c.want {
@@ -113,105 +113,110 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 }
 
 func TestASnapshotsFilesAreFoundAnywhereInItsLines(t *testing.T) {
-	got := snapshotPaths(blocked("state_snapshot", "Files analyzed: 47/120 and 3.5%\nReports: AUTH.md, docs/SQL.md (see `out/a.json`).\nDirectory: /work/src"))
+	got := SnapshotPaths(blocked("state_snapshot",
+		"Files analyzed: 47/120 and 3.5%\nReports: AUTH.md, docs/SQL.md (see `out/a.json`).\nDirectory: /work/src"))
 	if diff := cmp.Diff([]string{"AUTH.md", "docs/SQL.md", "out/a.json", "/work/src"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // stops opens the question of a stop, ends the turn, and gives the answer.
-func (s *story) stops(stop signals.Signal, answer string) {
-	s.t.Helper()
-	s.do(Heard{Agent: root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
+func (s *Story) stops(stop signals.Signal, answer string) {
+	s.T.Helper()
+	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
 	s.turnEnds()
-	s.answers("q-1", answer)
+	s.Answers("q-1", answer)
 }
 
 func TestTheAnswerToAStopIsSaidOnceItsSnapshotWasLookedFor(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.stops(dependency, "resolved: ran npm install")
 	s.plans("prepare q-1")
 	s.plansNot("deliver")
-	s.do(Prepared{Question: "q-1", Gone: []string{"SQL_REVIEW.md"}})
-	if text := s.delivers(1).Text; !strings.Contains(text, "- SQL_REVIEW.md") {
+	s.Do(Prepared{Question: "q-1", Gone: []string{"SQL_REVIEW.md"}})
+	if text := s.Delivers(1).Text; !strings.Contains(text, "- SQL_REVIEW.md") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 
 func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
-	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.notes(Note{Kind: noteChange, Question: "q-1", Value: "skip"})
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
 	s.plans("prepare q-1")
-	if c := s.state.Questions["q-2"]; c.State != checkpoints.QuestionWithdrawn {
+	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionWithdrawn {
 		t.Errorf("the command is still asked about: %s", c.State)
 	}
-	s.do(Prepared{Question: "q-1"})
-	if text := s.delivers(1).Text; !strings.Contains(text, "Skip what is blocked") {
+	s.Do(Prepared{Question: "q-1"})
+	if text := s.Delivers(1).Text; !strings.Contains(text, "Skip what is blocked") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 
 func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
-	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.state.Questions["q-2"]; q.Kind != checkpoints.AskCommand || q.Context != "npm install" || !strings.Contains(q.Text, "/work") {
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	if q := s.State.Questions["q-2"]; q.Kind != checkpoints.AskCommand || q.Context != "npm install" ||
+		!strings.Contains(q.Text, "/work") {
 		t.Fatalf("asked: %+v", q)
 	}
 	s.plansNot("deliver")
 	s.plansNot("run q-2")
-	s.answers("q-2", runIt)
+	s.Answers("q-2", RunIt)
 	s.plans("run q-2")
-	s.do(RanCommand{Question: "q-2", Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 1", Output: "npm error\nsee the log"}})
+	s.Do(RanCommand{Question: "q-2",
+		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 1", Output: "npm error\nsee the log"}})
 	s.plansNot("run q-2")
-	if text := s.delivers(1).Text; !strings.Contains(text, "had `npm install` run: exit 1. It printed:\n    npm error\n    see the log") {
+	if text := s.Delivers(1).Text; !strings.Contains(text,
+		"had `npm install` run: exit 1. It printed:\n    npm error\n    see the log") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 
 func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
-	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.answers("q-2", leaveIt)
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.Answers("q-2", leaveIt)
 	s.plansNot("run q-2")
-	if text := s.delivers(1).Text; !strings.Contains(text, "decided not to run `npm install`") {
+	if text := s.Delivers(1).Text; !strings.Contains(text, "decided not to run `npm install`") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 
 func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
-	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.answers("q-2", runIt)
-	s.do(Opened{PID: 2, Policy: Ask})
-	if q := s.state.Questions["q-2"]; q.Ran.Epoch == s.state.Run.Epoch {
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.Answers("q-2", RunIt)
+	s.Do(Opened{PID: 2, Policy: Ask})
+	if q := s.State.Questions["q-2"]; q.Ran.Epoch == s.State.Run.Epoch {
 		t.Fatal("the command counts as one of the new supervisor's")
 	}
 	s.plans("run q-2") // to end what is left of it, and to say so
 }
 
 func TestAGivenUpStopFailsTheAgent(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.stops(dependency, giveUp)
-	s.ends()
-	s.rests(true)
+	s.Ends()
+	s.Rests(true)
 	s.is(checkpoints.Failed)
 	s.exits(ExitFailed)
 }
 
 func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
-	complete := Heard{Agent: root, Launch: 1, Named: Named{Signal: blocked("stop_reason", "completion", "details", "all done")}}
-	s := begin(t, nil)
-	s.do(complete)
+	complete := Heard{Agent: Root, Launch: 1,
+		Named: Named{Signal: blocked("stop_reason", "completion", "details", "all done")}}
+	s := Begin(t, nil)
+	s.Do(complete)
 	s.turnEnds()
-	if text := s.delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || len(s.state.Questions) > 0 {
-		t.Fatalf("%d questions; the agent reads:\n%s", len(s.state.Questions), text)
+	if text := s.Delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || len(s.State.Questions) > 0 {
+		t.Fatalf("%d questions; the agent reads:\n%s", len(s.State.Questions), text)
 	}
-	s.do(TurnBegun{Agent: root, Launch: 1})
+	s.Do(TurnBegun{Agent: Root, Launch: 1})
 	if s.try(complete) {
 		t.Error("it is asked again and again")
 	}

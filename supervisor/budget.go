@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what budgets mean. An agent that has one bounds itself and all below it by it: its scope. The root's is that of the
@@ -22,7 +23,7 @@ type Budget = checkpoints.Budget
 
 // The budgets, as a question names them (Question.Own and checkpoints.Exceeded).
 const (
-	budgetCost   = "cost"
+	BudgetCost   = "cost"
 	budgetTokens = "tokens"
 	budgetTime   = "time"
 	budgetTurns  = "turns"
@@ -51,11 +52,11 @@ func bounding(b Budget) *Budget {
 	return &b
 }
 
-// exceeded names what of a budget is used up, "" if nothing. Of cost that is so when too little is left for a launch.
-func exceeded(b, used Budget) string {
+// Exceeded names what of a budget is used up, "" if nothing. Of cost that is so when too little is left for a launch.
+func Exceeded(b, used Budget) string {
 	switch {
 	case b.CostUSD > 0 && b.CostUSD-used.CostUSD < smallestShare(b.CostUSD):
-		return budgetCost
+		return BudgetCost
 	case b.Tokens > 0 && used.Tokens >= b.Tokens:
 		return budgetTokens
 	case b.Time > 0 && used.Time >= b.Time:
@@ -66,42 +67,43 @@ func exceeded(b, used Budget) string {
 	return ""
 }
 
-// A book is what is known of one scope.
-type book struct {
-	used  Budget
-	aside float64 // in dollars, what launches may still spend of their shares
+// A usage is what is known of one scope.
+type usage struct {
+	Used     Budget
+	reserved float64 // in dollars, what launches may still spend of their shares
 }
 
-// books gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch changes them after
+// usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch changes them after
 // that, which keeps them.
-func (d *draft) books() map[string]*book {
+func (d *transition) usageByScope() map[string]*usage {
 	if d.accounts == nil {
-		d.accounts = d.reckon()
+		d.accounts = d.ComputeUsage()
 	}
 	return d.accounts
 }
 
-func (s State) reckon() map[string]*book {
-	books := map[string]*book{}
+// ComputeUsage gives what the agents with a budget have used, by agent.
+func (s State) ComputeUsage() map[string]*usage {
+	books := map[string]*usage{}
 	if s.indexed().scopes == 0 {
 		return books
 	}
 	for id, a := range s.Agents {
 		if a.Budget != nil {
-			books[id] = &book{used: Budget{Time: a.Worked}}
+			books[id] = &usage{Used: Budget{Time: a.Worked}}
 		}
 	}
-	for _, a := range s.agents() { // in their order: sums of fractions depend on it
+	for _, a := range s.AllAgents() { // in their order: sums of fractions depend on it
 		used, aside := s.used(a), 0.0
-		if l := s.live(a.ID); l != nil {
+		if l := s.Live(a.ID); l != nil {
 			aside = max(l.ShareUSD-l.CostUSD, 0)
 		}
 		for above := a; above != nil; above = s.Agents[above.Parent] {
 			if b := books[above.ID]; b != nil {
-				b.used.CostUSD += used.CostUSD
-				b.used.Tokens += used.Tokens
-				b.used.Turns += used.Turns
-				b.aside += aside
+				b.Used.CostUSD += used.CostUSD
+				b.Used.Tokens += used.Tokens
+				b.Used.Turns += used.Turns
+				b.reserved += aside
 			}
 		}
 	}
@@ -111,21 +113,21 @@ func (s State) reckon() map[string]*book {
 // used is what an agent itself has used, the turn under way included: cost aside, which only a result tells.
 func (s State) used(a *Agent) Budget {
 	used := Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
-	if l := s.live(a.ID); l != nil && l.Used != nil {
+	if l := s.Live(a.ID); l != nil && l.Used != nil {
 		used.Tokens += l.Used.InputTokens + l.Used.OutputTokens
 		used.Turns += l.Used.Turns
 	}
 	return used
 }
 
-// bounded tells whether anything in the run is under a budget.
-func (s State) bounded() bool {
+// Bounded reports whether anything in the run is under a budget.
+func (s State) Bounded() bool {
 	return s.indexed().scopes > 0
 }
 
 // usedUp gives the agent whose budget keeps an agent from going on, of several the one above the others, and what of it is used up;
 // nil if none does. Who was told to finish up has an allowance of its own.
-func (d *draft) usedUp(a *Agent) (scope *Agent, what string) {
+func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 	if a.FinishBy > 0 {
 		return nil, ""
 	}
@@ -133,19 +135,19 @@ func (d *draft) usedUp(a *Agent) (scope *Agent, what string) {
 		if above.Budget == nil {
 			continue
 		}
-		if over := exceeded(*above.Budget, d.books()[above.ID].used); over != "" {
+		if over := Exceeded(*above.Budget, d.usageByScope()[above.ID].Used); over != "" {
 			scope, what = above, over
 		}
 	}
 	return scope, what
 }
 
-// overBudget settles an agent without a process that may not have another, and tells whether that is so.
-func (d *draft) overBudget(a *Agent, at time.Time) bool {
+// overBudget settles an agent without a process that may not have another, and reports whether that is so.
+func (d *transition) overBudget(a *Agent, at time.Time) bool {
 	a.Exceeds = ""
 	if why := outOfTurns(a); why != "" {
 		d.fail(a.ID, string(procs.OverBudget), why)
-		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
+		d.finish(a, checkpoints.Failed, a.FaultReason, at)
 		return true
 	}
 	scope, what := d.usedUp(a)
@@ -153,7 +155,7 @@ func (d *draft) overBudget(a *Agent, at time.Time) bool {
 		return false
 	}
 	a.Exceeds = scope.ID
-	d.say(a, checkpoints.OverBudget, d.usedUpInWords(scope, what), at)
+	d.setStatus(a, checkpoints.OverBudget, d.usedUpInWords(scope, what), at)
 	return true
 }
 
@@ -164,23 +166,24 @@ func outOfTurns(a *Agent) string {
 	case a.FinishBy > 0 && a.Turns >= a.FinishBy:
 		return fmt.Sprintf("was told to finish up, and has not within %d requests", finishTurns)
 	case a.Delegated != nil && a.Delegated.MaxTurns > 0 && a.Turns >= a.Delegated.MaxTurns:
-		return "has used the " + plural(a.Delegated.MaxTurns, "turn", "turns") + " that its task was given (max_turns)"
+		return "has used the " + text.Plural(a.Delegated.MaxTurns, "turn", "turns") +
+			" that its task was given (max_turns)"
 	}
 	return ""
 }
 
-// cut ends the process of an agent that would use more than it may, and tells whether it has. One that waits for a person uses
+// enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that waits for a person uses
 // nothing, and one that has nothing to do any more ends by itself.
-func (d *draft) cut(a *Agent, l *Launch, open []*Question, at time.Time) bool {
+func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question, at time.Time) bool {
 	if l.State != checkpoints.LaunchStarted || l.End != "" {
 		return false
 	}
 	scope, what := d.usedUp(a)
 	reason := ""
 	switch {
-	case scope != nil && what == budgetTurns && l.Turn && d.books()[scope.ID].used.Turns == scope.Budget.Turns:
+	case scope != nil && what == budgetTurns && l.Turn && d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
 		return false // claude ends the turn itself, once the calls of its last request are made
-	case scope != nil && what != budgetCost: // of cost each process has its share
+	case scope != nil && what != BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
 	case a.FinishBy > 0 && d.used(a).Turns > a.FinishBy:
 		reason = "was told to finish up, and goes on"
@@ -188,18 +191,18 @@ func (d *draft) cut(a *Agent, l *Launch, open []*Question, at time.Time) bool {
 		return false
 	}
 	inCall := len(open) > 0 && l.Turn && d.held(open[0]) != nil
-	speaks := len(open) == 0 && (len(a.Sayings) > 0 || a.GoOn)
-	lives := what == budgetTime && len(alive(l)) > 0
+	speaks := len(open) == 0 && (len(a.Outbox) > 0 || a.GoOn)
+	lives := what == budgetTime && len(Alive(l)) > 0
 	if !(l.Turn && !inCall || l.TurnDue || d.reads(l) || speaks || lives) {
 		return false
 	}
 	d.end(a.ID, endBudget, reason)
-	return d.settleEnding(a, d.last(a.ID), at)
+	return d.reconcileEnding(a, d.last(a.ID), at)
 }
 
 // usedUpInWords says that a budget is used up, and by how much.
-func (d *draft) usedUpInWords(scope *Agent, what string) string {
-	over := exceeding(*scope.Budget, d.books()[scope.ID].used, what)
+func (d *transition) usedUpInWords(scope *Agent, what string) string {
+	over := Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what)
 	return fmt.Sprintf("the %s budget of %s is used up: %s of %s", budgetName(what), d.scopeInWords(scope), amount(what, over.Used), amount(what, over.Bound))
 }
 
@@ -210,11 +213,11 @@ func (s State) scopeInWords(scope *Agent) string {
 	if scope.ID == s.Run.Root {
 		return "the run"
 	}
-	return title(scope)
+	return Title(scope)
 }
 
 // spends takes note of what a request has used.
-func (d *draft) spends(b Spent) error {
+func (d *transition) spends(b Spent) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
 		var used checkpoints.Used
 		if l.Used != nil {
@@ -228,7 +231,7 @@ func (d *draft) spends(b Spent) error {
 }
 
 // billed takes what a result says that its turn has used: what was heard of it before is in that.
-func (d *draft) billed(a *Agent, l *Launch, b TurnEnded) {
+func (d *transition) billed(a *Agent, l *Launch, b TurnEnded) {
 	a.CostUSD += b.CostUSD
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
@@ -238,7 +241,7 @@ func (d *draft) billed(a *Agent, l *Launch, b TurnEnded) {
 	l.Used = nil
 }
 
-// byOurBound tells whether claude has ended a turn because of a bound that we gave its process.
+// byOurBound reports whether claude has ended a turn because of a bound that we gave its process.
 func byOurBound(l *Launch, b TurnEnded) bool {
 	const roundedOff = 1e-6
 	return b.Failure.Kind == procs.OverBudget &&
@@ -250,7 +253,7 @@ const assumedUSD = 5e-6
 
 // broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells: what its
 // tokens would have cost on the average of the agent, else of the run, counts.
-func (d *draft) broken(a *Agent, l *Launch, b Ended) {
+func (d *transition) broken(a *Agent, l *Launch, b Ended) {
 	var heard checkpoints.Used
 	if l.Used != nil {
 		heard = *l.Used
@@ -272,7 +275,7 @@ func (s State) tokenUSD(a *Agent) float64 {
 		return a.CostUSD / float64(tokens)
 	}
 	cost, tokens := 0.0, int64(0)
-	for _, other := range s.agents() { // in their order: sums of fractions depend on it
+	for _, other := range s.AllAgents() { // in their order: sums of fractions depend on it
 		cost += other.CostUSD
 		tokens += other.InputTokens + other.OutputTokens
 	}
@@ -283,7 +286,7 @@ func (s State) tokenUSD(a *Agent) float64 {
 }
 
 // worked takes note of how long a scope was at work.
-func (d *draft) worked(b Worked) error {
+func (d *transition) worked(b Worked) error {
 	a := d.Agents[b.Agent]
 	if a == nil || a.Budget == nil || a.Status.Ended() {
 		return unwelcome("the time of %s is not bounded", b.Agent)
@@ -292,12 +295,12 @@ func (d *draft) worked(b Worked) error {
 	return nil
 }
 
-// atWork tells whether an agent or any below it has a process that does not merely wait.
+// atWork reports whether an agent or any below it has a process that does not merely wait.
 func (s State) atWork(id string) bool {
-	if l := s.live(id); l != nil && !idle(s.Agents[id], l) {
+	if l := s.Live(id); l != nil && !idle(s.Agents[id], l) {
 		return true
 	}
-	for _, c := range s.children(id) {
+	for _, c := range s.Children(id) {
 		if s.atWork(c.ID) {
 			return true
 		}
@@ -306,15 +309,15 @@ func (s State) atWork(id string) bool {
 }
 
 // concernScopes has those settled that may use no more because of what others have used, or may again.
-func (d *draft) concernScopes() {
-	if len(d.books()) == 0 {
+func (d *transition) concernScopes() {
+	if len(d.usageByScope()) == 0 {
 		return
 	}
 	for id, a := range d.Agents {
 		if a.Status.Ended() {
 			continue
 		}
-		l, scope := d.live(id), d.Agents[a.Exceeds]
+		l, scope := d.Live(id), d.Agents[a.Exceeds]
 		switch {
 		case a.Status == checkpoints.OverBudget && scope != nil && scope.Budget != nil:
 			if now, _ := d.usedUp(a); now != scope {
@@ -329,11 +332,11 @@ func (d *draft) concernScopes() {
 }
 
 // touchBelow has an agent and all below it settled that have not ended.
-func (d *draft) touchBelow(id string) {
+func (d *transition) touchBelow(id string) {
 	if !d.Agents[id].Status.Ended() {
 		d.touch(id)
 	}
-	for _, c := range d.children(id) {
+	for _, c := range d.Children(id) {
 		d.touchBelow(c.ID)
 	}
 }
@@ -360,13 +363,16 @@ type (
 	}
 )
 
-func (Spent) event()       {}
-func (Worked) event()      {}
+func (Spent) event() {}
+
+func (Worked) event() {}
+
 func (BudgetAsked) event() {}
 
-// spent reads what a request has used.
-func spent(c *child, m procs.Usage) Spent {
-	b := Spent{Agent: c.agent, Launch: c.launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation, OutputTokens: m.OutputTokens}
+// ReadUsage reads what a request has used.
+func ReadUsage(c *Listener, m procs.Usage) Spent {
+	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
+		OutputTokens: m.OutputTokens}
 	if m.Parent == "" {
 		b.Turns = 1
 	}

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from going on.
@@ -23,11 +23,11 @@ const (
 	stopIt = "stop"
 )
 
-// exceeding gives what a question says of a budget that is used up.
-func exceeding(b, used Budget, what string) checkpoints.Exceeded {
+// Exceeding gives what a question says of a budget that is used up.
+func Exceeding(b, used Budget, what string) checkpoints.Exceeded {
 	over := checkpoints.Exceeded{What: what}
 	switch what {
-	case budgetCost:
+	case BudgetCost:
 		over.Bound, over.Used = b.CostUSD, used.CostUSD
 	case budgetTokens:
 		over.Bound, over.Used = float64(b.Tokens), float64(used.Tokens)
@@ -42,7 +42,7 @@ func exceeding(b, used Budget, what string) checkpoints.Exceeded {
 // An amount is of what a budget bounds, in words.
 func amount(what string, n float64) string {
 	switch what {
-	case budgetCost:
+	case BudgetCost:
 		if n != 0 && math.Abs(n) < 0.1 {
 			return fmt.Sprintf("$%.4f", n)
 		}
@@ -54,7 +54,8 @@ func amount(what string, n float64) string {
 }
 
 // examples of an amount that is typed.
-var typedAmounts = map[string]string{budgetCost: "raise 5 (dollars)", budgetTokens: "raise 500k", budgetTime: "raise 2h", budgetTurns: "raise 50"}
+var typedAmounts = map[string]string{BudgetCost: "raise 5 (dollars)", budgetTokens: "raise 500k",
+	budgetTime: "raise 2h", budgetTurns: "raise 50"}
 
 // ParseTokens reads a number of tokens as a person gives it: 200000, 200k or 1.5M.
 func ParseTokens(text string) (int64, error) {
@@ -98,7 +99,7 @@ func ParseBudgetTime(text string) (time.Duration, error) {
 // parseAmount reads an amount of what a budget bounds.
 func parseAmount(what, text string) (float64, error) {
 	switch what {
-	case budgetCost:
+	case BudgetCost:
 		return ParseUSD(text)
 	case budgetTokens:
 		n, err := ParseTokens(text)
@@ -129,7 +130,7 @@ func raised(over checkpoints.Exceeded, words string) (float64, error) {
 	if added {
 		n += over.Bound
 	}
-	if n < over.Used || exceeded(withBound(Budget{}, over.What, n), withBound(Budget{}, over.What, over.Used)) != "" {
+	if n < over.Used || Exceeded(withBound(Budget{}, over.What, n), withBound(Budget{}, over.What, over.Used)) != "" {
 		return 0, fmt.Errorf("%s is used already: raise it to more than that", amount(over.What, over.Used))
 	}
 	return n, nil
@@ -138,7 +139,7 @@ func raised(over checkpoints.Exceeded, words string) (float64, error) {
 // withBound gives a budget with another bound.
 func withBound(b Budget, what string, n float64) Budget {
 	switch what {
-	case budgetCost:
+	case BudgetCost:
 		b.CostUSD = n
 	case budgetTokens:
 		b.Tokens = int64(n)
@@ -170,14 +171,14 @@ func checkBudget(q *Question, answer string) error {
 	return fmt.Errorf("type %s, %s or %s", typedAmounts[q.Exceeded.What], finish, stopIt)
 }
 
-// budgetQuestion asks what becomes of a scope whose budget is used up.
-func (s State) budgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
+// BudgetQuestion asks what becomes of a scope whose budget is used up.
+func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
 	var b strings.Builder
-	for _, a := range s.agents() {
+	for _, a := range s.AllAgents() {
 		if a.Exceeds == scope.ID && a.Status == checkpoints.OverBudget {
-			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", title(a), cutAt(firstLine(a.Task), maxNamed))
+			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
 		}
-		if b.Len() > maxText {
+		if b.Len() > MaxText {
 			b.WriteString("and more\n")
 			break
 		}
@@ -208,80 +209,59 @@ func (s State) planBudgets() []Effect {
 		}
 	}
 	asked := map[string]bool{}
-	for _, a := range s.agents() {
+	for _, a := range s.AllAgents() {
 		if !s.stuck(a) || asked[a.Exceeds] {
 			continue
 		}
 		asked[a.Exceeds] = true
-		before := s.questionsOf(a.Exceeds, ofBudget)
-		if !slices.ContainsFunc(before, isOpen) {
+		before := s.FindQuestionsOf(a.Exceeds, OfBudget)
+		if !slices.ContainsFunc(before, IsOpen) {
 			plan = append(plan, Effect{Do: DoAskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)), Agent: a.Exceeds})
 		}
 	}
 	return plan
 }
 
-// stuck tells whether a budget keeps an agent from going on, and a raised one would let it.
+// stuck reports whether a budget keeps an agent from going on, and a raised one would let it.
 func (s State) stuck(a *Agent) bool {
 	return a.Status == checkpoints.OverBudget && !a.Tidying && a.Exceeds != "" && !s.Agents[a.Exceeds].Status.Ended()
 }
 
-func ofBudget(q *Question) bool { return q.Kind == checkpoints.AskBudget }
-
-// clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and tells it once
-// a minute at least: more than that is not lost with the supervisor.
-func (e *engine) clock(f Effect) func(context.Context) result {
-	a := e.state.Agents[f.Agent]
-	left := min(a.Budget.Time-a.Worked, look)
-	return func(ctx context.Context) result {
-		begun := time.Now()
-		_ = sleep(ctx, left) // what was worked counts, however the wait ends
-		return result{body: Worked{Agent: f.Agent, For: time.Since(begun)}}
-	}
-}
-
-// askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound once.
-func (e *engine) askBudget(f Effect) func(context.Context) result {
-	s, scope := e.state, e.state.Agents[f.Agent]
-	return func(context.Context) result {
-		return result{finish: func() Body {
-			used := s.reckon()[scope.ID].used
-			over := exceeding(*scope.Budget, used, exceeded(*scope.Budget, used))
-			n := e.naming(checkpoints.AskBudget, []signals.Question{s.budgetQuestion(scope, over)}, "")
-			if slices.ContainsFunc(s.questionsOf(scope.ID, ofBudget), func(q *Question) bool { return q.AnsweredAt != nil }) {
-				n.Presets = nil
-			}
-			return BudgetAsked{Agent: scope.ID, Naming: n}
-		}}
-	}
-}
+// OfBudget reports whether a question is about a budget.
+func OfBudget(q *Question) bool { return q.Kind == checkpoints.AskBudget }
 
 // budgetAsked opens the question of a budget.
-func (d *draft) budgetAsked(b BudgetAsked, at time.Time) error {
+func (d *transition) budgetAsked(b BudgetAsked, at time.Time) error {
 	scope := d.Agents[b.Agent]
-	if scope == nil || scope.Budget == nil || scope.Status.Ended() || len(d.questionsOf(b.Agent, func(q *Question) bool { return ofBudget(q) && isOpen(q) })) > 0 {
+	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||
+		len(d.FindQuestionsOf(b.Agent, func(q *Question) bool { return OfBudget(q) && IsOpen(q) })) > 0 {
 		return unwelcome("the budget of %s is not asked about", b.Agent)
 	}
-	used := d.books()[scope.ID].used
-	over := exceeding(*scope.Budget, used, exceeded(*scope.Budget, used))
+	used := d.usageByScope()[scope.ID].Used
+	over := Exceeding(*scope.Budget, used, Exceeded(*scope.Budget, used))
 	if over.What == "" {
 		return unwelcome("the budget of %s is not used up", b.Agent)
 	}
-	d.openQuestions(scope.ID, checkpoints.AskBudget, []signals.Question{d.budgetQuestion(scope, over)}, b.Naming, at, func(q *Question) {
-		q.Fingerprint, q.Exceeded = "budget "+over.What, &over
-	})
+	d.openQuestions(scope.ID, checkpoints.AskBudget, []signals.Question{d.BudgetQuestion(scope, over)}, b.Naming, at,
+		func(q *Question) {
+			q.Fingerprint, q.Exceeded = "budget "+over.What, &over
+		})
 	return nil
 }
 
 // decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked again.
-func (d *draft) decideBudgets(id string, at time.Time) {
-	for _, q := range d.questionsOf(id, func(q *Question) bool { return ofBudget(q) && q.State == checkpoints.QuestionAnswered }) {
+func (d *transition) decideBudgets(id string, at time.Time) {
+	for _, q := range d.FindQuestionsOf(id,
+		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
 		q = d.question(q.ID)
 		if q.Skipped || q.Declined || checkBudget(q, q.Answer) != nil {
 			q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionOpen, "", false, false, nil, ""
 			continue
 		}
 		q.State = checkpoints.QuestionDelivered // it needs no words
+		if q.Revoked != "" {
+			continue
+		}
 		scope := d.agent(id)
 		switch word, words := budgetAnswer(q.Answer); word {
 		case raise:
@@ -290,17 +270,17 @@ func (d *draft) decideBudgets(id string, at time.Time) {
 		case finish:
 			d.finishUp(scope, q.AnsweredBy, at)
 		case stopIt:
-			d.stop(Note{Agent: id, By: q.AnsweredBy})
+			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 		}
 		d.touchBelow(id)
 	}
 }
 
 // refuseBudget fails what a budget keeps from going on, under --on-question fail.
-func (d *draft) refuseBudget(q *Question) {
+func (d *transition) refuseBudget(q *Question) {
 	q = d.question(q.ID)
 	q.State = checkpoints.QuestionWithdrawn
-	for _, a := range d.agents() {
+	for _, a := range d.AllAgents() {
 		if a.Exceeds == q.Agent && a.Status == checkpoints.OverBudget {
 			d.fail(a.ID, faultNotBegun, a.Reason)
 			d.touch(a.ID)
@@ -309,7 +289,7 @@ func (d *draft) refuseBudget(q *Question) {
 }
 
 // withdrawBudgets closes questions about budgets that keep nobody from going on any more.
-func (d *draft) withdrawBudgets() {
+func (d *transition) withdrawBudgets() {
 	if d.indexed().scopes == 0 {
 		return
 	}
@@ -323,7 +303,7 @@ func (d *draft) withdrawBudgets() {
 		if a.Budget == nil || stuck[id] {
 			continue
 		}
-		for _, q := range d.questionsOf(id, func(q *Question) bool { return ofBudget(q) && isOpen(q) }) {
+		for _, q := range d.FindQuestionsOf(id, func(q *Question) bool { return OfBudget(q) && IsOpen(q) }) {
 			d.question(q.ID).State = checkpoints.QuestionWithdrawn
 		}
 	}

@@ -20,7 +20,7 @@ const forOthers = 0.25
 
 // share gives what a launch of an agent may cost, when so many slots are free (negative: any number) and those behind it wait for one:
 // 0 if nothing bounds it. Not ok if all that is left is set aside for processes that live: lender is then the scope in which.
-func (d *draft) share(a *Agent, behind []*Agent, free int) (usd float64, lender *Agent, ok bool) {
+func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, lender *Agent, ok bool) {
 	others := len(behind)
 	if free > 0 {
 		others = min(others, free-1)
@@ -29,8 +29,8 @@ func (d *draft) share(a *Agent, behind []*Agent, free int) (usd float64, lender 
 		if scope.Budget == nil || scope.Budget.CostUSD == 0 {
 			continue
 		}
-		b := d.books()[scope.ID]
-		left, least := scope.Budget.CostUSD-b.used.CostUSD-b.aside, smallestShare(scope.Budget.CostUSD)
+		b := d.usageByScope()[scope.ID]
+		left, least := scope.Budget.CostUSD-b.Used.CostUSD-b.reserved, smallestShare(scope.Budget.CostUSD)
 		if left < least {
 			return 0, scope, false
 		}
@@ -46,9 +46,9 @@ func (d *draft) share(a *Agent, behind []*Agent, free int) (usd float64, lender 
 	return usd, nil, true
 }
 
-// mayGrow tells whether the run may come to have agents at work beside one.
-func (d *draft) mayGrow(a *Agent) bool {
-	if d.Config.Delegate.at(a.Depth+1) != DenyDelegations && (d.Config.MaxDepth == 0 || a.Depth < d.Config.MaxDepth) &&
+// mayGrow reports whether the run may come to have agents at work beside one.
+func (d *transition) mayGrow(a *Agent) bool {
+	if d.Config.Delegate.At(a.Depth+1) != DenyDelegations && (d.Config.MaxDepth == 0 || a.Depth < d.Config.MaxDepth) &&
 		(d.Config.MaxAgents == 0 || len(d.Agents) < d.Config.MaxAgents) {
 		return true
 	}
@@ -61,22 +61,22 @@ func (d *draft) mayGrow(a *Agent) bool {
 }
 
 // bind gives a new launch its bounds.
-func (d *draft) bind(a *Agent, usd float64) {
-	l := d.live(a.ID)
+func (d *transition) bind(a *Agent, usd float64) {
+	l := d.Live(a.ID)
 	if l == nil { // its folder is made ready first
 		return
 	}
 	l = d.last(a.ID)
 	l.ShareUSD, l.MaxTurns = usd, d.turnsLeft(a)
 	for above := a; above != nil; above = d.Agents[above.Parent] {
-		if b := d.books()[above.ID]; b != nil {
-			b.aside += usd
+		if b := d.usageByScope()[above.ID]; b != nil {
+			b.reserved += usd
 		}
 	}
 }
 
 // turnsLeft is how many requests an agent may make; 0: any number.
-func (d *draft) turnsLeft(a *Agent) int {
+func (d *transition) turnsLeft(a *Agent) int {
 	if a.FinishBy > 0 {
 		return a.FinishBy - a.Turns
 	}
@@ -86,7 +86,7 @@ func (d *draft) turnsLeft(a *Agent) int {
 	}
 	for scope := a; scope != nil; scope = d.Agents[scope.Parent] {
 		if scope.Budget != nil && scope.Budget.Turns > 0 {
-			left = lower(left, scope.Budget.Turns-d.books()[scope.ID].used.Turns)
+			left = lower(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
 		}
 	}
 	return left
@@ -94,18 +94,19 @@ func (d *draft) turnsLeft(a *Agent) int {
 
 // lend says that an agent waits for what others have set aside in a scope, and has one of them give it up that does nothing but wait:
 // its process ends as if it were not held.
-func (d *draft) lend(a, scope *Agent, at time.Time) {
+func (d *transition) lend(a, scope *Agent, at time.Time) {
 	if reason := "waits for what others leave of the cost budget of " + d.scopeInWords(scope); a.Reason != reason {
-		d.say(d.agent(a.ID), checkpoints.Queued, reason, at)
+		d.setStatus(d.agent(a.ID), checkpoints.Queued, reason, at)
 	}
-	for _, other := range d.agents() {
-		l := d.live(other.ID)
-		if l == nil || l.ShareUSD <= l.CostUSD || other.ID != scope.ID && !d.below(other, scope.ID) {
+	for _, other := range d.AllAgents() {
+		l := d.Live(other.ID)
+		if l == nil || l.ShareUSD <= l.CostUSD || other.ID != scope.ID && !d.Below(other, scope.ID) {
 			continue
 		}
-		if l.End != "" || idle(other, l) && !l.Besides && !d.worksBeside(l, d.open(other.ID)) && l.State == checkpoints.LaunchStarted {
+		if l.End != "" || idle(other, l) && !l.BusyElsewhere && !d.worksBeside(l, d.Open(other.ID)) &&
+			l.State == checkpoints.LaunchStarted {
 			d.end(other.ID, endPark, "its part of the budget is needed")
-			d.settleEnding(d.agent(other.ID), d.last(other.ID), at)
+			d.reconcileEnding(d.agent(other.ID), d.last(other.ID), at)
 			return
 		}
 	}
@@ -115,9 +116,9 @@ func (d *draft) lend(a, scope *Agent, at time.Time) {
 const finishTurns = 3
 
 // finishUp has an agent and all below it finish: those that have begun report what they have, and the others are not begun.
-func (d *draft) finishUp(scope *Agent, by string, at time.Time) {
-	for _, a := range d.agents() {
-		if a.Status.Ended() || a.Group || a.ID != scope.ID && !d.below(a, scope.ID) {
+func (d *transition) finishUp(scope *Agent, by string, at time.Time) {
+	for _, a := range d.AllAgents() {
+		if a.Status.Ended() || a.Group || a.ID != scope.ID && !d.Below(a, scope.ID) {
 			continue
 		}
 		if a.Launches == 0 && a.ID != scope.ID {
@@ -126,7 +127,8 @@ func (d *draft) finishUp(scope *Agent, by string, at time.Time) {
 		}
 		a = d.agent(a.ID)
 		a.FinishBy = d.used(a).Turns + finishTurns
-		toSay(a, checkpoints.Saying{Key: fmt.Sprintf("finish %d", a.FinishBy), Text: finishText, From: fromBudget, At: at})
+		enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), Text: finishText, From: fromBudget,
+			At: at})
 	}
 }
 
@@ -144,5 +146,5 @@ and under issues_encountered what is not.`, finishTurns)
 
 // sortedScopes gives the agents with a budget, those above before those below.
 func (s State) sortedScopes() []*Agent {
-	return slices.DeleteFunc(s.agents(), func(a *Agent) bool { return a.Budget == nil })
+	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.Budget == nil })
 }

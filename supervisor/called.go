@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a person;
@@ -18,11 +19,11 @@ import (
 
 const checkWork = "check_work" // it only asks: no signal
 
-// serves tells whether our tools are at the agents' hands.
-func (s State) serves() bool { return !s.execs() }
+// Serves reports whether our tools are at the agents' hands.
+func (s State) Serves() bool { return !s.Execs() }
 
-// served gives the tools as the process of a launch serves them. They are the same for all.
-var served = sync.OnceValue(func() []procs.Tool {
+// Served gives the tools as the process of a launch serves them. They are the same for all.
+var Served = sync.OnceValue(func() []procs.Tool {
 	var tools []procs.Tool
 	for _, t := range signals.Tools() {
 		tools = append(tools, procs.Tool(t))
@@ -30,20 +31,20 @@ var served = sync.OnceValue(func() []procs.Tool {
 	return tools
 })
 
-// caller gives who calls as it is recorded; nil: the main conversation.
-func caller(s procs.Subagent) *checkpoints.Subagent {
+// SubagentOf gives who calls as it is recorded; nil: the main conversation.
+func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 	if s == (procs.Subagent{}) {
 		return nil
 	}
 	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt, Depth: s.Depth}
 }
 
-// asksPerson tells whether a call waits for a person.
+// asksPerson reports whether a call waits for a person.
 func asksPerson(sig signals.Signal) bool {
 	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
 }
 
-func (d *draft) called(b Called, at time.Time) error {
+func (d *transition) called(b Called, at time.Time) error {
 	if _, err := d.current(b.Agent, b.Launch); err != nil {
 		return err
 	}
@@ -54,9 +55,9 @@ func (d *draft) called(b Called, at time.Time) error {
 	reply := checkpoints.Reply{Request: call.Request}
 	switch sig := b.Signal; {
 	case asksPerson(sig):
-		kind, qs := asks(sig)
+		kind, qs := ParseQuestions(sig)
 		d.openQuestions(b.Agent, kind, qs, b.Naming, at, func(q *Question) {
-			q.Fingerprint, q.Signal, q.Tool = fingerprintOf(call), encode(sig), &call
+			q.Fingerprint, q.Signal, q.Tool = FingerprintOf(call), text.JSON(sig), &call
 		})
 		return nil
 	case call.Name == checkWork:
@@ -93,33 +94,33 @@ func childMeant(call checkpoints.ToolCall) string {
 // answerAtOnce replies to a call that nobody has to be asked about.
 func answerAtOnce(l *Launch, r checkpoints.Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
 
-// knowsRequest tells whether a call was heard before.
-func (d *draft) knowsRequest(l *Launch, request string) bool {
-	if replyAt(l, request) >= 0 {
+// knowsRequest reports whether a call was heard before.
+func (d *transition) knowsRequest(l *Launch, request string) bool {
+	if ReplyAt(l, request) >= 0 {
 		return true
 	}
-	return len(d.questionsOf(l.Agent, func(q *Question) bool {
+	return len(d.FindQuestionsOf(l.Agent, func(q *Question) bool {
 		return q.Tool != nil && q.Tool.Launch == l.N && q.Tool.Request == request
 	})) > 0
 }
 
-// replyAt gives the place of the reply to a request among those of a launch, or -1.
-func replyAt(l *Launch, request string) int {
+// ReplyAt gives the place of the reply to a request among those of a launch, or -1.
+func ReplyAt(l *Launch, request string) int {
 	return slices.IndexFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Request == request })
 }
 
-func (d *draft) replied(b Replied) error {
+func (d *transition) replied(b Replied) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { d.forget(l, b.Request) })
 }
 
 // forget takes a reply from a launch.
-func (d *draft) forget(l *Launch, request string) {
+func (d *transition) forget(l *Launch, request string) {
 	l.Replies = slices.DeleteFunc(slices.Clone(l.Replies), func(r checkpoints.Reply) bool { return r.Request == request })
 }
 
 // progress makes the record of what an agent says of how far it is.
 func progress(sig signals.Signal, at time.Time) *checkpoints.Progress {
-	field := func(name string) string { return firstLine(bounded(sig.Field(name))) }
+	field := func(name string) string { return text.FirstLine(text.Truncate(sig.Field(name), text.MaxRestated)) }
 	return &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"), ETA: field("eta"), At: at}
 }
 

@@ -13,12 +13,12 @@ import (
 )
 
 // calls lets the agent, or a subagent of it, call a tool of ours. ids are for the questions.
-func (s *story) calls(request, tool, input string, from *checkpoints.Subagent, ids ...string) {
-	s.t.Helper()
+func (s *Story) calls(request, tool, input string, from *checkpoints.Subagent, ids ...string) {
+	s.T.Helper()
 	sig, _ := signals.Served(tool, []byte(input))
-	n := s.state.launch(root).N
-	s.do(Called{
-		Agent: root, Launch: n, Named: Named{Signal: sig, Naming: Naming{IDs: ids}},
+	n := s.State.Launch(Root).N
+	s.Do(Called{
+		Agent: Root, Launch: n, Named: Named{Signal: sig, Naming: Naming{IDs: ids}},
 		Call: checkpoints.ToolCall{
 			Launch: n, Request: request, ToolUse: "toolu_" + request, Name: tool, Input: []byte(input), Served: true, From: from,
 		},
@@ -26,63 +26,65 @@ func (s *story) calls(request, tool, input string, from *checkpoints.Subagent, i
 }
 
 // reply gives what a call is told at once.
-func (s *story) reply(request string) checkpoints.Reply {
-	s.t.Helper()
+func (s *Story) reply(request string) checkpoints.Reply {
+	s.T.Helper()
 	s.plans("reply " + request)
-	for _, r := range s.state.launch(root).Replies {
+	for _, r := range s.State.Launch(Root).Replies {
 		if r.Request == request {
-			s.do(Replied{Agent: root, Launch: s.state.launch(root).N, Request: request})
+			s.Do(Replied{Agent: Root, Launch: s.State.Launch(Root).N, Request: request})
 			s.plansNot("reply " + request)
 			return r
 		}
 	}
-	s.t.Fatalf("no reply to %s", request)
+	s.T.Fatalf("no reply to %s", request)
 	return checkpoints.Reply{}
 }
 
 // returned gives the text that a call which waited for a person returns.
-func (s *story) returned() string {
-	s.t.Helper()
-	d := s.delivers(s.state.launch(root).N)
+func (s *Story) returned() string {
+	s.T.Helper()
+	d := s.Delivers(s.State.Launch(Root).N)
 	if d.Tool == nil {
-		s.t.Fatalf("the answer is said by a prompt:\n%s", d.Text)
+		s.T.Fatalf("the answer is said by a prompt:\n%s", d.Text)
 	}
-	var r reply
+	var r Reply
 	if err := json.Unmarshal(d.Reply, &r); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	return r.Message
 }
 
 func TestACallWaitsForThePersonAndReturnsTheAnswer(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which database?","options":[{"label":"PostgreSQL"},{"label":"SQLite"}]}]}`, nil, "q-1")
 	s.is(checkpoints.Waiting)
 	s.plans("hold")
-	if s.try(Called{Agent: root, Launch: 1, Call: checkpoints.ToolCall{Launch: 1, Request: "r1", Name: "ask_user", Input: raw("x"), Served: true}}) {
+	if s.try(Called{Agent: Root, Launch: 1,
+		Call: checkpoints.ToolCall{Launch: 1, Request: "r1", Name: "ask_user", Input: raw("x"), Served: true}}) {
 		t.Error("the same call opens its question again")
 	}
-	s.answers("q-1", "SQLite")
+	s.Answers("q-1", "SQLite")
 	if got := s.returned(); got != "SQLite" {
 		t.Errorf("the call returns %q", got)
 	}
-	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the question is %s", q.State)
 	}
 	s.is(checkpoints.Running)
 }
 
 func TestAStopByToolWaitsForWhatThePersonDecides(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.calls("r1", "stop_work", `{"blocker_type":"external_dependency","details":"npm is missing","resume_requirements":"run: npm install"}`, nil, "q-1")
 	s.is(checkpoints.Waiting)
-	s.answers("q-1", runCommand+": npm install")
-	s.do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.Answers("q-1", RunCommand+": npm install")
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.is(checkpoints.Waiting) // in the same call, for the leave to run it
-	s.answers("q-2", runIt)
+	s.Answers("q-2", RunIt)
 	s.plans("run q-2")
-	s.do(RanCommand{Question: "q-2", Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 0", Output: "added 3 packages"}})
+	s.Do(RanCommand{Question: "q-2",
+		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 0", Output: "added 3 packages"}})
 	if got := s.returned(); !strings.Contains(got, "## BLOCKER RESOLVED") || !strings.Contains(got, "added 3 packages") {
 		t.Errorf("the call returns:\n%s", got)
 	}
@@ -102,18 +104,18 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 		"a look at delegated work":   {"check_work", `{}`, nil, false, "nothing"},
 		"progress":                   {"report_progress", `{"percent":40,"step":"migrating"}`, nil, false, "Noted"},
 		"a message to the person":    {"send_message", `{"to":"user","text":"halfway"}`, nil, false, "The person sees it"},
-		"a message to nobody":        {"send_message", `{"to":"a-nobody","text":"hello"}`, nil, true, root},
-		"a message to itself":        {"send_message", fmt.Sprintf(`{"to":%q,"text":"hello"}`, root), nil, true, "you"},
+		"a message to nobody":        {"send_message", `{"to":"a-nobody","text":"hello"}`, nil, true, Root},
+		"a message to itself":        {"send_message", fmt.Sprintf(`{"to":%q,"text":"hello"}`, Root), nil, true, "you"},
 		"a call that cannot be read": {"ask_user", `[]`, nil, true, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, nil)
+			s := Begin(t, nil)
 			s.calls("r1", c.tool, c.input, c.from)
 			s.is(checkpoints.Running)
 			if r := s.reply("r1"); r.IsError != c.refused || !strings.Contains(r.Text, c.says) {
 				t.Errorf("the reply is %+v", r)
 			}
-			if reported := s.state.Agents[root].Report != nil; reported != (name == "a report") {
+			if reported := s.State.Agents[Root].Report != nil; reported != (name == "a report") {
 				t.Errorf("reported: %v", reported)
 			}
 		})
@@ -121,36 +123,36 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 }
 
 func TestAReportByToolEndsTheWork(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.calls("r1", "report_completion", `{"status":"success","summary":"Chose it.","deliverables":["schema.sql"]}`, nil)
-	s.do(GateAsked{Agent: root, Launch: 1, Request: "g1"})
-	if block := s.state.launch(root).Gate.Block; block != "" {
+	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1"})
+	if block := s.State.Launch(Root).Gate.Block; block != "" {
 		t.Errorf("the gate sends a reported agent on: %s", block)
 	}
-	s.do(GateReplied{Agent: root, Launch: 1, Request: "g1"})
+	s.Do(GateReplied{Agent: Root, Launch: 1, Request: "g1"})
 	s.reply("r1")
 	s.turnEnds()
-	s.do(Checked{Agent: root})
-	s.ends()
+	s.Do(Checked{Agent: Root})
+	s.Ends()
 	s.is(checkpoints.Succeeded)
 }
 
 func TestProgressIsSaidAsWhatTheAgentDoes(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.calls("r1", "report_progress", `{"percent":40,"step":"migrating","eta":"10 min"}`, nil)
-	if got, want := s.state.Agents[root].Reason, "at work, 40 %: migrating (ready in 10 min)"; got != want {
+	if got, want := s.State.Agents[Root].Reason, "at work, 40 %: migrating (ready in 10 min)"; got != want {
 		t.Errorf("the reason is %q, want %q", got, want)
 	}
 }
 
 func TestACallThatIsWithdrawnIsRepliedNoMore(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.calls("r1", "check_work", `{}`, nil)
-	s.do(AskCancelled{Agent: root, Launch: 1, Request: "r1"})
+	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "r1"})
 	s.plansNot("reply")
 	s.calls("r2", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
-	s.do(AskCancelled{Agent: root, Launch: 1, Request: "r2"})
-	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "r2"})
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
 		t.Errorf("the question is %s", q.State)
 	}
 	s.is(checkpoints.Running)
@@ -159,22 +161,23 @@ func TestACallThatIsWithdrawnIsRepliedNoMore(t *testing.T) {
 func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
 	sub := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_agent", Task: "look", Depth: 1}
 	other := checkpoints.Task{ID: "sub2", Name: "subagent: test", Subagent: true}
-	s := begin(t, nil)
-	s.do(BackgroundChanged{Agent: root, Launch: 1, Tasks: []checkpoints.Task{{ID: "sub1", Name: "subagent: look", Subagent: true}, other}})
+	s := Begin(t, nil)
+	s.Do(BackgroundChanged{Agent: Root, Launch: 1,
+		Tasks: []checkpoints.Task{{ID: "sub1", Name: "subagent: look", Subagent: true}, other}})
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, sub, "q-1")
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
 	s.plansNot("hold") // the other subagent works
 	s.calls("r2", "ask_user", `{"questions":[{"text":"And which?"}]}`, &checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}, "q-2")
 	s.plans("hold")
-	s.do(Besides{Agent: root, Launch: 1, AtWork: true})
+	s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 	s.plansNot("hold")
-	s.do(Besides{Agent: root, Launch: 1})
+	s.Do(BusyElsewhere{Agent: Root, Launch: 1})
 	s.plans("hold")
-	if got := s.state.Agents[root].HoldUntil.Sub(s.at); got != DefaultHold {
+	if got := s.State.Agents[Root].HoldUntil.Sub(s.At); got != DefaultHold {
 		t.Errorf("it is held for %v more", got)
 	}
-	s.do(HoldEnded{Agent: root, Launch: 1})
+	s.Do(HoldEnded{Agent: Root, Launch: 1})
 	s.plans("end")
 }
 
@@ -198,7 +201,7 @@ func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var talk conversation
 			for _, m := range c.said {
-				talk.hear(m)
+				talk.Read(m)
 			}
 			if got := talk.atWorkBesides(map[string]bool{"ask": true}); got != c.want {
 				t.Errorf("at work beside it: %v", got)
@@ -210,19 +213,19 @@ func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {
 func TestAConversationForgetsWhatHasEnded(t *testing.T) {
 	var talk conversation
 	for i := range 3 * maxCalls {
-		talk.hear(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
-		talk.hear(procs.ToolResult{ToolUse: fmt.Sprint(i)})
+		talk.Read(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
+		talk.Read(procs.ToolResult{ToolUse: fmt.Sprint(i)})
 	}
 	if n := len(talk.calls); n > 0 {
 		t.Errorf("%d calls are kept", n)
 	}
 	for i := range 2 * maxCalls {
-		talk.hear(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
+		talk.Read(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
 	}
 	if n := len(talk.calls); n > maxCalls {
 		t.Errorf("%d calls are kept", n)
 	}
-	talk.hear(procs.Result{})
+	talk.Read(procs.Result{})
 	if n := len(talk.calls); n > 0 {
 		t.Errorf("%d calls outlive their turn", n)
 	}
@@ -230,17 +233,17 @@ func TestAConversationForgetsWhatHasEnded(t *testing.T) {
 
 // A subagent that waits is not asked to wait less because the process is held for the main conversation, too.
 func TestAnAnswerInACallLeavesTheOthersWaiting(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	for i := range 20 {
 		from := &checkpoints.Subagent{ID: fmt.Sprint("sub", i), ToolUse: fmt.Sprint("toolu_sub", i), Depth: 1}
 		s.calls(fmt.Sprint("r", i), "ask_user", `{"questions":[{"text":"Which?"}]}`, from, fmt.Sprint("q-", i))
 	}
 	for i := 19; i >= 0; i-- {
-		s.answers(fmt.Sprint("q-", i), fmt.Sprint("answer ", i))
+		s.Answers(fmt.Sprint("q-", i), fmt.Sprint("answer ", i))
 		if got := s.returned(); got != fmt.Sprint("answer ", i) {
 			t.Fatalf("call %d returns %q", i, got)
 		}
-		if open := len(s.state.open(root)); open != i {
+		if open := len(s.State.Open(Root)); open != i {
 			t.Fatalf("%d questions are open", open)
 		}
 	}
@@ -249,19 +252,19 @@ func TestAnAnswerInACallLeavesTheOthersWaiting(t *testing.T) {
 
 // A day of waiting is a matter of records: no timer of the wait survives its supervisor, and nothing ends by it.
 func TestAnAnswerAfterADayReturnsInTheSameCall(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
 	s.plansNot("hold")
-	s.at = s.at.Add(24 * time.Hour)
-	s.answers("q-1", "this one")
+	s.At = s.At.Add(24 * time.Hour)
+	s.Answers("q-1", "this one")
 	if got := s.returned(); got != "this one" {
 		t.Errorf("the call returns %q", got)
 	}
 }
 
 func TestAServerInTheBackgroundKeepsNoProcessWaitingForEver(t *testing.T) {
-	s := begin(t, nil)
-	s.do(BackgroundChanged{Agent: root, Launch: 1, Tasks: []checkpoints.Task{{ID: "b1", Name: "shell: npm run dev"}}})
+	s := Begin(t, nil)
+	s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: []checkpoints.Task{{ID: "b1", Name: "shell: npm run dev"}}})
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
 	s.is(checkpoints.Waiting)
 	s.plans("hold")
@@ -270,24 +273,24 @@ func TestAServerInTheBackgroundKeepsNoProcessWaitingForEver(t *testing.T) {
 // The CLI begins a turn by itself for background work that ends too late to be told of in the turn under way.
 func TestWorkThatEndsWithItsTurnIsWaitedFor(t *testing.T) {
 	tasks := []checkpoints.Task{{ID: "sub1", Name: "subagent: look", Subagent: true}}
-	for name, ends := range map[string]func(*story){
-		"before the gate": func(s *story) {
-			s.do(BackgroundChanged{Agent: root, Launch: 1})
-			s.do(GateAsked{Agent: root, Launch: 1, Request: "g1", Report: true, Untold: true})
+	for name, ends := range map[string]func(*Story){
+		"before the gate": func(s *Story) {
+			s.Do(BackgroundChanged{Agent: Root, Launch: 1})
+			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Report: true, Untold: true})
 		},
-		"after the gate": func(s *story) {
-			s.do(GateAsked{Agent: root, Launch: 1, Request: "g1", Background: tasks})
-			s.do(BackgroundChanged{Agent: root, Launch: 1})
+		"after the gate": func(s *Story) {
+			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Background: tasks})
+			s.Do(BackgroundChanged{Agent: Root, Launch: 1})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, nil)
-			s.do(BackgroundChanged{Agent: root, Launch: 1, Tasks: tasks})
+			s := Begin(t, nil)
+			s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: tasks})
 			ends(s)
 			s.turnEnds()
 			s.is(checkpoints.Blocked)
 			s.plansNot("end")
-			s.do(TurnBegun{Agent: root, Launch: 1})
+			s.Do(TurnBegun{Agent: Root, Launch: 1})
 			s.turnEnds()
 			s.plans("end")
 		})
@@ -310,10 +313,10 @@ func TestAConversationKnowsWhatItsTurnWasNotToldOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var talk conversation
 			for _, m := range c.said {
-				talk.hear(m)
+				talk.Read(m)
 			}
-			if talk.untold != c.want {
-				t.Errorf("untold: %v", talk.untold)
+			if talk.endUnreported != c.want {
+				t.Errorf("untold: %v", talk.endUnreported)
 			}
 		})
 	}
@@ -321,19 +324,19 @@ func TestAConversationKnowsWhatItsTurnWasNotToldOf(t *testing.T) {
 
 // A line that is too long to be read, or a subagent that was ended just then: the result of an answered call may never be seen.
 func TestAnAnswerWhoseReceiptIsMissingHoldsNoEndUp(t *testing.T) {
-	s := begin(t, nil)
-	s.do(Received{UUID: s.state.deliveries(root, undelivered)[0].UUID, State: checkpoints.DeliveryDelivered})
+	s := Begin(t, nil)
+	s.Do(Received{UUID: s.State.FindDeliveries(Root, undelivered)[0].UUID, State: checkpoints.DeliveryDelivered})
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
-	s.answers("q-1", "this one")
-	answer := s.delivers(1)
+	s.Answers("q-1", "this one")
+	answer := s.Delivers(1)
 	s.calls("r2", "report_completion", `{"status":"success","summary":"done"}`, nil)
 	s.reply("r2")
-	s.do(TurnEnded{Agent: root, Launch: 1})
+	s.Do(TurnEnded{Agent: Root, Launch: 1})
 	s.plans("check")
-	s.do(Checked{Agent: root})
+	s.Do(Checked{Agent: Root})
 	s.plans("end")
-	s.do(Ended{Agent: root, Launch: 1, Outcome: "exit 0"})
+	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "exit 0"})
 	s.plans("confirm " + answer.UUID)
-	s.do(Confirmed{UUID: answer.UUID, Found: true})
+	s.Do(Confirmed{UUID: answer.UUID, Found: true})
 	s.is(checkpoints.Succeeded)
 }

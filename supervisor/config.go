@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"claude-supervise/signals"
 )
 
 // Config is what the person asked for with `run`. It is kept in the run's record, so that `resume` needs no flags.
@@ -100,8 +98,8 @@ const (
 	DefaultMaxAgents   = 50
 )
 
-// at gives what becomes of the delegation of a child at a depth.
-func (d Delegates) at(depth int) Delegate {
+// At gives what becomes of the delegation of a child at a depth.
+func (d Delegates) At(depth int) Delegate {
 	if len(d) == 0 {
 		return AskDelegations
 	}
@@ -131,41 +129,3 @@ const (
 	Resume Relaunch = "resume"
 	Fresh  Relaunch = "fresh"
 )
-
-// A Preset is an answer given in advance: with --answer, --answers or a task file.
-// Key is the question's own id, its header, or part of its text, in any case.
-type Preset struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	By    string `json:"by,omitempty"` // who is named as having answered; "" is "--answer KEY"
-
-	// FromFile says that it stands in a task file, which may come with a repository: it answers no question that would let
-	// the agent do more.
-	FromFile bool `json:"from_file,omitempty"`
-}
-
-func (p Preset) by() string {
-	if p.By != "" {
-		return p.By
-	}
-	if p.FromFile {
-		return "the task file, " + p.Key
-	}
-	return "--answer " + p.Key
-}
-
-// names tells how exactly the preset's key names a question: 3 its id, 2 its header, 1 part of its text, 0 not at all.
-func (p Preset) names(q signals.Question) int {
-	key := strings.ToLower(strings.TrimSpace(p.Key))
-	switch {
-	case key == "":
-		return 0
-	case key == strings.ToLower(q.ID):
-		return 3
-	case key == strings.ToLower(q.Header):
-		return 2
-	case strings.Contains(strings.ToLower(q.Text), key):
-		return 1
-	}
-	return 0
-}

@@ -4,15 +4,16 @@ import (
 	"encoding/json"
 
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // A conversation is what one process has under way: the calls of the main conversation and of its subagents.
 type conversation struct {
 	calls map[string]callUnderWay // by tool use
-	tasks map[string]string       // of subagents, in a few words, by the call that started each
+	Tasks map[string]string       // of subagents, in a few words, by the call that started each
 
-	background int  // how much lives outside turns
-	untold     bool // some of that has ended since the turn's last request to the model, which was not told of it
+	background    int  // how much lives outside turns
+	endUnreported bool // some of that has ended since the turn's last request to the model, which was not told of it
 }
 
 type callUnderWay struct {
@@ -20,31 +21,31 @@ type callUnderWay struct {
 	starts bool   // it starts a subagent, and lasts as long as that works
 }
 
-// hear takes a message of the process.
-func (c *conversation) hear(m procs.Message) {
+// Read takes a message of the process.
+func (c *conversation) Read(m procs.Message) {
 	switch m := m.(type) {
 	case procs.ToolUse:
 		if c.calls == nil {
-			c.calls, c.tasks = map[string]callUnderWay{}, map[string]string{}
+			c.calls, c.Tasks = map[string]callUnderWay{}, map[string]string{}
 		}
 		starts := m.Name == "Agent" || m.Name == "Task"
 		if len(c.calls) < maxCalls {
 			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts}
 		}
-		if starts && len(c.tasks) < maxCalls {
+		if starts && len(c.Tasks) < maxCalls {
 			var in struct{ Description string }
 			_ = json.Unmarshal(m.Input, &in) // one without is told of without
-			c.tasks[m.ID] = firstLine(bounded(in.Description))
+			c.Tasks[m.ID] = text.FirstLine(text.Truncate(in.Description, text.MaxRestated))
 		}
 	case procs.Init:
-		c.untold = false
+		c.endUnreported = false
 	case procs.Background:
-		c.untold = c.untold || len(m.Tasks) < c.background
+		c.endUnreported = c.endUnreported || len(m.Tasks) < c.background
 		c.background = len(m.Tasks)
 	case procs.StopHook:
 		c.background = len(m.Background)
 	case procs.ToolResult:
-		c.untold = c.untold && m.Parent != "" // else the next request takes it along
+		c.endUnreported = c.endUnreported && m.Parent != "" // else the next request takes it along
 		c.end(m.ToolUse)
 	case procs.Result:
 		for id, call := range c.calls {
@@ -68,7 +69,7 @@ func (c *conversation) end(id string) {
 	}
 }
 
-// atWorkBesides tells whether something else than the calls that wait is under way: another call, or a conversation that is at
+// atWorkBesides reports whether something else than the calls that wait is under way: another call, or a conversation that is at
 // its next step.
 func (c *conversation) atWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
 

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,7 +15,7 @@ const Instead = instead
 
 // Denial writes the denial of a delegation: the reason, and what the agent is to do instead, "" for nothing in particular.
 func Denial(why, alternative string) string {
-	denial := strings.TrimSpace(deny + " " + strings.TrimSpace(why))
+	denial := strings.TrimSpace(Deny + " " + strings.TrimSpace(why))
 	if alternative = strings.TrimSpace(alternative); alternative != "" {
 		denial += " " + instead + " " + alternative
 	}
@@ -46,34 +45,10 @@ func checkDelegation(answer string) error {
 	word, _, _ := strings.Cut(strings.TrimSpace(answer), " ")
 	why, _ := denied(decided)
 	switch {
-	case word != deny:
-		return fmt.Errorf("type %q, %q and another task, or %q and why", approve, approve, deny)
+	case word != Deny:
+		return fmt.Errorf("type %q, %q and another task, or %q and why", Approve, Approve, Deny)
 	case why == "":
 		return errors.New("say why, so that the agent knows what to do: deny WHY, or deny WHY " + instead + " WHAT")
 	}
 	return nil
-}
-
-// checkDecision refuses what is no decision on what is asked for.
-func (c Client) checkDecision(ctx context.Context, id string, a Answer) error {
-	if a.Decline || a.Skip {
-		return nil
-	}
-	q, err := question(ctx, c.Store, id)
-	if err != nil {
-		return nil // who leaves the answer tells what is wrong
-	}
-	if a.Alike && !Sharable(q.Kind) {
-		return fmt.Errorf("the answer to a question of this kind (%s) is for it alone", q.Kind)
-	}
-	switch q.Kind {
-	case checkpoints.AskPermission, checkpoints.AskDelegation, checkpoints.AskBudget:
-	default:
-		return nil
-	}
-	cwd, err := c.FolderOf(ctx, q)
-	if err != nil {
-		return err
-	}
-	return CheckDecision(q, a.Text, cwd)
 }

@@ -40,7 +40,7 @@ func FuzzADenialSaysWhyAndWhatElse(f *testing.F) {
 		}
 		q := &Question{Kind: checkpoints.AskDelegation, Answer: Denial(why, alternative)}
 		gotWhy, gotAlternative := denied(q)
-		if want := strings.TrimSpace(why); gotWhy != want && !strings.HasPrefix(want, deny) {
+		if want := strings.TrimSpace(why); gotWhy != want && !strings.HasPrefix(want, Deny) {
 			t.Errorf("why is %q, want %q", gotWhy, want)
 		}
 		if want := strings.TrimSpace(alternative); gotAlternative != want {

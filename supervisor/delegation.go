@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is the delegation protocol (002, Protocol 4). A delegation is a question of its own kind: the person answers it, or
@@ -16,7 +17,7 @@ import (
 // What may be answered to a delegation. After approve may stand another task, after denial the reason, and after instead what the
 // agent is to do in its place.
 const (
-	approve = "approve"
+	Approve = "approve"
 	instead = "instead:"
 )
 
@@ -24,10 +25,10 @@ const (
 const maxUndecided = 50
 
 // delegate takes a delegation that an agent asks for, by a signal or, where call is not nil, by a call of our tool.
-func (d *draft) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.Time) error {
+func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.Time) error {
 	l, fp := d.last(a.ID), fingerprint(n.Signal)
 	if call != nil {
-		fp = fingerprintOf(*call)
+		fp = FingerprintOf(*call)
 	}
 	w := workAsked(n.Signal)
 	w.Said.Fingerprint = fp
@@ -36,7 +37,7 @@ func (d *draft) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.
 			answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: text, IsError: true})
 			return nil
 		}
-		if !toSay(a, checkpoints.Saying{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: at}) {
+		if !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: at}) {
 			return unwelcome("it was told so already")
 		}
 		return nil
@@ -61,15 +62,16 @@ func (d *draft) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.
 	if answer != "" {
 		n.Presets = []Preset{{Value: answer, By: by}}
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{delegationQuestion(w)}, n.Naming, at, func(q *Question) {
-		q.Fingerprint, q.Signal, q.Tool, q.Child = fp, encode(n.Signal), call, n.Child
-	})
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming, at,
+		func(q *Question) {
+			q.Fingerprint, q.Signal, q.Tool, q.Child = fp, text.JSON(n.Signal), call, n.Child
+		})
 	return nil
 }
 
 // undecided gives the delegations of an agent that nobody has decided, or of which it has not been told, oldest first.
 func (s State) undecided(agent string) []*Question {
-	return s.questionsOf(agent, func(q *Question) bool {
+	return s.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Kind == checkpoints.AskDelegation &&
 			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
 	})
@@ -78,8 +80,8 @@ func (s State) undecided(agent string) []*Question {
 // sameWork gives the child of an agent that was asked for in the same words and whose end the agent has not been told: it
 // is not started twice because a crash has lost the word of it.
 func (s State) sameWork(parent, fingerprint string) *Agent {
-	for _, c := range s.children(parent) {
-		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.endUntold(c)) {
+	for _, c := range s.Children(parent) {
+		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.backgroundEndUnreported(c)) {
 			return c
 		}
 	}
@@ -89,9 +91,9 @@ func (s State) sameWork(parent, fingerprint string) *Agent {
 // verdict decides a delegation by the limits and the policy, and says who has; "" where a person decides.
 func (s State) verdict(a *Agent, w Work) (answer, by string) {
 	no := func(by, why, alternative string) (string, string) {
-		return deny + " " + why + " " + instead + " " + alternative, by
+		return Deny + " " + why + " " + instead + " " + alternative, by
 	}
-	policy := s.Config.Delegate.at(a.Depth + 1)
+	policy := s.Config.Delegate.At(a.Depth + 1)
 	switch same := s.taskAbove(a, w.Task); {
 	case w.Task == "":
 		return no("claude-supervise", "It names no task: new_task_description is empty.", "Delegate again with a whole task, or do it yourself.")
@@ -112,7 +114,7 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 		return no("claude-supervise", why, "Delegate it without resume, with all that the agent needs to know.")
 	}
 	if policy == AutoDelegations {
-		return approve, "--delegate auto"
+		return Approve, "--delegate auto"
 	}
 	return "", ""
 }
@@ -139,8 +141,8 @@ func (s State) unresumable(a *Agent, id string) string {
 	switch {
 	case id == "":
 		return ""
-	case before == nil || !s.below(before, a.ID):
-		return fmt.Sprintf("There is no agent %s that you have started.", firstLine(id))
+	case before == nil || !s.Below(before, a.ID):
+		return fmt.Sprintf("There is no agent %s that you have started.", text.FirstLine(id))
 	case !before.Status.Ended():
 		return fmt.Sprintf("Agent %s is still at work (%s).", id, before.Status)
 	case before.ContinuedBy != "":
@@ -149,10 +151,10 @@ func (s State) unresumable(a *Agent, id string) string {
 	return ""
 }
 
-// approved tells whether a delegation was approved, and gives the task if the person has changed it.
+// approved reports whether a delegation was approved, and gives the task if the person has changed it.
 func approved(q *Question) (task string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(q.Answer), " ")
-	if q.Skipped || q.Declined || word != approve {
+	if q.Skipped || q.Declined || q.Revoked != "" || word != Approve {
 		return "", false
 	}
 	return strings.TrimSpace(rest), true
@@ -162,15 +164,15 @@ func approved(q *Question) (task string, ok bool) {
 func denied(q *Question) (why, alternative string) {
 	why, alternative, _ = strings.Cut(strings.TrimSpace(q.Answer), instead)
 	why = strings.TrimSpace(why)
-	if rest, is := strings.CutPrefix(why, deny); is {
+	if rest, is := strings.CutPrefix(why, Deny); is {
 		why = strings.TrimSpace(rest)
 	}
 	return why, strings.TrimSpace(alternative)
 }
 
 // approveChildren starts what was approved, once, and stops what is denied after all.
-func (d *draft) approveChildren(agent string, at time.Time) {
-	for _, q := range d.questionsOf(agent, func(q *Question) bool {
+func (d *transition) approveChildren(agent string, at time.Time) {
+	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Child != "" && q.State == checkpoints.QuestionAnswered
 	}) {
 		w, start := delegated(q)
@@ -194,7 +196,7 @@ func (d *draft) approveChildren(agent string, at time.Time) {
 func delegated(q *Question) (Work, bool) {
 	switch q.Kind {
 	case checkpoints.AskDelegation:
-		w := workIn(q)
+		w := WorkIn(q)
 		w.Said.Fingerprint = q.Fingerprint
 		task, ok := approved(q)
 		if task != "" {
@@ -202,18 +204,18 @@ func delegated(q *Question) (Work, bool) {
 		}
 		return w, ok
 	case checkpoints.AskBlocker:
-		return blockedPart(signalOf(q), resolve(q).words), resolve(q).how == delegateIt
+		return blockedPart(SignalOf(q), Resolve(q).words), Resolve(q).How == DelegateIt && q.Revoked == ""
 	}
 	return Work{}, false
 }
 
-// workIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
-func workIn(q *Question) Work {
+// WorkIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
+func WorkIn(q *Question) Work {
 	if nest, ok := nestingOf(q); ok {
 		nest.Work.Said.Nested = &checkpoints.Nested{Clients: q.Nested.Clients}
 		return nest.Work
 	}
-	return workAsked(signalOf(q))
+	return workAsked(SignalOf(q))
 }
 
 // blockedPart is the work that a stop leaves to another agent.

@@ -7,18 +7,19 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what the person and the agents read of a delegation. The headings are those of the protocols document (002,
 // Protocol 4); how the end of a child is told follows what a subagent's result tells (004).
 
-// delegationQuestion puts a delegation to the person, with the document's list of what to look at.
-func delegationQuestion(w Work) signals.Question {
+// DelegationQuestion puts a delegation to the person, with the document's list of what to look at.
+func DelegationQuestion(w Work) signals.Question {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Task:\n%s\n\n", indented(w.Task))
+	fmt.Fprintf(&b, "Task:\n%s\n\n", text.Indented(w.Task))
 	line := func(title, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", title, indentedAfter(value))
+			fmt.Fprintf(&b, "%s: %s\n", title, text.IndentedAfter(value))
 		}
 	}
 	line("Why", w.Said.Reason)
@@ -38,10 +39,12 @@ func delegationQuestion(w Work) signals.Question {
 	}
 	b.WriteString(evaluation)
 	return signals.Question{
-		ID: "delegate", Header: "delegation", Text: fmt.Sprintf("Start another agent for: %s?", strings.TrimSuffix(cutAt(firstLine(w.Task), maxNamed), ".")), Context: b.String(),
+		ID: "delegate", Header: "delegation",
+		Text:    fmt.Sprintf("Start another agent for: %s?", strings.TrimSuffix(text.Line(w.Task, text.MaxNamed), ".")),
+		Context: b.String(),
 		Options: []signals.Option{
-			{Label: approve, Description: "start it; add another task to change it, e.g. approve Refactor only src/auth"},
-			{Label: deny, Description: "add why, and what to do instead, e.g. deny too early instead: list it in the report"},
+			{Label: Approve, Description: "start it; add another task to change it, e.g. approve Refactor only src/auth"},
+			{Label: Deny, Description: "add why, and what to do instead, e.g. deny too early instead: list it in the report"},
 		},
 	}
 }
@@ -57,7 +60,7 @@ Before you approve:
 
 // delegationDecided is what the agent reads once its delegation is decided.
 func delegationDecided(q *Question) string {
-	w := workIn(q)
+	w := WorkIn(q)
 	task, ok := approved(q)
 	if !ok {
 		return delegationDenied(w, q)
@@ -74,9 +77,10 @@ func delegationDecided(q *Question) string {
 		next += " It is optional: if you are done first, it is stopped."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## DELEGATION APPROVED\n\nNew agent launched: %s\nTask%s: %s\nPriority: %s\n", q.Child, changed, indentedAfter(w.Task), w.Priority)
+	fmt.Fprintf(&b, "## DELEGATION APPROVED\n\nNew agent launched: %s\nTask%s: %s\nPriority: %s\n", q.Child, changed,
+		text.IndentedAfter(w.Task), w.Priority)
 	if w.Said.Coordination != "" {
-		fmt.Fprintf(&b, "Coordination: %s\n", indentedAfter(w.Said.Coordination))
+		fmt.Fprintf(&b, "Coordination: %s\n", text.IndentedAfter(w.Said.Coordination))
 	}
 	fmt.Fprintf(&b, "Its output: claude-supervise logs %s\n\n## RESUME INSTRUCTIONS\n%s", q.Child, next)
 	return b.String()
@@ -88,7 +92,7 @@ func delegationDenied(w Work, q *Question) string {
 		why = "None was given."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## DELEGATION DENIED\n\nTask: %s\nReason: %s\n", firstLine(w.Task), why)
+	fmt.Fprintf(&b, "## DELEGATION DENIED\n\nTask: %s\nReason: %s\n", text.FirstLine(w.Task), why)
 	if alternative != "" {
 		fmt.Fprintf(&b, "Alternative: %s\n", alternative)
 	}
@@ -110,10 +114,11 @@ func underWay(c *Agent) string {
 // word of ours.
 func (s State) childEnded(c *Agent) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## DELEGATED WORK ENDED\n\nAgent: %s\nTask: %s\nOutcome: %s (%s)\n", c.ID, firstLine(c.Task), c.Status, strings.Join(strings.Fields(c.Reason), " "))
-	quote := func(title, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(&b, "%s:\n%s\n", title, indented(cutAt(text, maxChildText)))
+	fmt.Fprintf(&b, "## DELEGATED WORK ENDED\n\nAgent: %s\nTask: %s\nOutcome: %s (%s)\n", c.ID,
+		text.FirstLine(c.Task), c.Status, strings.Join(strings.Fields(c.Reason), " "))
+	quote := func(title, written string) {
+		if written = strings.TrimSpace(written); written != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", title, text.Indented(text.Truncate(written, maxChildText)))
 		}
 	}
 	if r := c.Report; r != nil {
@@ -131,7 +136,8 @@ func (s State) childEnded(c *Agent) string {
 	if worse(c, checkpoints.Succeeded) && gates(c) {
 		b.WriteString("It counts so for the whole run, unless its work is continued: delegate it with resume: " + c.ID + "\n")
 	}
-	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses, s.duration(c), c.InputTokens+c.OutputTokens, c.ID)
+	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses,
+		s.Duration(c), c.InputTokens+c.OutputTokens, c.ID)
 	return b.String()
 }
 
@@ -146,7 +152,7 @@ const endLines = 5
 type endsTold int
 
 // of gives what is said to an agent, cut short where it is one end too many.
-func (n *endsTold) of(say checkpoints.Saying) string {
+func (n *endsTold) of(say checkpoints.OutboxItem) string {
 	if !strings.HasPrefix(say.Key, childKeys) {
 		return say.Text
 	}
@@ -159,22 +165,22 @@ func (n *endsTold) one(end, agent string) string {
 	}
 	lines := strings.SplitN(end, "\n", endLines+1)
 	for i, line := range lines {
-		lines[i] = cutAt(line, maxNamed)
+		lines[i] = text.Truncate(line, text.MaxNamed)
 	}
 	return strings.Join(lines[:min(endLines, len(lines))], "\n") + "\nToo many have ended for all of each. All of it: claude-supervise show " + agent
 }
 
 // delegatedBefore is what an agent is told of its children where its conversation begins again: it knows of none of them any more.
 func (s State) delegatedBefore(a *Agent) string {
-	children := s.children(a.ID)
-	if len(children) == 0 || !s.begun(a.ID) {
+	children := s.Children(a.ID)
+	if len(children) == 0 || !s.Begun(a.ID) {
 		return ""
 	}
 	lines, _ := s.work(a, "")
 	var b strings.Builder
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
-		if c.Status.Ended() && !s.endUntold(c) {
+		if c.Status.Ended() && !s.backgroundEndUnreported(c) {
 			b.WriteString("\n\n" + s.childEnded(c))
 		}
 	}
@@ -187,8 +193,8 @@ const maxRetold = 20
 // maxChildText bounds each text of a child that its parent reads, in bytes.
 const maxChildText = 8 << 10
 
-// duration is how long the processes of an agent have lived.
-func (s State) duration(a *Agent) time.Duration {
+// Duration is how long the processes of an agent have lived.
+func (s State) Duration(a *Agent) time.Duration {
 	var sum time.Duration
 	for _, l := range s.Launches[a.ID] {
 		if l.StartedAt != nil && l.EndedAt != nil {
@@ -199,9 +205,9 @@ func (s State) duration(a *Agent) time.Duration {
 }
 
 // work is what check_work tells of an agent's children: of one, or of all.
-func (s State) work(a *Agent, id string) (text string, isError bool) {
+func (s State) work(a *Agent, id string) (written string, isError bool) {
 	var lines []string
-	for _, c := range s.children(a.ID) {
+	for _, c := range s.Children(a.ID) {
 		if id != "" && c.ID != id {
 			continue
 		}
@@ -209,8 +215,9 @@ func (s State) work(a *Agent, id string) (text string, isError bool) {
 		if c.Status == checkpoints.Running {
 			what = atWork(c)
 		}
-		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, firstLine(what), cutAt(firstLine(c.Task), maxNamed))
-		if c.Status.Ended() && s.endUntold(c) {
+		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
+			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
+		if c.Status.Ended() && s.backgroundEndUnreported(c) {
 			line += "; all of it is in your next message"
 		}
 		lines = append(lines, line)
@@ -219,7 +226,7 @@ func (s State) work(a *Agent, id string) (text string, isError bool) {
 	case len(lines) > 0:
 		return strings.Join(lines, "\n"), false
 	case id != "":
-		return fmt.Sprintf("You have started no agent %s.", firstLine(id)), true
+		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
 	}
 	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
 }

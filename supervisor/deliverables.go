@@ -1,9 +1,6 @@
 package supervisor
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,8 +13,8 @@ func files(deliverables []string) []string {
 	for _, entry := range deliverables {
 		path, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
 		path = strings.TrimSuffix(strings.Trim(path, "`'\"*,;"), ":")
-		if fileName.MatchString(path) && !strings.Contains(path, "//") &&
-			(strings.Contains(path, "/") || suffix.MatchString(path)) {
+		if fileName().MatchString(path) && !strings.Contains(path, "//") &&
+			(strings.Contains(path, "/") || suffix().MatchString(path)) {
 			named = append(named, path)
 		}
 	}
@@ -25,8 +22,8 @@ func files(deliverables []string) []string {
 }
 
 var (
-	fileName = regexp.MustCompile(`^[~.\w@+%*/-]+$`)
-	suffix   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	fileName = lazily(`^[~.\w@+%*/-]+$`)
+	suffix   = lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 )
 
 // maxNamedPaths bounds how many files of a text are looked for.
@@ -37,7 +34,7 @@ func namedPaths(text string) []string {
 	var paths []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }) {
 		word = strings.TrimLeft(strings.TrimRight(word, ".:)]>`'\""), "([<`'\"")
-		if named := files([]string{lineNumber.ReplaceAllString(word, "")}); len(named) == 1 && !isFraction(named[0]) &&
+		if named := files([]string{lineNumber().ReplaceAllString(word, "")}); len(named) == 1 && !isFraction(named[0]) &&
 			!slices.Contains(paths, named[0]) && len(paths) < maxNamedPaths {
 			paths = append(paths, named[0])
 		}
@@ -46,57 +43,27 @@ func namedPaths(text string) []string {
 }
 
 var (
-	fraction   = regexp.MustCompile(`^\d+(/\d+)+$`)
-	lineNumber = regexp.MustCompile(`(:\d+)+$`)
+	fraction   = lazily(`^\d+(/\d+)+$`)
+	lineNumber = lazily(`(:\d+)+$`)
 )
 
 // isFraction tells "47/120" from a path.
-func isFraction(word string) bool { return fraction.MatchString(word) }
+func isFraction(word string) bool { return fraction().MatchString(word) }
 
-// contextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not there, so what
+// ContextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not there, so what
 // may just as well be a word (and/or, Node.js, example.com) does not count.
-func contextFiles(text string) []string {
+func ContextFiles(text string) []string {
 	return slices.DeleteFunc(namedPaths(text), func(path string) bool {
 		first, _, deeper := strings.Cut(path, "/")
 		if deeper && strings.Contains(strings.TrimLeft(first, "."), ".") { // a host
 			return true
 		}
-		return !strings.HasSuffix(path, "/") && !fileKind.MatchString(path) || !deeper && framework.MatchString(path)
+		return !strings.HasSuffix(path, "/") && !fileKind().MatchString(path) || !deeper && framework().MatchString(path)
 	})
 }
 
 var (
-	fileKind = regexp.MustCompile(`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|env|lock|mod|sum|` +
+	fileKind = lazily(`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|env|lock|mod|sum|` +
 		`go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
-	framework = regexp.MustCompile(`^[A-Z][a-z]+\.js$`)
+	framework = lazily(`^[A-Z][a-z]+\.js$`)
 )
-
-// missing gives the files that are not on disk, as they were named.
-func missing(cwd string, files []string) []string {
-	var gone []string
-	for _, path := range files {
-		if !onDisk(cwd, path) {
-			gone = append(gone, path)
-		}
-	}
-	return gone
-}
-
-func onDisk(cwd, path string) bool {
-	if home, ok := strings.CutPrefix(path, "~/"); ok {
-		dir, err := os.UserHomeDir()
-		if err != nil {
-			return false
-		}
-		path = filepath.Join(dir, home)
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
-	}
-	if strings.Contains(path, "*") {
-		found, err := filepath.Glob(path)
-		return err == nil && len(found) > 0
-	}
-	_, err := os.Lstat(path)
-	return err == nil
-}

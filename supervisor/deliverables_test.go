@@ -1,11 +1,7 @@
 package supervisor
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/signals"
 )
@@ -29,19 +25,5 @@ func TestDeliverablesThatNameFilesAreLookedForAndProseIsNot(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%q names %q, want %q", c.deliverables, got, c.want)
 		}
-	}
-}
-
-func TestWhatIsMissingIsNamedAsTheReportNamesIt(t *testing.T) {
-	cwd, home := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	for _, path := range []string{filepath.Join(cwd, "here.txt"), filepath.Join(home, "home.txt")} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := missing(cwd, []string{"here.txt", "gone.txt", "*.txt", "*.md", "~/home.txt", "~/gone", filepath.Join(cwd, "here.txt")})
-	if diff := cmp.Diff([]string{"gone.txt", "*.md", "~/gone"}, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
 	}
 }

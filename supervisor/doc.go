@@ -1,29 +1,100 @@
-// Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is
-// the only package that knows the others: procs for the processes, signals for what agents print, checkpoints for
-// what lasts.
-//
-// Use it to start or resume a run (Supervisor), to look at runs (Reader) and to leave answers and stops for them
-// (Client). It draws nothing and asks nobody: it tells its Supervisor's functions, and takes answers from the inbox.
+// Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is the
+// core, and does nothing itself: it reads no clock, file, process or database and starts no goroutine (.golangci.yml and
+// pure_test.go hold that). Times, ids and what was found on disk come inside the events.
 //
 // # Decide, save, act
 //
-//	event ──▶ Step(state, event) ──▶ one transaction ──▶ notices ──▶ Plan(state) ──▶ effects ──▶ event
+//	        engine                     supervisor                  checkpoints
+//	event ───────────▶ Step(state, event) ──▶ state ──▶ one transaction ──▶ notifications
+//	  ▲                                                        │
+//	  └───── effects ◀────────── Plan(state) ◀─────────────────┘
 //
-// Step and Plan are pure. The engine's one goroutine owns the state of a run. For each event it takes the step, saves
-// the changed records with the event as history, tells what changed, and starts what the plan wants and is not yet
-// under way. So nothing is shown, answered, launched or killed before it is saved, and a supervisor that takes over a
-// run after a crash does nothing special: it loads the records and follows the plan.
+// The engine's one goroutine owns the state of a run. For each event it takes the step, saves the changed records with the
+// event as history, tells what changed, and starts what the plan wants and is not yet under way. So nothing is shown,
+// answered, launched or killed before it is saved, and a supervisor that takes over a run after a crash does nothing
+// special: it loads the records and follows the plan.
 //
-//	state.go             the records of one run; drafts of the next
+//	state.go, index.go   the records of one run; transitions to the next
 //	event.go             all that can happen
 //	step*.go, settle.go  what follows from it; hold.go how long a process waits, speak.go what it is told
+//	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, permission.go what is to be permitted
-//	conversation.go      what one process has under way; subagent.go what becomes of subagents that waited when it ended
+//	subagent.go          what becomes of subagents that waited when their process ended
 //	message.go           what is said to an agent that answers nothing
-//	rules*.go, project*.go what runs unasked, and what of that a repository may not decide; preview*.go what a person sees of a call
 //	plan.go              what ought to be under way
-//	engine.go            the loop; batch.go, save.go what is saved together; child.go what a process says; effects.go what is done
-//	attend.go            a run as somebody elsewhere sees it
-//	pack*.go, unpack*.go a run as one file, to go on elsewhere
+//	pack*.go             what of a run from elsewhere is believed
 //	identity.go          the statement before every task; prompts.go every other text that an agent reads from us
+//
+// # The rooms
+//
+//	engine      the loop, what is done, what is saved
+//	view        what readers see; client: what other processes leave for a run
+//	filedrop    the folders of question and answer files; nested: runs started inside an agent
+//	pack        a run as a file, and back; git, worktree: git plumbing, a folder of its own for an agent
+//	permission  what a call does, what a project may not decide; rules: the rules engine
+//	findings    shared findings, merged; doctor: the check of the set-up; text: cutting, joining and showing text
+//
+// # Threat model
+//
+// Trusted are managed settings, the person's own settings, and the person's flags (trust.go). By default nothing runs that
+// Claude Code would ask a person for. This is who could want to change that, what each may do, what holds the rest, and the test
+// that attacks it. TestEveryThreatHasItsCodeAndItsTest keeps the table true.
+//
+//	repository: may say anything to the model; may not grant or run by any settings
+//		supervisor/permission/project.go, e2e TestNoSourceOfSettingsGrantsOrRunsAnything
+//	repository: may narrow what is allowed; may not void the person's settings by that
+//		supervisor/permission/project_settings.go, supervisor/permission TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
+//	repository: may define agents; may not give them hooks, servers or a mode
+//		supervisor/permission/project_agents.go, supervisor/permission TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
+//	repository: may have a CLAUDE.md; may not have a file of the person's read by it
+//		supervisor/permission/project_memory.go, supervisor/permission TestTheMemoryOfFoldersAboveIsHandedOver
+//	repository: may be any bytes; may not hang or end a launch
+//		supervisor/permission/project_settings.go, supervisor/permission TestSettingsThatCannotBeReadAreSaid
+//	repository: may have a .git/config; may not run a program by our calls of git
+//		supervisor/git/shadow.go, supervisor/git TestNoProgramOfTheRepositoryRunsForASurvey
+//	repository: may have a .git/config; may not run a program by pack and unpack
+//		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
+//	task file: may narrow limits; may not raise them, or loosen
+//		cmd/claude-supervise/run_request.go, cmd/claude-supervise TestATaskFileLoosensNothingUnlessThePersonLetsIt
+//	pack: may carry work and answers; may not grant, run or answer for a person
+//		supervisor/pack_distrust.go, e2e TestAForgedPackRunsNothing
+//	pack: may have any field; may not have one that nobody decided about
+//		supervisor/pack/pack_trust.go, supervisor/pack TestEveryFieldOfAPackFileIsDecidedAbout
+//	model: may ask, report, delegate; may not forge a signal in a tool's output
+//		signals/shell.go, signals TestAMarkerCountsOnlyIfItsCommandSurelyRuns
+//	model: may quote signals; may not be taken for another agent
+//		signals/machine.go, signals TestWhoseIDDecides
+//	model: may make any call; may not hide what is permitted
+//		supervisor/permission/preview.go, supervisor/permission TestWhatIsShownOfACommandIsWhatRuns
+//	model: may make any call; may not have it shown otherwise than it runs
+//		supervisor/text/visible.go, e2e TestWhatACallHidesIsShownAndRunsAsShown
+//	model: may make a call of any length; may not have more permitted than is shown
+//		supervisor/permission/preview.go, supervisor/permission TestACallThatCannotBeShownWholeCanOnlyBeRefused
+//	model: may make any command; may not pass it under a rule that bash widens
+//		supervisor/rules/command.go, supervisor/rules TestRulesCoverNothingThatBashRunsBesides
+//	model: may print anything; may not write escapes to the terminal
+//		cmd/claude-supervise/internal/terminal/clean.go, cmd/claude-supervise/internal/terminal TestCleanRemovesWhatATerminalWouldObeyOrHide
+//	model: may name any path; may not have the disk walked, or stop delayed
+//		supervisor/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
+//	model: may cause any effect; may not keep stop from working
+//		supervisor/engine/giveup.go, supervisor/engine TestEveryKindOfEffectHasABoundAndABlockade
+//	model: may ask at any moment; may not have a key meant for another moment
+//		cmd/claude-supervise/internal/terminal/grace.go, cmd/claude-supervise/internal/terminal TestNoKeysWithinTheGraceAnswerAQuestion
+//	model: may ask for a command; may not have it run without the word run
+//		cmd/claude-supervise/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
+//	model: may phrase a question; may not have a preset permit a call
+//		supervisor/preset.go, e2e TestAPresetAllowsNoCall
+//	model: may start runs inside an agent; may not answer, stop or resume its own
+//		procs/inside.go, e2e TestScripts
+//	model: may start runs inside an agent; may not leave the tree and its budget
+//		procs/inside.go, e2e TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment
+//	processes: may daemonize, hide; may not outlive their launch
+//		procs/sweep.go, procs TestNoTrickOutlivesAnEnd
+//	other user: may share the machine; may not read state, or answer
+//		checkpoints/dirs.go, checkpoints TestAStateFolderThatIsOpenToOthersIsClosed
+//	other user: may share the machine; may not leave a question or an answer by file
+//		checkpoints/drop.go, checkpoints TestAQuestionIsReadFromARegularFileOfOursOnly
+//
+// What is not held: a determined program of the same user (it may write the database, or type into the terminal); what Claude
+// Code itself does not ask about; programs that a folder's .git/config names for the git of the agent. README.md lists these.
 package supervisor

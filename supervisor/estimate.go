@@ -1,12 +1,12 @@
 package supervisor
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"claude-supervise/supervisor/text"
 )
 
 // This file is the time-out case of the protocols document (002): work that takes longer than its estimate is told of once.
@@ -15,9 +15,9 @@ import (
 const maxEstimate = 365 * 24 * time.Hour
 
 var (
-	estimated = regexp.MustCompile(`(?i)(\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half an?)\b)\s*(?:\+|-|–)?\s*` +
+	estimated = lazily(`(?i)(\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half an?)\b)\s*(?:\+|-|–)?\s*` +
 		`(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)\b`)
-	upperBound = regexp.MustCompile(`(?i)(\d+(?:[.,]\d+)?)\s*(?:-|–|to|or)\s*(\d+(?:[.,]\d+)?)`)
+	upperBound = lazily(`(?i)(\d+(?:[.,]\d+)?)\s*(?:-|–|to|or)\s*(\d+(?:[.,]\d+)?)`)
 	spelled    = map[string]float64{
 		"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"half a": 0.5, "half an": 0.5,
@@ -27,12 +27,12 @@ var (
 
 // ParseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3), "1h30m", "about
 // an hour", "half a day". What it cannot read is no estimate: 0.
-func ParseEstimate(text string) time.Duration {
-	text = strings.Join(strings.Fields(cutAt(text, maxLine)), " ")
-	text = upperBound.ReplaceAllString(text, "$2")
-	text = joined.ReplaceAllString(text, "$1 $2")
+func ParseEstimate(s string) time.Duration {
+	s = strings.Join(strings.Fields(text.Truncate(s, text.MaxLine)), " ")
+	s = upperBound().ReplaceAllString(s, "$2")
+	s = joined().ReplaceAllString(s, "$1 $2")
 	sum := time.Duration(0)
-	for _, m := range estimated.FindAllStringSubmatch(text, -1) {
+	for _, m := range estimated().FindAllStringSubmatch(s, -1) {
 		n, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
 		if err != nil {
 			n = spelled[strings.ToLower(m[1])]
@@ -49,7 +49,7 @@ func ParseEstimate(text string) time.Duration {
 }
 
 // joined is a unit that a number follows at once, as in 1h30m0s.
-var joined = regexp.MustCompile(`(?i)([smhdw])(\d)`)
+var joined = lazily(`(?i)([smhdw])(\d)`)
 
 // overdue plans the wait until an agent's work takes longer than its estimate.
 func overdue(a *Agent) (Effect, bool) {
@@ -68,7 +68,7 @@ func begins(a *Agent, at time.Time) {
 }
 
 // isOverdue takes note that an agent's work takes longer than its estimate.
-func (d *draft) isOverdue(b Overdue) error {
+func (d *transition) isOverdue(b Overdue) error {
 	a := d.Agents[b.Agent]
 	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
 		return unwelcome("the work of %s is not overdue", b.Agent)
@@ -81,11 +81,6 @@ func (d *draft) isOverdue(b Overdue) error {
 func overdueInWords(a *Agent) string {
 	return fmt.Sprintf("takes longer than its estimate (%s; %s). Let it go on, or have it reduce its task or delegate a part: "+
 		"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
-}
-
-// waitOverdue waits until an agent's work takes longer than its estimate, by the wall clock.
-func (e *engine) waitOverdue(f Effect) func(context.Context) result {
-	return e.until(f, Overdue{Agent: f.Agent})
 }
 
 // Overdue says that an agent's work takes longer than its estimate.

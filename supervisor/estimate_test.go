@@ -38,23 +38,25 @@ func FuzzParseEstimate(f *testing.F) {
 }
 
 func TestWorkThatTakesLongerThanItsEstimateIsToldOfOnce(t *testing.T) {
-	s := &story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "All of it", Estimated: "2-3 hours", Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
-	s.do(Opened{PID: 1, Policy: Ask})
+	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Estimated: "2-3 hours",
+		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
+	s.Do(Opened{PID: 1, Policy: Ask})
 	s.plansNot("overdue")
-	s.launches(1)
-	s.plans("overdue " + root)
-	if due := s.state.Agents[root].Overdue; due.Sub(*s.state.Launches[root][0].StartedAt) != 3*time.Hour {
+	s.Launches(1)
+	s.plans("overdue " + Root)
+	if due := s.State.Agents[Root].Overdue; due.Sub(*s.State.Launches[Root][0].StartedAt) != 3*time.Hour {
 		t.Fatalf("it is due at %v", due)
 	}
-	before := s.state
-	s.do(Overdue{Agent: root})
+	before := s.State
+	s.Do(Overdue{Agent: Root})
 	s.plansNot("overdue")
-	if s.try(Overdue{Agent: root}) {
+	if s.try(Overdue{Agent: Root}) {
 		t.Error("it is told of twice")
 	}
-	told := notices(before, s.state, s.events[len(s.events)-1])
-	if len(told) != 1 || !told[0].Trouble || !strings.Contains(told[0].Text, "longer than its estimate (3h0m0s") || !strings.Contains(told[0].Text, "claude-supervise stop "+root) {
+	told := Notifications(before, s.State, s.Events[len(s.Events)-1])
+	if len(told) != 1 || !told[0].Trouble || !strings.Contains(told[0].Text, "longer than its estimate (3h0m0s") ||
+		!strings.Contains(told[0].Text, "claude-supervise stop "+Root) {
 		t.Errorf("the person is told %+v", told)
 	}
 }

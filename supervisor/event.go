@@ -11,6 +11,15 @@ import (
 	"claude-supervise/signals"
 )
 
+// FileEvent is what the engine hears of its syncer: what it has seen of a file that is not ours, or what who watches the run
+// should be told.
+type FileEvent struct {
+	ID     string
+	Gone   bool   // taken away by the script that put it there
+	Answer string // what was seen in its answer file
+	Told   string
+}
+
 // An Event is one thing that happened. It carries all that Step needs to know: the time, new ids, what was read from
 // the world. Folding a run's events from the first gives its records.
 type Event struct {
@@ -37,13 +46,14 @@ type (
 	Opened struct {
 		PID    int
 		Bell   string
-		Notes  []Note     // what lay in the inbox: who asks again must know what is answered
-		Named  NotesNamed `json:",omitempty"`
-		Revive bool       // go on with agents that failed or were stopped
-		Failed bool       `json:",omitempty"` // try again what failed, or reported so
-		Claude string     // another claude than before; "": the same
-		Exec   []string   // the same of a command that is run in claude's place
-		Policy OnQuestion // what this supervisor does with questions that are not answered in time
+		Notes  []InboxEntry // what lay in the inbox: who asks again must know what is answered
+		Named  NotesNamed   `json:",omitempty"`
+		Revive bool         // go on with agents that failed or were stopped
+		Failed bool         `json:",omitempty"` // try again what failed, or reported so
+		Claude string       // another claude than before; "": the same
+		Exec   []string     // the same of a command that is run in claude's place
+		Policy OnQuestion   // what this supervisor does with questions that are not answered in time
+		Given  Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
 	}
 
 	// Started says that a launch's process runs.
@@ -95,8 +105,8 @@ type (
 		Request string
 	}
 
-	// Besides says whether something else of an agent is at work while a question of it waits in a call.
-	Besides struct {
+	// BusyElsewhere says whether something else of an agent is at work while a question of it waits in a call.
+	BusyElsewhere struct {
 		Agent  string
 		Launch int
 		AtWork bool
@@ -251,13 +261,13 @@ type (
 		There    bool
 	}
 
-	// Noticed says that the one notice of a question was given, or why the person's own command could not be told.
-	Noticed struct{ Question, Problem string }
+	// NotificationSent says that the one notice of a question was given, or why the person's own command could not be told.
+	NotificationSent struct{ Question, Problem string }
 
-	// Noted is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
+	// InboxRead is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
 	// answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.
-	Noted struct {
-		Notes []Note
+	InboxRead struct {
+		Notes []InboxEntry
 		Named NotesNamed `json:",omitempty"`
 	}
 
@@ -270,17 +280,17 @@ type (
 		Launch int
 	}
 
-	// FellSilent says that a process at work has printed nothing and used no processor for as long as the person
+	// Stalled says that a process at work has printed nothing and used no processor for as long as the person
 	// lets it.
-	FellSilent struct {
+	Stalled struct {
 		Agent  string
 		Launch int
 		Since  time.Time
 		Doing  string
 	}
 
-	// Spoke says that a silent process has printed something.
-	Spoke struct {
+	// Recovered says that a silent process has printed something.
+	Recovered struct {
 		Agent  string
 		Launch int
 	}
@@ -298,55 +308,95 @@ type (
 	InterruptAsked struct{ By string }
 
 	// Left is the last event of a supervisor that goes on purpose.
-	Left struct{}
+	Left struct {
+		Undone []string `json:",omitempty"` // keys of effects that did not come to their end: the next supervisor does them
+	}
 )
 
-func (Created) event()           {}
-func (Opened) event()            {}
-func (Started) event()           {}
-func (TurnBegun) event()         {}
-func (Heard) event()             {}
-func (Asked) event()             {}
-func (Called) event()            {}
-func (Replied) event()           {}
-func (Besides) event()           {}
-func (AskCancelled) event()      {}
-func (GateAsked) event()         {}
-func (GateReplied) event()       {}
+func (Created) event() {}
+
+func (Opened) event() {}
+
+func (Started) event() {}
+
+func (TurnBegun) event() {}
+
+func (Heard) event() {}
+
+func (Asked) event() {}
+
+func (Called) event() {}
+
+func (Replied) event() {}
+
+func (BusyElsewhere) event() {}
+
+func (AskCancelled) event() {}
+
+func (GateAsked) event() {}
+
+func (GateReplied) event() {}
+
 func (BackgroundChanged) event() {}
-func (TurnEnded) event()         {}
-func (Sent) event()              {}
-func (Received) event()          {}
-func (Confirmed) event()         {}
-func (Ended) event()             {}
-func (Surveyed) event()          {}
-func (Checked) event()           {}
-func (Prepared) event()          {}
-func (RanCommand) event()        {}
-func (FileFound) event()         {}
-func (FileGone) event()          {}
-func (Dropped) event()           {}
-func (Reclaimed) event()         {}
-func (Noticed) event()           {}
-func (Noted) event()             {}
-func (HoldEnded) event()         {}
-func (FellSilent) event()        {}
-func (Spoke) event()             {}
-func (Announced) event()         {}
-func (RetryDue) event()          {}
-func (InterruptAsked) event()    {}
-func (Left) event()              {}
+
+func (TurnEnded) event() {}
+
+func (Sent) event() {}
+
+func (Received) event() {}
+
+func (Confirmed) event() {}
+
+func (Ended) event() {}
+
+func (Surveyed) event() {}
+
+func (Checked) event() {}
+
+func (Prepared) event() {}
+
+func (RanCommand) event() {}
+
+func (FileFound) event() {}
+
+func (FileGone) event() {}
+
+func (Dropped) event() {}
+
+func (Reclaimed) event() {}
+
+func (NotificationSent) event() {}
+
+func (InboxRead) event() {}
+
+func (HoldEnded) event() {}
+
+func (Stalled) event() {}
+
+func (Recovered) event() {}
+
+func (Announced) event() {}
+
+func (RetryDue) event() {}
+
+func (InterruptAsked) event() {}
+
+func (Left) event() {}
 
 // bodies names every kind of event as history keeps it. A name, once released, stays.
 var bodies = map[string]Body{
 	"created": Created{}, "opened": Opened{}, "started": Started{}, "turn_begun": TurnBegun{}, "heard": Heard{},
-	"asked": Asked{}, "called": Called{}, "replied": Replied{}, "besides": Besides{}, "ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
+	"asked": Asked{}, "called": Called{}, "replied": Replied{}, "besides": BusyElsewhere{},
+	"ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
 	"background": BackgroundChanged{}, "turn_ended": TurnEnded{}, "sent": Sent{}, "received": Received{},
 	"confirmed": Confirmed{}, "ended": Ended{}, "surveyed": Surveyed{}, "checked": Checked{}, "prepared": Prepared{}, "ran": RanCommand{},
-	"file_found": FileFound{}, "file_gone": FileGone{}, "dropped": Dropped{}, "reclaimed": Reclaimed{}, "noticed": Noticed{},
-	"noted": Noted{}, "hold_ended": HoldEnded{}, "fell_silent": FellSilent{}, "spoke": Spoke{}, "announced": Announced{},
+	"file_found": FileFound{}, "file_gone": FileGone{}, "dropped": Dropped{}, "reclaimed": Reclaimed{},
+	"noticed": NotificationSent{},
+	"noted":   InboxRead{}, "hold_ended": HoldEnded{}, "fell_silent": Stalled{}, "spoke": Recovered{},
+	"announced": Announced{},
 	"retry_due": RetryDue{}, "interrupt_asked": InterruptAsked{}, "left": Left{},
-	"spent": Spent{}, "worked": Worked{}, "budget_asked": BudgetAsked{}, "overdue": Overdue{}, "pressed": Pressed{}, "eased": Eased{},
+	"spent": Spent{}, "worked": Worked{}, "budget_asked": BudgetAsked{}, "overdue": Overdue{}, "pressed": Throttled{},
+	"eased":  Unthrottled{},
 	"packed": Packed{}, "unpacked": Unpacked{}, "placed": Placed{}, "tidied": Tidied{}, "merged": Merged{},
 }
 
@@ -358,20 +408,20 @@ var bodyNames = func() map[reflect.Type]string {
 	return names
 }()
 
-// name is the kind of the event, as history keeps it.
-func (e Event) name() string { return bodyNames[reflect.TypeOf(e.Body)] }
+// Name is the kind of the event, as history keeps it.
+func (e Event) Name() string { return bodyNames[reflect.TypeOf(e.Body)] }
 
-// record gives the event as history keeps it.
-func (e Event) record(run string, seq int64) (checkpoints.Event, error) {
+// Record gives the event as history keeps it.
+func (e Event) Record(run string, seq int64) (checkpoints.Event, error) {
 	doc, err := json.Marshal(e.Body)
 	if err != nil {
 		return checkpoints.Event{}, fmt.Errorf("event %T cannot be written: %w", e.Body, err)
 	}
-	return checkpoints.Event{Run: run, Seq: seq, At: e.At, Type: e.name(), Doc: doc}, nil
+	return checkpoints.Event{Run: run, Seq: seq, At: e.At, Type: e.Name(), Doc: doc}, nil
 }
 
-// recorded reads an event of history back.
-func recorded(r checkpoints.Event) (Event, error) {
+// Recorded reads an event of history back.
+func Recorded(r checkpoints.Event) (Event, error) {
 	b, ok := bodies[r.Type]
 	if !ok {
 		return Event{}, fmt.Errorf("event %d of run %s is of an unknown kind %q", r.Seq, r.Run, r.Type)
@@ -381,4 +431,34 @@ func recorded(r checkpoints.Event) (Event, error) {
 		return Event{}, fmt.Errorf("event %d of run %s cannot be read: %w", r.Seq, r.Run, err)
 	}
 	return Event{At: r.At, Body: p.Elem().Interface().(Body)}, nil
+}
+
+// MustCheckInbox reports whether an event closes the file drop on what may lie in the inbox unseen: answers begin their way to an
+// agent, a script has taken one by itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the
+// supervisor leaves.
+func MustCheckInbox(before, after State, event Event) bool {
+	switch event.Body.(type) {
+	case Left, FileGone:
+		return true
+	}
+	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
+		return true
+	}
+	for id, a := range after.Agents {
+		old := before.Agents[id]
+		if old == nil || old == a {
+			continue
+		}
+		ends := old.EndedAt == nil && a.EndedAt != nil
+		tells := a.Delegated != nil && a.Delegated.Nested != nil && a.Delegated.Told && !old.Delegated.Told // a client may have told it
+		if ends || tells {
+			return true
+		}
+	}
+	for id, q := range after.Questions {
+		if old := before.Questions[id]; q.Delivering && (old == nil || !old.Delivering) {
+			return true
+		}
+	}
+	return false
 }

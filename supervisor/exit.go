@@ -46,9 +46,9 @@ func ExitCode(a *Agent) int {
 	return ExitFailed
 }
 
-// exitCodeOf is what a supervisor that leaves the run in this state exits with.
-func exitCodeOf(s State) int {
-	if s.Run.Left == leavingInterrupted {
+// ExitCodeOf is what a supervisor that leaves the run in this state exits with.
+func ExitCodeOf(s State) int {
+	if s.Run.Left == LeavingInterrupted {
 		return ExitInterrupted
 	}
 	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {

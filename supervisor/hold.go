@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // wait holds the process for the person, or parks it at once.
-func (d *draft) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
-	reason := "asks: " + firstLine(open[0].Text)
+func (d *transition) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
+	reason := "asks: " + text.FirstLine(open[0].Text)
 	if n := len(open); n > 1 {
-		reason = fmt.Sprintf("asks %d questions: %s", n, firstLine(open[0].Text))
+		reason = fmt.Sprintf("asks %d questions: %s", n, text.FirstLine(open[0].Text))
 	}
 	switch {
-	case l.Besides || d.worksBeside(l, open):
+	case l.BusyElsewhere || d.worksBeside(l, open):
 		a.HoldUntil = nil // parking would kill what is at work; it ends by itself
 	case d.Config.Hold == 0 || !d.mayHold(a.ID):
 		d.end(a.ID, endPark, "no process is held for a question")
-		d.settleEnding(a, d.last(a.ID), at)
+		d.reconcileEnding(a, d.last(a.ID), at)
 		return
 	case d.Config.Hold == Forever:
 		a.HoldUntil = nil
@@ -27,13 +28,13 @@ func (d *draft) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
 		until := at.Add(holdFor(open, d.Config.Hold))
 		a.HoldUntil = &until
 	}
-	d.say(a, checkpoints.Waiting, reason, at)
+	d.setStatus(a, checkpoints.Waiting, reason, at)
 }
 
-// worksBeside tells whether something lives in the background that a person's answer should not cost its work: another subagent
+// worksBeside reports whether something lives in the background that a person's answer should not cost its work: another subagent
 // than those that ask, and between turns anything. In the middle of a call a command does not count: it may be a server, which
 // never ends.
-func (d *draft) worksBeside(l *Launch, open []*Question) bool {
+func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {
 			return q.Tool != nil && q.Tool.From != nil && (q.Tool.From.ID == t.ID || q.Tool.From.ID == "") && d.held(q) != nil
@@ -44,14 +45,14 @@ func (d *draft) worksBeside(l *Launch, open []*Question) bool {
 	})
 }
 
-// mayHold tells whether one more process may be held under --max-held.
-func (d *draft) mayHold(agent string) bool {
+// mayHold reports whether one more process may be held under --max-held.
+func (d *transition) mayHold(agent string) bool {
 	if d.Config.MaxHeld < 0 {
 		return true
 	}
 	held := 0
 	for id, a := range d.Agents {
-		if l := d.live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting {
+		if l := d.Live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting {
 			held++
 		}
 	}

@@ -18,7 +18,7 @@ func (s State) identity(a *Agent) string {
 		parent = "agent " + a.Parent
 	}
 	by, how := "the tools below", byTools+strings.TrimSpace(signals.Fallback(a.ID))
-	if !s.serves() {
+	if !s.Serves() {
 		by, how = "the blocks below", byBlocks+strings.TrimSpace(signals.Templates(a.ID))
 	}
 	return fmt.Sprintf(`## EXECUTION CONTEXT: BACKGROUND AGENT

@@ -55,10 +55,10 @@ func (x *index) addAgent(a *Agent) {
 	}
 }
 
-func (s State) active(a *Agent) bool { return a.Placing || s.live(a.ID) != nil }
+func (s State) active(a *Agent) bool { return a.Placing || s.Live(a.ID) != nil }
 
 // reindex takes note of which of the agents that a step has touched have a process.
-func (d *draft) reindex() {
+func (d *transition) reindex() {
 	for id := range d.touched {
 		if on := d.active(d.Agents[id]); on != d.index.active[id] {
 			x := d.add()

@@ -43,13 +43,13 @@ func sameLists(a, b map[string][]string) bool {
 }
 
 func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
-	before := newDraft(State{
-		Run: &Run{ID: runID, Root: root}, Agents: map[string]*Agent{root: {ID: root}},
+	before := NewTransition(State{
+		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root}},
 		Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 	}).State
 	for _, id := range []string{"a-1", "a-2", "a-3"} {
-		d := newDraft(before)
-		d.addAgent(&Agent{ID: id, Parent: root})
+		d := NewTransition(before)
+		d.addAgent(&Agent{ID: id, Parent: Root})
 		d.addQuestion(&Question{ID: "q-" + id, Agent: id})
 		d.addDelivery(&Delivery{UUID: "u-" + id, Agent: id})
 		d.addDelivery(&Delivery{UUID: "u-" + id, Agent: id}) // made again
@@ -63,7 +63,7 @@ func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
 	if wrong := indexHolds(before); wrong != "" {
 		t.Error(wrong)
 	}
-	if got := before.indexed().children[root]; !slices.Equal(got, []string{"a-2"}) {
+	if got := before.indexed().children[Root]; !slices.Equal(got, []string{"a-2"}) {
 		t.Errorf("children %v", got)
 	}
 }

@@ -8,7 +8,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
+
+// RestLeft is how long a rest goes on: until a time by the wall clock, but no longer than by one that does not jump.
+func RestLeft(until, wall time.Time, steady time.Duration) time.Duration {
+	return min(until.Sub(wall), steady)
+}
 
 // This file is what becomes of agents whose account has met its usage limit. None has failed: they rest until the limit ends and go
 // on by themselves. Those of the run that have no process rest with the first whose request was rejected, for they ask the same
@@ -28,14 +34,14 @@ const maxLimit = 8 * 24 * time.Hour
 // spreadOver is how far the agents of a run are spread that go on when a limit ends.
 const spreadOver = time.Minute
 
-// isLimit tells whether a failure is a usage limit, which ends by itself. Credit that is used up does not: a person has to buy some.
-func isLimit(f procs.Failure) bool {
+// IsLimit reports whether a failure is a usage limit, which ends by itself. Credit that is used up does not: a person has to buy some.
+func IsLimit(f procs.Failure) bool {
 	return f.Kind == procs.Limit && !strings.Contains(strings.ToLower(f.Reason), "credit")
 }
 
 // rejected has an agent rest whose request has met a usage limit that ends at a time, if that is known. It is no failure, and no
 // retry.
-func (d *draft) rejected(a *Agent, reason string, resets *time.Time, at time.Time) {
+func (d *transition) rejected(a *Agent, reason string, resets *time.Time, at time.Time) {
 	a.Rejected++
 	until := restUntil(a.Rejected, resets, at)
 	rest := until
@@ -43,7 +49,7 @@ func (d *draft) rejected(a *Agent, reason string, resets *time.Time, at time.Tim
 	if r.Limited != nil && r.Limited.After(at) {
 		rest = spread(until, a.ID)
 	}
-	a.NotBefore, a.LimitedBy, a.GoOn = &rest, firstLine(reason), true
+	a.NotBefore, a.LimitedBy, a.GoOn = &rest, text.FirstLine(reason), true
 	if r.Limited == nil || r.Limited.Before(until) {
 		r.Limited, r.LimitedBy = &until, a.LimitedBy
 	}
@@ -80,9 +86,9 @@ func spread(until time.Time, agent string) time.Time {
 	return until.Add(time.Duration(h.Sum32()%uint32(spreadOver/time.Millisecond)) * time.Millisecond)
 }
 
-// limited settles an agent without a process that rests because of a usage limit, its own or that of others, and tells whether it
+// limited settles an agent without a process that rests because of a usage limit, its own or that of others, and reports whether it
 // does.
-func (d *draft) limited(a *Agent, at time.Time) bool {
+func (d *transition) limited(a *Agent, at time.Time) bool {
 	if run := d.Run.Limited; run != nil && at.Before(*run) && (a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
 		until := spread(*run, a.ID)
 		a.NotBefore, a.LimitedBy = &until, d.Run.LimitedBy
@@ -90,12 +96,13 @@ func (d *draft) limited(a *Agent, at time.Time) bool {
 	if a.NotBefore == nil || a.LimitedBy == "" {
 		return false
 	}
-	d.say(a, checkpoints.Limited, fmt.Sprintf("%s; goes on by itself at %s", a.LimitedBy, a.NotBefore.Format(time.RFC3339)), at)
+	d.setStatus(a, checkpoints.Limited,
+		fmt.Sprintf("%s; resumes at %s", a.LimitedBy, a.NotBefore.Format(time.RFC3339)), at)
 	return true
 }
 
 // rested has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
-func (d *draft) rested(b RetryDue) error {
+func (d *transition) rested(b RetryDue) error {
 	a := d.Agents[b.Agent]
 	if a == nil || a.NotBefore == nil || !b.Until.IsZero() && !b.Until.Equal(*a.NotBefore) {
 		return unwelcome("%s does not rest until then", b.Agent)
@@ -118,21 +125,9 @@ func (s State) planWaits(a *Agent) []Effect {
 	if e, ok := overdue(a); ok {
 		plan = append(plan, e)
 	}
-	if l := s.launch(a.ID); a.NotBefore != nil && (l == nil || l.State == checkpoints.LaunchEnded) {
+	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.State == checkpoints.LaunchEnded) {
 		key := fmt.Sprintf("%s %s %d %d", DoRetry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
 		plan = append(plan, Effect{Do: DoRetry, Key: key, Agent: a.ID, Until: *a.NotBefore})
 	}
 	return plan
-}
-
-// resets is when a usage limit ends, as far as claude's words for it can be read. A time of day is in the zone of this machine.
-func resets(f procs.Failure) *time.Time {
-	if !isLimit(f) {
-		return nil
-	}
-	if at, ok := procs.ResetTime(f.Reset, time.Now()); ok {
-		at = at.UTC()
-		return &at
-	}
-	return nil
 }

@@ -10,72 +10,72 @@ import (
 
 var hitLimit = procs.Failure{Kind: procs.Limit, Reason: "You've hit your limit · resets 3am"}
 
-func (s *story) limitedUntil() time.Time {
-	s.t.Helper()
+func (s *Story) limitedUntil() time.Time {
+	s.T.Helper()
 	s.is(checkpoints.Limited)
-	a := s.state.Agents[root]
+	a := s.State.Agents[Root]
 	if a.NotBefore == nil {
-		s.t.Fatal("it rests without end")
+		s.T.Fatal("it rests without end")
 	}
 	return *a.NotBefore
 }
 
 // rejects plays a request that meets the limit, up to the end of its process.
-func (s *story) rejects(launch int, resets *time.Time) {
-	s.t.Helper()
-	s.do(TurnEnded{Agent: root, Launch: launch, Failure: hitLimit, Resets: resets})
-	s.do(Ended{Agent: root, Launch: launch, Outcome: "exit 1"})
-	s.rests(true)
+func (s *Story) rejects(launch int, resets *time.Time) {
+	s.T.Helper()
+	s.Do(TurnEnded{Agent: Root, Launch: launch, Failure: hitLimit, Resets: resets})
+	s.Do(Ended{Agent: Root, Launch: launch, Outcome: "exit 1"})
+	s.Rests(true)
 }
 
 func TestAnAgentRestsUntilTheUsageLimitEndsAndGoesOnByItself(t *testing.T) {
-	s := begin(t, nil)
-	resets := s.at.Add(5 * time.Hour)
+	s := Begin(t, nil)
+	resets := s.At.Add(5 * time.Hour)
 	s.rejects(1, &resets)
 	if got := s.limitedUntil(); !got.Equal(resets) {
 		t.Errorf("it rests until %v, and the limit ends at %v", got, resets)
 	}
-	if a := s.state.Agents[root]; a.Failures != 0 {
+	if a := s.State.Agents[Root]; a.Failures != 0 {
 		t.Errorf("it counts as %d failures", a.Failures)
 	}
-	s.plans("retry " + root)
-	s.do(RetryDue{Agent: root, Until: resets})
-	s.launches(2)
+	s.plans("retry " + Root)
+	s.Do(RetryDue{Agent: Root, Until: resets})
+	s.Launches(2)
 	s.turnEnds()
-	if a := s.state.Agents[root]; a.Rejected != 0 || a.LimitedBy != "" {
+	if a := s.State.Agents[Root]; a.Rejected != 0 || a.LimitedBy != "" {
 		t.Errorf("it is still counted as rejected: %+v", a)
 	}
 }
 
 func TestTheRestOutlivesItsSupervisor(t *testing.T) {
-	s := begin(t, nil)
-	resets := s.at.Add(5 * time.Hour)
+	s := Begin(t, nil)
+	resets := s.At.Add(5 * time.Hour)
 	s.rejects(1, &resets)
-	s.do(Opened{PID: 2, Policy: Ask, Revive: true})
+	s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
 	if got := s.limitedUntil(); !got.Equal(resets) {
 		t.Errorf("after a restart it rests until %v", got)
 	}
-	s.plans("retry " + root)
+	s.plans("retry " + Root)
 	s.plansNot("launch")
 }
 
 func TestALimitThatNobodyKnowsTheEndOfIsTriedMoreAndMoreSeldom(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	for n, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour} {
-		s.do(TurnEnded{Agent: root, Launch: n + 1, Failure: hitLimit})
-		rejected := s.at
-		s.do(Ended{Agent: root, Launch: n + 1})
-		s.rests(true)
+		s.Do(TurnEnded{Agent: Root, Launch: n + 1, Failure: hitLimit})
+		rejected := s.At
+		s.Do(Ended{Agent: Root, Launch: n + 1})
+		s.Rests(true)
 		until := s.limitedUntil()
 		if got := until.Sub(rejected); got != want {
 			t.Errorf("after rejection %d it rests %v, want %v", n+1, got, want)
 		}
-		s.at = until
-		s.do(RetryDue{Agent: root})
-		s.state.Launches[root][n+1].Heard = true
-		s.do(Started{Agent: root, Launch: n + 2, PID: 1})
-		s.delivers(n + 2)
-		s.do(TurnBegun{Agent: root, Launch: n + 2})
+		s.At = until
+		s.Do(RetryDue{Agent: Root})
+		s.State.Launches[Root][n+1].Begun = true
+		s.Do(Started{Agent: Root, Launch: n + 2, PID: 1})
+		s.Delivers(n + 2)
+		s.Do(TurnBegun{Agent: Root, Launch: n + 2})
 	}
 }
 
@@ -104,46 +104,46 @@ func TestWhatClaudeSaysOfTheEndOfALimitIsNotTakenForMoreThanItCanBe(t *testing.T
 }
 
 func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
-	s := &story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	created := Created{Run: runID, Cwd: "/work", Agent: root, Task: "All of it", Group: true,
+	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	created := Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Group: true,
 		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 1}}
 	for _, id := range []string{"a-1", "a-2", "a-3"} {
 		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
 	}
-	s.do(created)
-	s.do(Opened{PID: 1, Policy: Ask})
-	s.do(Started{Agent: "a-1", Launch: 1, PID: 1})
-	s.do(TurnBegun{Agent: "a-1", Launch: 1})
-	resets := s.at.Add(2 * time.Hour)
-	s.do(TurnEnded{Agent: "a-1", Launch: 1, Failure: hitLimit, Resets: &resets})
-	s.do(Ended{Agent: "a-1", Launch: 1})
+	s.Do(created)
+	s.Do(Opened{PID: 1, Policy: Ask})
+	s.Do(Started{Agent: "a-1", Launch: 1, PID: 1})
+	s.Do(TurnBegun{Agent: "a-1", Launch: 1})
+	resets := s.At.Add(2 * time.Hour)
+	s.Do(TurnEnded{Agent: "a-1", Launch: 1, Failure: hitLimit, Resets: &resets})
+	s.Do(Ended{Agent: "a-1", Launch: 1})
 	s.plansNot("launch")
 	for _, id := range []string{"a-2", "a-3"} {
-		a := s.state.Agents[id]
+		a := s.State.Agents[id]
 		if a.Status != checkpoints.Limited || a.NotBefore.Before(resets) || a.NotBefore.After(resets.Add(spreadOver)) {
 			t.Errorf("%s is %s (%s), the limit ends at %v", id, a.Status, a.Reason, resets)
 		}
 		s.plans("retry " + id)
 	}
-	if a, b := s.state.Agents["a-2"], s.state.Agents["a-3"]; a.NotBefore.Equal(*b.NotBefore) {
+	if a, b := s.State.Agents["a-2"], s.State.Agents["a-3"]; a.NotBefore.Equal(*b.NotBefore) {
 		t.Error("they go on in one moment")
 	}
-	for _, e := range Plan(s.state) {
+	for _, e := range Plan(s.State) {
 		switch e.Do {
 		case DoConfirm:
-			s.do(Confirmed{UUID: e.Delivery, Found: true})
+			s.Do(Confirmed{UUID: e.Delivery, Found: true})
 		case DoSurvey:
-			s.do(Surveyed{Agent: e.Agent, Launch: e.Launch})
+			s.Do(Surveyed{Agent: e.Agent, Launch: e.Launch})
 		}
 	}
 	// The first finds the limit still there: the others rest on with it.
-	s.do(RetryDue{Agent: "a-1", Until: resets})
-	s.do(Started{Agent: "a-1", Launch: 2, PID: 2})
-	s.do(TurnBegun{Agent: "a-1", Launch: 2})
+	s.Do(RetryDue{Agent: "a-1", Until: resets})
+	s.Do(Started{Agent: "a-1", Launch: 2, PID: 2})
+	s.Do(TurnBegun{Agent: "a-1", Launch: 2})
 	later := resets.Add(time.Hour)
-	s.do(TurnEnded{Agent: "a-1", Launch: 2, Failure: hitLimit, Resets: &later})
+	s.Do(TurnEnded{Agent: "a-1", Launch: 2, Failure: hitLimit, Resets: &later})
 	for _, id := range []string{"a-2", "a-3"} {
-		if a := s.state.Agents[id]; a.NotBefore == nil || a.NotBefore.Before(later) {
+		if a := s.State.Agents[id]; a.NotBefore == nil || a.NotBefore.Before(later) {
 			t.Errorf("%s goes on at %v, before the limit ends", id, a.NotBefore)
 		}
 		if s.try(RetryDue{Agent: id, Until: spread(resets, id)}) {
@@ -153,13 +153,14 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 }
 
 func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
-	s := begin(t, nil)
-	s.do(TurnEnded{Agent: root, Launch: 1, Failure: procs.Failure{Kind: procs.Limit, Reason: "Credit balance is too low"}})
-	s.ends()
-	s.rests(true)
+	s := Begin(t, nil)
+	s.Do(TurnEnded{Agent: Root, Launch: 1,
+		Failure: procs.Failure{Kind: procs.Limit, Reason: "Credit balance is too low"}})
+	s.Ends()
+	s.Rests(true)
 	s.is(checkpoints.Failed)
 	s.exits(ExitFailed)
-	if !Revivable(s.state.Agents[root]) {
+	if !Revivable(s.State.Agents[Root]) {
 		t.Error("once there is credit again, resume does not go on with it")
 	}
 }

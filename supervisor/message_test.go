@@ -9,63 +9,63 @@ import (
 	"claude-supervise/signals"
 )
 
-func (s *story) says(text string) {
-	s.t.Helper()
-	s.notes(Note{Kind: noteMessage, Value: text, By: "a test"})
+func (s *Story) says(text string) {
+	s.T.Helper()
+	s.Notes(InboxEntry{Kind: EntryMessage, Value: text, By: "a test"})
 }
 
 func TestWhatAPersonSaysGoesIntoTheTurnUnderWay(t *testing.T) {
-	s := begin(t, nil)
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
+	s := Begin(t, nil)
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 	s.says("use SQLite")
-	d := s.delivers(1)
+	d := s.Delivers(1)
 	if !strings.Contains(d.Text, "## MESSAGE FROM THE USER\n\nuse SQLite") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
-	s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	s.is(checkpoints.Running)
 	s.turnEnds()
 	s.plansNot("deliver")
 }
 
 func TestAReleaseThatWouldShowAMessageTwiceGetsItAfterTheTurn(t *testing.T) {
-	s := begin(t, nil)
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.7"})
+	s := Begin(t, nil)
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.7"})
 	s.says("use SQLite")
 	s.plansNot("deliver")
 	s.turnEnds()
-	if d := s.delivers(1); !strings.Contains(d.Text, "use SQLite") {
+	if d := s.Delivers(1); !strings.Contains(d.Text, "use SQLite") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 }
 
 func TestAMessageIsNoAnswer(t *testing.T) {
-	s := begin(t, nil)
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
-	s.asks("q-1", "Which?")
+	s := Begin(t, nil)
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
+	s.Asks("q-1", "Which?")
 	s.is(checkpoints.Waiting)
 	s.says("take your time")
-	d := s.delivers(1)
-	if d.Text == "" || s.state.Questions["q-1"].State != checkpoints.QuestionOpen {
-		t.Fatalf("the question is %s, the agent reads %q", s.state.Questions["q-1"].State, d.Text)
+	d := s.Delivers(1)
+	if d.Text == "" || s.State.Questions["q-1"].State != checkpoints.QuestionOpen {
+		t.Fatalf("the question is %s, the agent reads %q", s.State.Questions["q-1"].State, d.Text)
 	}
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
-	s.answers("q-1", "SQLite")
-	if d := s.delivers(1); !strings.Contains(d.Text, "A1: SQLite") {
+	s.Answers("q-1", "SQLite")
+	if d := s.Delivers(1); !strings.Contains(d.Text, "A1: SQLite") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 }
 
 func TestAMessageToAParkedAgentWaitsForTheAnswer(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = 0 })
-	s.asks("q-1", "Which?")
-	s.ends()
-	s.rests(true)
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s.Asks("q-1", "Which?")
+	s.Ends()
+	s.Rests(true)
 	s.says("and hurry")
 	s.is(checkpoints.Parked)
-	s.answers("q-1", "SQLite")
+	s.Answers("q-1", "SQLite")
 	if text := s.delivered(2); !strings.Contains(text, "A1: SQLite") || !strings.Contains(text, "and hurry") {
 		t.Fatalf("the agent reads:\n%s", text)
 	}
@@ -75,17 +75,17 @@ func TestAMessageToAParkedAgentWaitsForTheAnswer(t *testing.T) {
 func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 	for name, read := range map[string]bool{"read": true, "unread": false} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, nil)
-			s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
+			s := Begin(t, nil)
+			s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 			s.says("use SQLite")
-			d := s.delivers(1)
-			s.do(Ended{Agent: root, Launch: 1, Outcome: "ended by SIGKILL"})
-			for _, v := range s.state.deliveries(root, waitsForReceipt) {
-				s.do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID || read})
+			d := s.Delivers(1)
+			s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL"})
+			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID || read})
 			}
-			s.do(Surveyed{Agent: root, Launch: 1})
-			if a := s.state.Agents[root]; a.NotBefore != nil {
-				s.do(RetryDue{Agent: root})
+			s.Do(Surveyed{Agent: Root, Launch: 1})
+			if a := s.State.Agents[Root]; a.NotBefore != nil {
+				s.Do(RetryDue{Agent: Root})
 			}
 			if text := s.delivered(2); strings.Contains(text, "use SQLite") == read {
 				t.Errorf("the agent reads:\n%s", text)
@@ -95,34 +95,35 @@ func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 }
 
 func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
-	s := begin(t, nil)
-	other := &Agent{ID: "a-other0000000", Run: runID, Task: "Write tests", Status: checkpoints.Running}
-	d := newDraft(s.state)
+	s := Begin(t, nil)
+	other := &Agent{ID: "a-other0000000", Run: RunID, Task: "Write tests", Status: checkpoints.Running}
+	d := NewTransition(s.State)
 	d.addAgent(other)
 	from := d.agent(other.ID)
 	for range 2 { // the same call, heard again
-		reply, refused := d.pass(from, nil, message(root, "the schema is final"), "message 1 r1", s.at)
-		if refused || !strings.Contains(reply, root) {
+		reply, refused := d.pass(from, nil, message(Root, "the schema is final"), "message 1 r1", s.At)
+		if refused || !strings.Contains(reply, Root) {
 			t.Fatalf("it is told %q", reply)
 		}
 	}
-	a, l := d.agent(root), d.last(root)
-	if n := len(a.Sayings); n != 1 {
+	a, l := d.agent(Root), d.last(Root)
+	if n := len(a.Outbox); n != 1 {
 		t.Fatalf("%d messages are kept", n)
 	}
-	d.speakNow(a, l, s.at)
-	if len(a.Sayings) != 1 {
+	d.flushNow(a, l, s.At)
+	if len(a.Outbox) != 1 {
 		t.Fatal("it is said into a turn under way")
 	}
 	l.Turn = false
-	d.speak(a, l, s.at)
-	said := d.deliveries(root, func(v *Delivery) bool { return len(v.Messages) > 0 })
+	d.flush(a, l, s.At)
+	said := d.FindDeliveries(Root, func(v *Delivery) bool { return len(v.Messages) > 0 })
 	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") || !strings.Contains(said[0].Text, "the schema is final") {
 		t.Fatalf("it reads %+v", said)
 	}
 	other.Status = checkpoints.Succeeded
 	d.addAgent(other)
-	if reply, refused := d.pass(a, nil, message(other.ID, "thanks"), "message 2 r2", s.at); !refused || !strings.Contains(reply, "has ended") {
+	if reply, refused := d.pass(a, nil, message(other.ID, "thanks"), "message 2 r2", s.At); !refused ||
+		!strings.Contains(reply, "has ended") {
 		t.Errorf("a message to an agent that has ended is told %q", reply)
 	}
 }
@@ -141,15 +142,15 @@ func TestAnAgentCannotSpeakInAnothersName(t *testing.T) {
 }
 
 func TestMessagesThatNobodyReadsAreRefused(t *testing.T) {
-	s := begin(t, nil)
-	d := newDraft(s.state)
-	other := &Agent{ID: "a-other0000000", Run: runID, Task: "Write tests", Status: checkpoints.Running}
+	s := Begin(t, nil)
+	d := NewTransition(s.State)
+	other := &Agent{ID: "a-other0000000", Run: RunID, Task: "Write tests", Status: checkpoints.Running}
 	d.addAgent(other)
 	refused := false
 	for i := 0; i < 2*maxUnread && !refused; i++ {
-		_, refused = d.pass(other, nil, message(root, "again"), fmt.Sprint("message 1 r", i), s.at)
+		_, refused = d.pass(other, nil, message(Root, "again"), fmt.Sprint("message 1 r", i), s.At)
 	}
-	if n := len(d.Agents[root].Sayings); !refused || n != maxUnread {
+	if n := len(d.Agents[Root].Outbox); !refused || n != maxUnread {
 		t.Fatalf("%d messages wait, and the next one is refused: %v", n, refused)
 	}
 }
@@ -159,22 +160,22 @@ func message(to, text string) signals.Signal {
 }
 
 func TestAMessageDoesNotOvertakeAPrompt(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.turnEnds()
-	s.asks("q-1", "Which?")
+	s.Asks("q-1", "Which?")
 	s.dies(crash())
-	s.rests(true)
-	s.answers("q-1", "SQLite")
+	s.Rests(true)
+	s.Answers("q-1", "SQLite")
 	s.says("mind the tests")
-	s.do(Started{Agent: root, Launch: 2, PID: 102})
-	for _, e := range Plan(s.state) {
-		if e.Do == DoDeliver && !strings.Contains(s.state.Deliveries[e.Delivery].Text, "A1: SQLite") {
-			t.Fatalf("beside its answer the agent reads:\n%s", s.state.Deliveries[e.Delivery].Text)
+	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
+	for _, e := range Plan(s.State) {
+		if e.Do == DoDeliver && !strings.Contains(s.State.Deliveries[e.Delivery].Text, "A1: SQLite") {
+			t.Fatalf("beside its answer the agent reads:\n%s", s.State.Deliveries[e.Delivery].Text)
 		}
 	}
-	s.delivers(2)
-	s.do(TurnBegun{Agent: root, Launch: 2, Version: "2.1.329"})
-	if d := s.delivers(2); !strings.Contains(d.Text, "mind the tests") {
+	s.Delivers(2)
+	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.329"})
+	if d := s.Delivers(2); !strings.Contains(d.Text, "mind the tests") {
 		t.Fatalf("then the agent reads:\n%s", d.Text)
 	}
 }

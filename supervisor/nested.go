@@ -11,74 +11,76 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is the runs that are started inside an agent: by its Bash tool, a script, CI. Such a run has no supervisor of its own.
 // It leaves a note for the run that it is in, whose supervisor makes a child of it, under the policy and the limits of every
 // delegation; its process stays as a client that waits where it was started. So that the agent is told of the end once, the client
-// says when it has told it (noteNestedSeen) or has gone without (noteNestedLeft). A client that was killed says nothing: it has
+// says when it has told it (EntryNestedSeen) or has gone without (EntryNestedLeft). A client that was killed says nothing: it has
 // gone at the latest when the turn, or the background work, is over in which it was started. From then on the end is told by a
 // prompt, like that of every child.
 
-// The notes of runs inside agents. That of noteNested comes under the id of the agent that calls, the others under that of the agent
+// The notes of runs inside agents. That of EntryNested comes under the id of the agent that calls, the others under that of the agent
 // that was asked for.
 const (
-	noteNested     = "nested"
-	noteNestedSeen = "nested_seen" // the end was told where the run was started
-	noteNestedLeft = "nested_left" // the client has gone before
+	EntryNested     = "nested"
+	EntryNestedSeen = "nested_seen" // the end was told where the run was started
+	EntryNestedLeft = "nested_left" // the client has gone before
 )
 
-// A nesting is what a run inside an agent asks for: the document of its note.
-type nesting struct {
+// A Nesting is what a run inside an agent asks for: the document of its note.
+type Nesting struct {
 	Agent  string // the id that the new agent gets
 	Launch int    // of the agent that calls
 	Waits  bool   // a client stays until the end
 	Work   Work
 }
 
-// fingerprint is the same for the same run started again.
-func (n nesting) fingerprint() string {
-	return fmt.Sprintf("nested %x", sha256.Sum256(encode(n.Work)))
+// Fingerprint is the same for the same run started again.
+func (n Nesting) Fingerprint() string {
+	return fmt.Sprintf("nested %x", sha256.Sum256(text.JSON(n.Work)))
 }
 
-// nestingIn reads a note. One that no client of ours can have left is not ok.
-func nestingIn(n Note) (nesting, bool) {
-	var nest nesting
-	if n.Kind != noteNested || json.Unmarshal(n.Doc, &nest) != nil {
-		return nesting{}, false
+// NestingIn reads a note. One that no client of ours can have left is not ok.
+func NestingIn(n InboxEntry) (Nesting, bool) {
+	var nest Nesting
+	if n.Kind != EntryNested || json.Unmarshal(n.Doc, &nest) != nil {
+		return Nesting{}, false
 	}
 	ok := strings.HasPrefix(nest.Agent, checkpoints.AgentPrefix) && checkpoints.PlainID(nest.Agent) &&
-		nest.Work.Resume == "" && !nest.Work.Fork && nest.Work.Budget == (Budget{}) && saysNoMore(nest.Work.Said) && len(n.Doc) <= maxNesting
-	nest.Work = nest.Work.usual()
+		nest.Work.Resume == "" && !nest.Work.Fork && nest.Work.Budget == (Budget{}) && saysNoMore(nest.Work.Said) &&
+		len(n.Doc) <= MaxNesting
+	nest.Work = nest.Work.Usual()
 	return nest, ok
 }
 
-// saysNoMore tells whether beside a task no more is said than a run inside an agent can say: what follows from the rest is for a task
+// saysNoMore reports whether beside a task no more is said than a run inside an agent can say: what follows from the rest is for a task
 // file, and for the supervisor itself.
 func saysNoMore(said checkpoints.Delegated) bool {
 	known := checkpoints.Delegated{
 		Name: said.Name, Independence: said.Independence, Reason: said.Reason, Model: said.Model, MaxTurns: said.MaxTurns,
 	}
-	return bytes.Equal(encode(said), encode(known)) && (said.Model == "" || CheckModel(said.Model) == nil)
+	return bytes.Equal(text.JSON(said), text.JSON(known)) && (said.Model == "" || CheckModel(said.Model) == nil)
 }
 
 // MaxNestedTask bounds the task of a run inside an agent, in bytes: it is kept in the run's records.
 const MaxNestedTask = 256 << 10
 
-// maxNesting bounds the document of a note, in bytes: escapes and all, a task of MaxNestedTask fits.
-const maxNesting = 8 * MaxNestedTask
+// MaxNesting bounds the document of a note, in bytes: escapes and all, a task of MaxNestedTask fits.
+const MaxNesting = 8 * MaxNestedTask
 
 // nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes' Seq.
-func (d *draft) nestings(notes []Note, names NotesNamed, at time.Time) {
+func (d *transition) nestings(notes []InboxEntry, names NotesNamed, at time.Time) {
 	for _, n := range notes {
 		switch n.Kind {
-		case noteNested:
-			if nest, ok := nestingIn(n); ok && d.Agents[n.Agent] != nil {
+		case EntryNested:
+			if nest, ok := NestingIn(n); ok && d.Agents[n.Agent] != nil {
 				d.nest(d.Agents[n.Agent], nest, names[n.Seq], at)
 			}
-		case noteNestedSeen:
+		case EntryNestedSeen:
 			d.nestedSeen(n.Agent, at)
-		case noteNestedLeft:
+		case EntryNestedLeft:
 			d.nestedLeft(n.Agent, at)
 		}
 	}
@@ -86,9 +88,9 @@ func (d *draft) nestings(notes []Note, names NotesNamed, at time.Time) {
 
 // nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the client finds
 // out why by itself, so that a loop of refused runs fills no records.
-func (d *draft) nest(a *Agent, nest nesting, named Naming, at time.Time) {
-	fp, clients := nest.fingerprint(), 0
-	if l := d.live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
+func (d *transition) nest(a *Agent, nest Nesting, named Naming, at time.Time) {
+	fp, clients := nest.Fingerprint(), 0
+	if l := d.Live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
 		clients = 1
 	}
 	if c := d.sameWork(a.ID, fp); c != nil {
@@ -99,10 +101,10 @@ func (d *draft) nest(a *Agent, nest nesting, named Naming, at time.Time) {
 		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients + clients, Work: q.Nested.Work}
 		return
 	}
-	if d.Agents[nest.Agent] != nil || d.nestedRefused(a, nest.Work) != "" {
+	if d.Agents[nest.Agent] != nil || d.NestedRefused(a, nest.Work) != "" {
 		return
 	}
-	if answer, _ := d.verdict(a, nest.Work); answer == approve {
+	if answer, _ := d.verdict(a, nest.Work); answer == Approve {
 		w := nest.Work
 		w.Said.Fingerprint, w.Said.Nested = fp, &checkpoints.Nested{Clients: clients}
 		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w}, at)
@@ -111,9 +113,11 @@ func (d *draft) nest(a *Agent, nest nesting, named Naming, at time.Time) {
 	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
 		return
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{delegationQuestion(nest.Work)}, named, at, func(q *Question) {
-		q.Fingerprint, q.Child, q.Nested = fp, nest.Agent, &checkpoints.Nested{Clients: clients, Work: encode(nest)}
-	})
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named, at,
+		func(q *Question) {
+			q.Fingerprint, q.Child, q.Nested = fp, nest.Agent,
+				&checkpoints.Nested{Clients: clients, Work: text.JSON(nest)}
+		})
 }
 
 // nestedQuestion gives the question whether the agent may be started that a run asks for, if it is not settled yet.
@@ -127,13 +131,13 @@ func (s State) nestedQuestion(agent, fingerprint string) *Question {
 }
 
 // nestingOf gives what the question of a nested run is about; false for any other.
-func nestingOf(q *Question) (nesting, bool) {
-	var nest nesting
+func nestingOf(q *Question) (Nesting, bool) {
+	var nest Nesting
 	return nest, q.Nested != nil && json.Unmarshal(q.Nested.Work, &nest) == nil
 }
 
-// nestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
-func (s State) nestedRefused(a *Agent, w Work) string {
+// NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
+func (s State) NestedRefused(a *Agent, w Work) string {
 	for up := a; up != nil; up = s.Agents[up.Parent] {
 		switch {
 		case up.Status.Ended():
@@ -142,7 +146,7 @@ func (s State) nestedRefused(a *Agent, w Work) string {
 			return fmt.Sprintf("agent %s is being stopped by %s, and nothing new is started for it", up.ID, up.StopWanted)
 		}
 	}
-	if answer, by := s.verdict(a, w); answer != "" && answer != approve {
+	if answer, by := s.verdict(a, w); answer != "" && answer != Approve {
 		return whyDenied(answer, by)
 	}
 	if len(s.undecided(a.ID)) >= maxUndecided {
@@ -161,25 +165,25 @@ func whyDenied(answer, by string) string {
 }
 
 // changeNested changes what is known of the run that asked for an agent.
-func (d *draft) changeNested(c *Agent, change func(*checkpoints.Nested)) {
+func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 	said, nested := *c.Delegated, *c.Delegated.Nested
 	change(&nested)
 	said.Nested = &nested
 	d.agent(c.ID).Delegated = &said
 }
 
-// toldByClients tells whether clients wait for something and tell it where they were started.
+// toldByClients reports whether clients wait for something and tell it where they were started.
 func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
 
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
-func (d *draft) nestedSeen(id string, at time.Time) {
+func (d *transition) nestedSeen(id string, at time.Time) {
 	c := d.Agents[id]
 	if c == nil {
-		for _, q := range d.questions(func(q *Question) bool {
+		for _, q := range d.FindQuestions(func(q *Question) bool {
 			return q.Child == id && q.Nested != nil && q.State == checkpoints.QuestionAnswered && !q.Delivering
 		}) {
 			d.question(q.ID).State = checkpoints.QuestionDelivered
-			unsay(d.agent(q.Agent), q.Group)
+			dequeue(d.agent(q.Agent), q.Group)
 		}
 		return
 	}
@@ -190,7 +194,7 @@ func (d *draft) nestedSeen(id string, at time.Time) {
 		d.nestedLeft(id, at)
 		return
 	}
-	l := d.live(c.Parent)
+	l := d.Live(c.Parent)
 	d.changeNested(c, func(n *checkpoints.Nested) {
 		n.Clients = max(n.Clients-1, 0)
 		if l != nil {
@@ -200,11 +204,11 @@ func (d *draft) nestedSeen(id string, at time.Time) {
 	c = d.agent(id)
 	c.Delegated.Told = true // its record was copied just now
 	p := d.agent(c.Parent)
-	p.Sayings = slices.DeleteFunc(slices.Clone(p.Sayings), func(s checkpoints.Saying) bool { return s.Key == childKey(c) })
+	p.Outbox = slices.DeleteFunc(slices.Clone(p.Outbox), func(s checkpoints.OutboxItem) bool { return s.Key == childKey(c) })
 }
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
-func (d *draft) nestedLeft(id string, at time.Time) {
+func (d *transition) nestedLeft(id string, at time.Time) {
 	if c := d.Agents[id]; c != nil {
 		if c.Delegated != nil && toldByClients(c.Delegated.Nested) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
@@ -212,14 +216,14 @@ func (d *draft) nestedLeft(id string, at time.Time) {
 		}
 		return
 	}
-	for _, q := range d.questions(func(q *Question) bool { return q.Child == id && toldByClients(q.Nested) }) {
+	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Child == id && toldByClients(q.Nested) }) {
 		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients - 1, Work: q.Nested.Work}
 	}
 }
 
 // clientsGone takes note that nothing is left of what an agent has started in its turns: no client waits any more.
-func (d *draft) clientsGone(agent string, at time.Time) {
-	for _, c := range d.children(agent) {
+func (d *transition) clientsGone(agent string, at time.Time) {
+	for _, c := range d.Children(agent) {
 		if toldByClients(c.Delegated.Nested) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
 			d.owed(d.Agents[c.ID], at)
@@ -233,8 +237,8 @@ func (d *draft) clientsGone(agent string, at time.Time) {
 }
 
 // unseen takes back what clients have told in a turn that is lost: it is told again.
-func (d *draft) unseen(agent string, turn checkpoints.Turn, at time.Time) {
-	for _, c := range d.children(agent) {
+func (d *transition) unseen(agent string, turn checkpoints.Turn, at time.Time) {
+	for _, c := range d.Children(agent) {
 		if n := c.Delegated.Nested; n != nil && n.Seen != nil && *n.Seen == turn {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Seen = nil })
 			c = d.agent(c.ID)
@@ -245,17 +249,92 @@ func (d *draft) unseen(agent string, turn checkpoints.Turn, at time.Time) {
 }
 
 // owed tells the end of an agent to its parent, if that has not been told and no client does.
-func (d *draft) owed(c *Agent, at time.Time) {
+func (d *transition) owed(c *Agent, at time.Time) {
 	if c.Status.Ended() && !c.Delegated.Told {
 		d.tellParent(d.agent(c.ID), at)
 	}
 }
 
-// awaited tells whether a client inside an agent waits for the end of a child: the process of the agent waits with it.
+// awaited reports whether a client inside an agent waits for the end of a child: the process of the agent waits with it.
 func (s State) awaited(agent string) bool {
-	return slices.ContainsFunc(s.children(agent), awaitedByClient)
+	return slices.ContainsFunc(s.Children(agent), awaitedByClient)
 }
 
 func awaitedByClient(c *Agent) bool {
 	return !c.Status.Ended() && c.Delegated != nil && toldByClients(c.Delegated.Nested)
+}
+
+// A Caller is the agent in whose process tree a run is started.
+type Caller struct {
+	Run, Agent string
+	Launch     int
+	Cwd        string   // where it works
+	Demo       string   // the scenario that the agents of its run play; "": they play none
+	Exec       []string // the command that they run in claude's place
+}
+
+// A NestedRequest is what a run inside an agent has asked for, and who.
+type NestedRequest struct {
+	Run, Agent string // Agent is the id of the new agent, which may turn out to be one that is at work on this already
+	Caller     Caller
+	Again      bool // it was started before by the same agent, and goes on
+
+	Seq         int64 // of the note
+	Fingerprint string
+	Work        Work
+}
+
+// NestedFor gives what has become of a nested run: its agent, or the question whether there may be one, which may be settled.
+func (s State) NestedFor(n *NestedRequest) (*Agent, *Question) {
+	if c := s.Agents[n.Agent]; c != nil {
+		return c, nil
+	}
+	if c := s.sameWork(n.Caller.Agent, n.Fingerprint); c != nil {
+		return c, nil
+	}
+	if q := s.nestedQuestion(n.Caller.Agent, n.Fingerprint); q != nil {
+		return s.Agents[q.Child], q
+	}
+	if settled := s.FindQuestionsOf(n.Caller.Agent,
+		func(q *Question) bool { return q.Child == n.Agent }); len(settled) > 0 {
+		return nil, settled[0]
+	}
+	return nil, nil
+}
+
+// A NestedState is how far the work of a nested run has got in a state.
+type NestedState struct {
+	Agent    *Agent    // nil: it has not been started
+	Question *Question // whether it may be started, if a person is asked that and it has not been started
+	Code     int       // once the agent has ended: what a run of its own would exit with
+	Refused  string    // why it was not started, in words
+}
+
+// StateIn says how far the nested run has got in a state.
+func (n *NestedRequest) StateIn(s State) (end NestedState) {
+	if s.Taken < n.Seq {
+		return end
+	}
+	c, q := s.NestedFor(n)
+	switch {
+	case c != nil:
+		n.Agent, end.Agent = c.ID, c
+		if c.Status.Ended() {
+			end.Code = ExitCode(s.decisiveIn(c))
+		}
+	case q == nil:
+		if end.Refused = s.NestedRefused(s.Agents[n.Caller.Agent], n.Work); end.Refused == "" {
+			end.Refused = "it was refused, as its run stood then; it may be tried again"
+		}
+	case q.State == Open:
+		n.Agent, end.Question = q.Child, q
+	case q.State == checkpoints.QuestionWithdrawn:
+		n.Agent, end.Refused = q.Child, "the question whether it may start is no longer open"
+	default:
+		if _, ok := approved(q); ok {
+			return end // its agent is made in the same step
+		}
+		n.Agent, end.Refused = q.Child, whyDenied(q.Answer, q.AnsweredBy)
+	}
+	return end
 }

@@ -8,14 +8,15 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 const nestedID = "a-nestednested"
 
 // callsFor begins a story in which the agent is in a turn, under a policy for delegations.
-func callsFor(t *testing.T, policy Delegate, change ...func(*Config)) *story {
+func callsFor(t *testing.T, policy Delegate, change ...func(*Config)) *Story {
 	t.Helper()
-	return begin(t, func(c *Config) {
+	return Begin(t, func(c *Config) {
 		c.Delegate, c.MaxDepth, c.MaxAgents = Delegates{policy}, DefaultMaxDepth, DefaultMaxAgents
 		for _, f := range change {
 			f(c)
@@ -24,60 +25,63 @@ func callsFor(t *testing.T, policy Delegate, change ...func(*Config)) *story {
 }
 
 // nests leaves the note of a run inside the agent that caller names, and gives the id that it asks for.
-func (s *story) nests(caller, task string) string {
-	s.t.Helper()
-	return s.nestsFrom(caller, s.state.launch(caller).N, task, true)
+func (s *Story) nests(caller, task string) string {
+	s.T.Helper()
+	return s.nestsFrom(caller, s.State.Launch(caller).N, task, true)
 }
 
-func (s *story) nestsFrom(caller string, launch int, task string, waits bool) string {
-	s.t.Helper()
-	id := fmt.Sprintf("%s%d", nestedID, s.state.Taken+1)
-	s.notesNamed(Note{Kind: noteNested, Agent: caller, Doc: encode(nesting{Agent: id, Launch: launch, Waits: waits, Work: Work{Task: task}.usual()})})
+func (s *Story) nestsFrom(caller string, launch int, task string, waits bool) string {
+	s.T.Helper()
+	id := fmt.Sprintf("%s%d", nestedID, s.State.Taken+1)
+	s.notesNamed(InboxEntry{Kind: EntryNested, Agent: caller,
+		Doc: text.JSON(Nesting{Agent: id, Launch: launch, Waits: waits, Work: Work{Task: task}.Usual()})})
 	return id
 }
 
 // notesNamed leaves a note, with what the engine names for it.
-func (s *story) notesNamed(n Note) {
-	s.t.Helper()
-	n.Seq, n.By, n.At = s.state.Taken+1, "a test", s.at
-	s.do(Noted{Notes: []Note{n}, Named: NotesNamed{n.Seq: {IDs: []string{fmt.Sprintf("q-nest%d", n.Seq)}}}})
+func (s *Story) notesNamed(n InboxEntry) {
+	s.T.Helper()
+	n.Seq, n.By, n.At = s.State.Taken+1, "a test", s.At
+	s.Do(InboxRead{Notes: []InboxEntry{n}, Named: NotesNamed{n.Seq: {IDs: []string{fmt.Sprintf("q-nest%d", n.Seq)}}}})
 }
 
 // works plays the whole life of an agent that reports, up to the end of its process.
-func (s *story) works(agent string) {
-	s.t.Helper()
+func (s *Story) works(agent string) {
+	s.T.Helper()
 	s.startsWork(agent)
-	n := s.state.launch(agent).N
-	s.do(Heard{Agent: agent, Launch: n, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
-		{Name: "status", Value: "success"}, {Name: "summary", Value: "Counted: 42."},
-	}}}})
-	s.do(TurnEnded{Agent: agent, Launch: n})
-	s.do(Checked{Agent: agent})
-	for _, d := range s.state.deliveries(agent, waitsForReceipt) {
-		s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	n := s.State.Launch(agent).N
+	s.Do(Heard{Agent: agent, Launch: n,
+		Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
+			{Name: "status", Value: "success"}, {Name: "summary", Value: "Counted: 42."},
+		}}}})
+	s.Do(TurnEnded{Agent: agent, Launch: n})
+	s.Do(Checked{Agent: agent})
+	for _, d := range s.State.FindDeliveries(agent, waitsForReceipt) {
+		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
-	s.do(Ended{Agent: agent, Launch: n, Outcome: "exit 0"})
+	s.Do(Ended{Agent: agent, Launch: n, Outcome: "exit 0"})
 }
 
-func (s *story) startsWork(agent string) {
-	s.t.Helper()
+func (s *Story) startsWork(agent string) {
+	s.T.Helper()
 	s.plans("launch " + agent)
-	n := s.state.launch(agent).N
-	s.do(Started{Agent: agent, Launch: n, PID: 500, StartTicks: 5})
-	for _, d := range s.state.deliveries(agent, undelivered) {
-		s.do(Sent{UUID: d.UUID, Launch: n})
-		s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
+	n := s.State.Launch(agent).N
+	s.Do(Started{Agent: agent, Launch: n, PID: 500, StartTicks: 5})
+	for _, d := range s.State.FindDeliveries(agent, undelivered) {
+		s.Do(Sent{UUID: d.UUID, Launch: n})
+		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 	}
-	s.do(TurnBegun{Agent: agent, Launch: n})
+	s.Do(TurnBegun{Agent: agent, Launch: n})
 }
 
 // told counts how often the agent is told, or is about to be, that another has ended.
-func (s *story) told(of string) (times int) {
+func (s *Story) told(of string) (times int) {
 	heading := "## DELEGATED WORK ENDED\n\nAgent: " + of
-	for _, say := range s.state.Agents[root].Sayings {
+	for _, say := range s.State.Agents[Root].Outbox {
 		times += strings.Count(say.Text, heading)
 	}
-	for _, d := range s.state.deliveries(root, func(d *Delivery) bool { return d.State != checkpoints.DeliveryDropped }) {
+	for _, d := range s.State.FindDeliveries(Root,
+		func(d *Delivery) bool { return d.State != checkpoints.DeliveryDropped }) {
 		times += strings.Count(d.Text, heading)
 	}
 	return times
@@ -85,74 +89,76 @@ func (s *story) told(of string) (times int) {
 
 func TestANestedRunIsAChildOfTheAgentThatStartedIt(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
-	id := s.nests(root, "Count the files.")
-	c := s.state.Agents[id]
-	if c == nil || c.Parent != root || c.Depth != 1 || c.Task != "Count the files." || c.Status.Ended() {
+	id := s.nests(Root, "Count the files.")
+	c := s.State.Agents[id]
+	if c == nil || c.Parent != Root || c.Depth != 1 || c.Task != "Count the files." || c.Status.Ended() {
 		t.Fatalf("the nested agent is %+v", c)
 	}
 	s.works(id)
-	if got := s.state.Agents[id].Status; got != checkpoints.Succeeded {
+	if got := s.State.Agents[id].Status; got != checkpoints.Succeeded {
 		t.Fatalf("it is %s", got)
 	}
 	if n := s.told(id); n != 0 {
 		t.Errorf("its parent is told by a prompt, though a client waits")
 	}
-	s.notes(Note{Kind: noteNestedSeen, Agent: id})
+	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
 	s.reports("success", "")
 	s.turnEnds()
 	if n := s.told(id); n != 0 {
 		t.Errorf("its parent is told by a prompt what the client has told")
 	}
-	s.do(Checked{Agent: root})
-	s.ends()
+	s.Do(Checked{Agent: Root})
+	s.Ends()
 	s.is(checkpoints.Succeeded)
 }
 
 func TestTheEndOfANestedRunIsToldOnceWhateverBecomesOfItsClient(t *testing.T) {
-	ends := func(s *story, id string) { s.works(id) }
-	left := func(s *story, id string) { s.notes(Note{Kind: noteNestedLeft, Agent: id}) }
-	seen := func(s *story, id string) { s.notes(Note{Kind: noteNestedSeen, Agent: id}) }
-	turn := func(s *story, _ string) { s.turnEnds() }
-	gate := func(s *story, _ string) { s.do(GateAsked{Agent: root, Launch: 1, Request: "gate"}) }
-	behind := func(s *story, _ string) {
-		s.do(GateAsked{Agent: root, Launch: 1, Request: "gate", Background: []checkpoints.Task{{Name: "shell: claude-supervise run"}}})
-		s.do(TurnEnded{Agent: root, Launch: 1})
+	ends := func(s *Story, id string) { s.works(id) }
+	left := func(s *Story, id string) { s.Notes(InboxEntry{Kind: EntryNestedLeft, Agent: id}) }
+	seen := func(s *Story, id string) { s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id}) }
+	turn := func(s *Story, _ string) { s.turnEnds() }
+	gate := func(s *Story, _ string) { s.Do(GateAsked{Agent: Root, Launch: 1, Request: "gate"}) }
+	behind := func(s *Story, _ string) {
+		s.Do(GateAsked{Agent: Root, Launch: 1, Request: "gate",
+			Background: []checkpoints.Task{{Name: "shell: claude-supervise run"}}})
+		s.Do(TurnEnded{Agent: Root, Launch: 1})
 	}
-	over := func(s *story, _ string) { s.do(BackgroundChanged{Agent: root, Launch: 1}) }
-	dies := func(s *story, _ string) {
+	over := func(s *Story, _ string) { s.Do(BackgroundChanged{Agent: Root, Launch: 1}) }
+	dies := func(s *Story, _ string) {
 		s.dies(crash())
-		s.rests(true)
+		s.Rests(true)
 	}
-	for name, tale := range map[string]struct {
-		steps []func(*story, string)
+	for name, scenario := range map[string]struct {
+		steps []func(*Story, string)
 		told  int
 	}{
-		"it tells the end":                                 {[]func(*story, string){ends, seen, turn}, 0},
-		"it goes before the end":                           {[]func(*story, string){left, ends}, 1},
-		"it goes as the end comes":                         {[]func(*story, string){ends, left}, 1},
-		"it goes first, and tells all the same":            {[]func(*story, string){ends, left, seen}, 0},
-		"it is killed before the end":                      {[]func(*story, string){turn, ends}, 1},
-		"it is killed after the end":                       {[]func(*story, string){ends, turn}, 1},
-		"it is killed after the end, and the gate asks":    {[]func(*story, string){ends, gate}, 1},
-		"its turn is lost":                                 {[]func(*story, string){dies, ends}, 1},
-		"its turn is lost after the end":                   {[]func(*story, string){ends, dies}, 1},
-		"its turn is lost after it has told":               {[]func(*story, string){ends, seen, dies}, 1},
-		"a later turn is lost":                             {[]func(*story, string){ends, seen, turn, dies}, 0},
-		"it waits in the background":                       {[]func(*story, string){behind, ends}, 0},
-		"it waits in the background, and tells":            {[]func(*story, string){behind, ends, seen, over}, 0},
-		"it says that it has told what has not ended":      {[]func(*story, string){seen, ends}, 1},
-		"two wait, of which one goes and the other tells":  {[]func(*story, string){nestsAgain, left, ends, seen, turn}, 0},
-		"two wait, of which one tells and one is killed":   {[]func(*story, string){nestsAgain, ends, seen, turn}, 0},
-		"two wait, and the turn ends before either speaks": {[]func(*story, string){nestsAgain, ends, turn}, 1},
+		"it tells the end":                              {[]func(*Story, string){ends, seen, turn}, 0},
+		"it goes before the end":                        {[]func(*Story, string){left, ends}, 1},
+		"it goes as the end comes":                      {[]func(*Story, string){ends, left}, 1},
+		"it goes first, and tells all the same":         {[]func(*Story, string){ends, left, seen}, 0},
+		"it is killed before the end":                   {[]func(*Story, string){turn, ends}, 1},
+		"it is killed after the end":                    {[]func(*Story, string){ends, turn}, 1},
+		"it is killed after the end, and the gate asks": {[]func(*Story, string){ends, gate}, 1},
+		"its turn is lost":                              {[]func(*Story, string){dies, ends}, 1},
+		"its turn is lost after the end":                {[]func(*Story, string){ends, dies}, 1},
+		"its turn is lost after it has told":            {[]func(*Story, string){ends, seen, dies}, 1},
+		"a later turn is lost":                          {[]func(*Story, string){ends, seen, turn, dies}, 0},
+		"it waits in the background":                    {[]func(*Story, string){behind, ends}, 0},
+		"it waits in the background, and tells":         {[]func(*Story, string){behind, ends, seen, over}, 0},
+		"it says that it has told what has not ended":   {[]func(*Story, string){seen, ends}, 1},
+		"two wait, of which one goes and the other tells": {[]func(*Story, string){nestsAgain, left, ends, seen,
+			turn}, 0},
+		"two wait, of which one tells and one is killed":   {[]func(*Story, string){nestsAgain, ends, seen, turn}, 0},
+		"two wait, and the turn ends before either speaks": {[]func(*Story, string){nestsAgain, ends, turn}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := callsFor(t, AutoDelegations)
-			id := s.nests(root, nestedWork)
-			for _, step := range tale.steps {
+			id := s.nests(Root, nestedWork)
+			for _, step := range scenario.steps {
 				step(s, id)
 			}
-			if n := s.told(id); n != tale.told {
-				t.Errorf("the parent is told %d times by prompts, want %d", n, tale.told)
+			if n := s.told(id); n != scenario.told {
+				t.Errorf("the parent is told %d times by prompts, want %d", n, scenario.told)
 			}
 		})
 	}
@@ -162,15 +168,16 @@ func TestTheEndOfANestedRunIsToldOnceWhateverBecomesOfItsClient(t *testing.T) {
 // so that the agent does not end without a report, it is asked for one.
 func TestAnAgentWhoseClientTellsAfterTheGateIsAskedForItsReport(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
-	id := s.nests(root, nestedWork)
+	id := s.nests(Root, nestedWork)
 	s.works(id)
-	s.do(GateAsked{Agent: root, Launch: 1, Request: "gate"})
-	s.notes(Note{Kind: noteNestedSeen, Agent: id})
+	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "gate"})
+	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
 	s.turnEnds()
 	if n := s.told(id); n != 0 {
 		t.Errorf("its parent is told by a prompt what the client has told")
 	}
-	if d := s.delivers(1); !strings.HasPrefix(d.Text, "## COMPLETION REPORT WANTED\n\nYou ended your turn without a report.") {
+	if d := s.Delivers(1); !strings.HasPrefix(d.Text,
+		"## COMPLETION REPORT WANTED\n\nYou ended your turn without a report.") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 	s.turnEnds()
@@ -180,38 +187,38 @@ func TestAnAgentWhoseClientTellsAfterTheGateIsAskedForItsReport(t *testing.T) {
 const nestedWork = "Count the files."
 
 // nestsAgain starts the same nested run once more.
-func nestsAgain(s *story, id string) {
-	s.t.Helper()
-	agents, questions := len(s.state.Agents), len(s.state.Questions)
-	if s.nests(root, nestedWork); len(s.state.Agents) != agents || len(s.state.Questions) != questions {
-		s.t.Fatalf("%s has a twin", id)
+func nestsAgain(s *Story, id string) {
+	s.T.Helper()
+	agents, questions := len(s.State.Agents), len(s.State.Questions)
+	if s.nests(Root, nestedWork); len(s.State.Agents) != agents || len(s.State.Questions) != questions {
+		s.T.Fatalf("%s has a twin", id)
 	}
 }
 
 func TestTheSameNestedRunAgainHasNoTwinWhileTheEarlierLives(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
-	id := s.nests(root, nestedWork)
+	id := s.nests(Root, nestedWork)
 	nestsAgain(s, id)
-	if got := s.state.Agents[id].Delegated.Nested.Clients; got != 2 {
+	if got := s.State.Agents[id].Delegated.Nested.Clients; got != 2 {
 		t.Errorf("%d clients wait", got)
 	}
 	s.works(id)
 	nestsAgain(s, id) // its end is not told yet
-	s.notes(Note{Kind: noteNestedSeen, Agent: id})
+	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
 	s.turnEnds()
-	if next := s.nests(root, nestedWork); s.state.Agents[next] == nil {
+	if next := s.nests(Root, nestedWork); s.State.Agents[next] == nil {
 		t.Error("what has ended and was told is not begun anew")
 	}
-	if other := s.nests(root, "Count the folders."); s.state.Agents[other] == nil {
+	if other := s.nests(Root, "Count the folders."); s.State.Agents[other] == nil {
 		t.Error("another task is not begun")
 	}
 }
 
 func TestAPersonDecidesOnANestedRun(t *testing.T) {
-	ask := func(t *testing.T) (*story, string, *Question) {
+	ask := func(t *testing.T) (*Story, string, *Question) {
 		s := callsFor(t, AskDelegations)
-		id := s.nests(root, nestedWork)
-		open := s.state.open(root)
+		id := s.nests(Root, nestedWork)
+		open := s.State.Open(Root)
 		if len(open) != 1 || open[0].Kind != checkpoints.AskDelegation || open[0].Child != id || !strings.Contains(open[0].Context, nestedWork) {
 			t.Fatalf("asked is %+v", open)
 		}
@@ -220,49 +227,51 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	}
 	t.Run("approves it", func(t *testing.T) {
 		s, id, q := ask(t)
-		s.answers(q.ID, "approve")
-		if c := s.state.Agents[id]; c == nil || c.Task != nestedWork || c.Delegated.Nested.Clients != 2 {
+		s.Answers(q.ID, "approve")
+		if c := s.State.Agents[id]; c == nil || c.Task != nestedWork || c.Delegated.Nested.Clients != 2 {
 			t.Fatalf("started is %+v", c)
 		}
-		if got := s.state.Questions[q.ID].State; got != checkpoints.QuestionDelivered {
+		if got := s.State.Questions[q.ID].State; got != checkpoints.QuestionDelivered {
 			t.Errorf("the question is %s", got)
 		}
 	})
 	t.Run("changes it", func(t *testing.T) {
 		s, id, q := ask(t)
-		s.answers(q.ID, "approve Count the Go files.")
-		if c := s.state.Agents[id]; c == nil || c.Task != "Count the Go files." {
+		s.Answers(q.ID, "approve Count the Go files.")
+		if c := s.State.Agents[id]; c == nil || c.Task != "Count the Go files." {
 			t.Fatalf("started is %+v", c)
 		}
-		if other := s.nests(root, nestedWork); s.state.Agents[other] != nil {
+		if other := s.nests(Root, nestedWork); s.State.Agents[other] != nil {
 			t.Error("the same command has a twin now")
 		}
 	})
 	t.Run("denies it, and the client tells so", func(t *testing.T) {
 		s, id, q := ask(t)
-		s.answers(q.ID, "deny not now instead: go on")
-		s.notes(Note{Kind: noteNestedSeen, Agent: id})
+		s.Answers(q.ID, "deny not now instead: go on")
+		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
 		s.turnEnds()
-		if s.state.Agents[id] != nil || slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
-			len(s.state.Agents[root].Sayings) > 0 || s.state.Questions[q.ID].State != checkpoints.QuestionDelivered {
+		if s.State.Agents[id] != nil ||
+			slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
+			len(s.State.Agents[Root].Outbox) > 0 || s.State.Questions[q.ID].State != checkpoints.QuestionDelivered {
 			t.Error("it is told twice, or started")
 		}
 	})
-	for name, gone := range map[string]func(*story, string){
-		"denies it once the client has gone": func(s *story, id string) {
-			s.notes(Note{Kind: noteNestedLeft, Agent: id})
-			s.notes(Note{Kind: noteNestedLeft, Agent: id})
+	for name, gone := range map[string]func(*Story, string){
+		"denies it once the client has gone": func(s *Story, id string) {
+			s.Notes(InboxEntry{Kind: EntryNestedLeft, Agent: id})
+			s.Notes(InboxEntry{Kind: EntryNestedLeft, Agent: id})
 		},
-		"denies it after the turn": func(s *story, _ string) { s.turnEnds() },
+		"denies it after the turn": func(s *Story, _ string) { s.turnEnds() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, id, q := ask(t)
 			gone(s, id)
-			s.answers(q.ID, "deny not now instead: go on")
-			if s.state.launch(root).Turn {
+			s.Answers(q.ID, "deny not now instead: go on")
+			if s.State.Launch(Root).Turn {
 				s.turnEnds()
 			}
-			if d := s.delivers(1); !strings.Contains(d.Text, "## DELEGATION DENIED") || !strings.Contains(d.Text, "Reason: not now") {
+			if d := s.Delivers(1); !strings.Contains(d.Text, "## DELEGATION DENIED") ||
+				!strings.Contains(d.Text, "Reason: not now") {
 				t.Errorf("the agent reads %q", d.Text)
 			}
 		})
@@ -270,40 +279,43 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 }
 
 func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
-	for name, tale := range map[string]struct {
+	for name, scenario := range map[string]struct {
 		change func(*Config)
-		before func(*story)
+		before func(*Story)
 		task   string
 		why    string
 	}{
-		"by the policy":               {func(c *Config) { c.Delegate = Delegates{DenyDelegations} }, nil, nestedWork, "--delegate deny"},
-		"by the depth":                {func(c *Config) { c.MaxDepth, c.Delegate = 1, Delegates{AutoDelegations} }, (*story).goesDown, nestedWork, "--max-depth"},
-		"by their number":             {func(c *Config) { c.MaxAgents = 1 }, nil, nestedWork, "--max-agents"},
-		"for its own task":            {nil, nil, "choose a  Database", "task of yourself"},
-		"without a task":              {nil, nil, "", "names no task"},
-		"in an agent that is stopped": {nil, func(s *story) { s.notes(Note{Kind: noteStop}) }, nestedWork, "is being stopped by a test"},
-		"in one that has ended": {nil, func(s *story) {
-			s.notes(Note{Kind: noteStop})
+		"by the policy": {func(c *Config) { c.Delegate = Delegates{DenyDelegations} }, nil, nestedWork,
+			"--delegate deny"},
+		"by the depth": {func(c *Config) { c.MaxDepth, c.Delegate = 1, Delegates{AutoDelegations} },
+			(*Story).goesDown, nestedWork, "--max-depth"},
+		"by their number":  {func(c *Config) { c.MaxAgents = 1 }, nil, nestedWork, "--max-agents"},
+		"for its own task": {nil, nil, "choose a  Database", "task of yourself"},
+		"without a task":   {nil, nil, "", "names no task"},
+		"in an agent that is stopped": {nil, func(s *Story) { s.Notes(InboxEntry{Kind: EntryStop}) }, nestedWork,
+			"is being stopped by a test"},
+		"in one that has ended": {nil, func(s *Story) {
+			s.Notes(InboxEntry{Kind: EntryStop})
 			s.dies(crash())
-			s.rests(true)
+			s.Rests(true)
 		}, nestedWork, "has ended (stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := callsFor(t, AutoDelegations, func(c *Config) {
-				if tale.change != nil {
-					tale.change(c)
+				if scenario.change != nil {
+					scenario.change(c)
 				}
 			})
-			if tale.before != nil {
-				tale.before(s)
+			if scenario.before != nil {
+				scenario.before(s)
 			}
 			caller := s.deepest()
-			agents, questions := len(s.state.Agents), len(s.state.Questions)
-			s.nestsFrom(caller.ID, 1, tale.task, true)
-			if len(s.state.Agents) != agents || len(s.state.Questions) != questions {
+			agents, questions := len(s.State.Agents), len(s.State.Questions)
+			s.nestsFrom(caller.ID, 1, scenario.task, true)
+			if len(s.State.Agents) != agents || len(s.State.Questions) != questions {
 				t.Error("something was started, or is asked")
 			}
-			if why := s.state.nestedRefused(caller, Work{Task: tale.task}.usual()); !strings.Contains(why, tale.why) {
+			if why := s.State.NestedRefused(caller, Work{Task: scenario.task}.Usual()); !strings.Contains(why, scenario.why) {
 				t.Errorf("the client says %q", why)
 			}
 		})
@@ -311,48 +323,55 @@ func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
 }
 
 // goesDown starts an agent below the root.
-func (s *story) goesDown() { s.startsWork(s.nests(root, "Count, and have others count.")) }
+func (s *Story) goesDown() { s.startsWork(s.nests(Root, "Count, and have others count.")) }
 
-func (s *story) deepest() *Agent {
-	all := s.state.agents()
+func (s *Story) deepest() *Agent {
+	all := s.State.AllAgents()
 	return all[len(all)-1]
 }
 
 func TestNotesThatNoClientLeavesChangeNothing(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
-	id := s.nests(root, nestedWork)
-	before := s.state
-	nest := nesting{Agent: "a-other", Launch: 1, Waits: true, Work: Work{Task: "Another."}}
-	with := func(change func(*nesting)) []byte {
+	id := s.nests(Root, nestedWork)
+	before := s.State
+	nest := Nesting{Agent: "a-other", Launch: 1, Waits: true, Work: Work{Task: "Another."}}
+	with := func(change func(*Nesting)) []byte {
 		n := nest
 		change(&n)
-		return encode(n)
+		return text.JSON(n)
 	}
-	for name, n := range map[string]Note{
-		"no document":           {Kind: noteNested, Agent: root},
-		"no JSON":               {Kind: noteNested, Agent: root, Doc: []byte(`"x"`)},
-		"no such caller":        {Kind: noteNested, Agent: "a-nobody", Doc: encode(nest)},
-		"an id that is a path":  {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Agent = "a-/../../x" })},
-		"the id of a run":       {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Agent = runID })},
-		"an id that is taken":   {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Agent = id })},
-		"the root's id":         {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Agent = root })},
-		"a fork":                {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Fork = true })},
-		"a continuation":        {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Resume = id })},
-		"one after others":      {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Said.After = []string{"a-nobody"} })},
-		"a flag for a model":    {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Said.Model = "--x" })},
-		"a kind of agent":       {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Said.Type = "x" })},
-		"a task of a pool":      {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Said.Item = "x" })},
-		"a budget of its own":   {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Budget.Turns = 1 })},
-		"more than can be kept": {Kind: noteNested, Agent: root, Doc: with(func(n *nesting) { n.Work.Task = strings.Repeat("x", maxNesting) })},
-		"seen, of nobody":       {Kind: noteNestedSeen, Agent: "a-nobody"},
-		"seen, of the root":     {Kind: noteNestedSeen, Agent: root},
-		"left, of the root":     {Kind: noteNestedLeft, Agent: root},
+	for name, n := range map[string]InboxEntry{
+		"no document":    {Kind: EntryNested, Agent: Root},
+		"no JSON":        {Kind: EntryNested, Agent: Root, Doc: []byte(`"x"`)},
+		"no such caller": {Kind: EntryNested, Agent: "a-nobody", Doc: text.JSON(nest)},
+		"an id that is a path": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Agent = "a-/../../x" })},
+		"the id of a run":     {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = RunID })},
+		"an id that is taken": {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = id })},
+		"the root's id":       {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = Root })},
+		"a fork":              {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Work.Fork = true })},
+		"a continuation":      {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Work.Resume = id })},
+		"one after others": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Said.After = []string{"a-nobody"} })},
+		"a flag for a model": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Said.Model = "--x" })},
+		"a kind of agent": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Said.Type = "x" })},
+		"a task of a pool": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Said.Item = "x" })},
+		"a budget of its own": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Budget.Turns = 1 })},
+		"more than can be kept": {Kind: EntryNested, Agent: Root,
+			Doc: with(func(n *Nesting) { n.Work.Task = strings.Repeat("x", MaxNesting) })},
+		"seen, of nobody":   {Kind: EntryNestedSeen, Agent: "a-nobody"},
+		"seen, of the root": {Kind: EntryNestedSeen, Agent: Root},
+		"left, of the root": {Kind: EntryNestedLeft, Agent: Root},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.notesNamed(n)
-			if len(s.state.Agents) != len(before.Agents) || len(s.state.Questions) != len(before.Questions) ||
-				s.state.Agents[id].Delegated.Nested.Clients != 1 {
-				t.Errorf("it changes the records: %v", s.state.Agents)
+			if len(s.State.Agents) != len(before.Agents) || len(s.State.Questions) != len(before.Questions) ||
+				s.State.Agents[id].Delegated.Nested.Clients != 1 {
+				t.Errorf("it changes the records: %v", s.State.Agents)
 			}
 		})
 	}
@@ -365,9 +384,9 @@ func TestALoopOfNestedRunsIsBounded(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			s := callsFor(t, policy)
 			for i := range 3 * maxUndecided {
-				s.nests(root, fmt.Sprintf("Count %d.", i))
+				s.nests(Root, fmt.Sprintf("Count %d.", i))
 			}
-			if got := [2]int{len(s.state.Agents), len(s.state.Questions)}; got != most {
+			if got := [2]int{len(s.State.Agents), len(s.State.Questions)}; got != most {
 				t.Errorf("there are %d agents and %d questions, want %v", got[0], got[1], most)
 			}
 		})
@@ -376,26 +395,26 @@ func TestALoopOfNestedRunsIsBounded(t *testing.T) {
 
 func TestAnAgentThatWaitsInANestedRunLendsItsSlot(t *testing.T) {
 	s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
-	first := s.nests(root, nestedWork)
+	first := s.nests(Root, nestedWork)
 	s.startsWork(first)
 	second := s.nests(first, "Count deeper.")
 	s.plans("launch " + second)
-	third := s.nests(root, "Count beside.")
+	third := s.nests(Root, "Count beside.")
 	s.plansNot("launch " + third) // one slot is lent by an agent, however many runs it waits for
 	s.works(second)
-	s.notes(Note{Kind: noteNestedSeen, Agent: second})
+	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: second})
 	s.plansNot("launch " + third)
 }
 
 func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
-	for name, waits := range map[string]func(*story) string{
-		"nobody waits":            func(s *story) string { return s.nestsFrom(root, 1, nestedWork, false) },
-		"an earlier launch waits": func(s *story) string { return s.nestsFrom(root, 7, nestedWork, true) },
+	for name, waits := range map[string]func(*Story) string{
+		"nobody waits":            func(s *Story) string { return s.nestsFrom(Root, 1, nestedWork, false) },
+		"an earlier launch waits": func(s *Story) string { return s.nestsFrom(Root, 7, nestedWork, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
 			id := waits(s)
-			if got := s.state.Agents[id].Status; got != checkpoints.Queued {
+			if got := s.State.Agents[id].Status; got != checkpoints.Queued {
 				t.Errorf("it is %s", got)
 			}
 			s.turnEnds() // the agent waits for its child, and lends its slot
@@ -406,19 +425,19 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 
 func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
 	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = DefaultSilentAfter })
-	s.plans("watch " + root)
-	id := s.nests(root, nestedWork)
-	s.plansNot("watch " + root)
+	s.plans("watch " + Root)
+	id := s.nests(Root, nestedWork)
+	s.plansNot("watch " + Root)
 	s.plans("launch " + id)
 }
 
 func TestANestedRunIsPartOfTheSubtreeThatIsStopped(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
-	id := s.nests(root, nestedWork)
+	id := s.nests(Root, nestedWork)
 	s.startsWork(id)
-	s.notes(Note{Kind: noteStop, Agent: root})
-	for _, agent := range []string{root, id} {
-		if l := s.state.launch(agent); l.End != endStop {
+	s.Notes(InboxEntry{Kind: EntryStop, Agent: Root})
+	for _, agent := range []string{Root, id} {
+		if l := s.State.Launch(agent); l.End != endStop {
 			t.Errorf("%s is not stopped: %+v", agent, l)
 		}
 	}
@@ -427,8 +446,9 @@ func TestANestedRunIsPartOfTheSubtreeThatIsStopped(t *testing.T) {
 func TestANestedRunWorksInAFolderOfItsCallerOnly(t *testing.T) {
 	for cwd, want := range map[string]string{"": "", "/work/sub": "/work/sub", "/work": "/work", "/": "", "/work/../etc": "", "/workshop": "", "sub": ""} {
 		s := callsFor(t, AutoDelegations)
-		s.notesNamed(Note{Kind: noteNested, Agent: root, Doc: encode(nesting{Agent: nestedID, Launch: 1, Work: Work{Task: nestedWork, Cwd: cwd}})})
-		if got := s.state.Agents[nestedID].Cwd; got != want {
+		s.notesNamed(InboxEntry{Kind: EntryNested, Agent: Root,
+			Doc: text.JSON(Nesting{Agent: nestedID, Launch: 1, Work: Work{Task: nestedWork, Cwd: cwd}})})
+		if got := s.State.Agents[nestedID].Cwd; got != want {
 			t.Errorf("%q: it works in %q, want %q", cwd, got, want)
 		}
 	}
@@ -439,12 +459,12 @@ func FuzzANestedNote(f *testing.F) {
 	f.Add([]byte(`{"Agent":"a-..","Work":{"Resume":"a-y"}}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		nest, ok := nestingIn(Note{Kind: noteNested, Doc: doc})
+		nest, ok := NestingIn(InboxEntry{Kind: EntryNested, Doc: doc})
 		if !ok {
 			return
 		}
-		again, ok := nestingIn(Note{Kind: noteNested, Doc: encode(nest)})
-		if !ok || again.fingerprint() != nest.fingerprint() || again.Agent != nest.Agent {
+		again, ok := NestingIn(InboxEntry{Kind: EntryNested, Doc: text.JSON(nest)})
+		if !ok || again.Fingerprint() != nest.Fingerprint() || again.Agent != nest.Agent {
 			t.Errorf("%q is read as %+v, and written and read again as %+v, %v", doc, nest, again, ok)
 		}
 	})

@@ -10,15 +10,16 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
-// A Notice is something worth telling a person or a program that watches a run. Those that stand for a change are
+// A Notification is something worth telling a person or a program that watches a run. Those that stand for a change are
 // given after the change was saved. The types are those of `run --json`; fields may be added.
-type Notice struct {
+type Notification struct {
 	Time  time.Time
 	Run   string
 	Agent string
-	Type  NoticeType
+	Type  NotificationType
 	// What belongs to the type; the rest is zero.
 	Text     string    // text, progress, parked, resumed, run_done: for people
 	Prose    string    // text: what of it is not a signal
@@ -40,163 +41,166 @@ type Notice struct {
 	AtOnce   bool    // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
 }
 
-// NoticeType is the type of a notice.
-type NoticeType string
+// NotificationType is the type of a notice.
+type NotificationType string
 
 // The types of notice.
 const (
-	RunStarted   NoticeType = "run_started"
-	AgentStarted NoticeType = "agent_started"
-	TextSaid     NoticeType = "text"
-	QuestionOpen NoticeType = "question"
-	QuestionDone NoticeType = "answered"
-	Progress     NoticeType = "progress"
-	ParkedNow    NoticeType = "parked"
-	ResumedNow   NoticeType = "resumed"
-	LimitedNow   NoticeType = "limited"
-	Reported     NoticeType = "report"
-	RunDone      NoticeType = "run_done"
+	RunStarted   NotificationType = "run_started"
+	AgentStarted NotificationType = "agent_started"
+	TextSaid     NotificationType = "text"
+	QuestionOpen NotificationType = "question"
+	QuestionDone NotificationType = "answered"
+	Progress     NotificationType = "progress"
+	ParkedNow    NotificationType = "parked"
+	ResumedNow   NotificationType = "resumed"
+	LimitedNow   NotificationType = "limited"
+	Reported     NotificationType = "report"
+	RunDone      NotificationType = "run_done"
 )
 
-// notices tells what a step changed, in words for who watches.
-func notices(before, after State, e Event) []Notice {
-	var ns []Notice
-	tell := func(t NoticeType, agent string, n Notice) {
-		n.Time, n.Run, n.Agent, n.Type, n.Who = e.At, after.Run.ID, agent, t, after.who(agent)
+// Notifications tells what a step changed, in words for who watches.
+func Notifications(before, after State, e Event) []Notification {
+	var ns []Notification
+	tell := func(t NotificationType, agent string, n Notification) {
+		n.Time, n.Run, n.Agent, n.Type, n.Who = e.At, after.Run.ID, agent, t, after.Who(agent)
 		ns = append(ns, n)
 	}
 	if _, ok := e.Body.(Opened); ok {
-		tell(RunStarted, "", Notice{RunState: after.Run})
+		tell(RunStarted, "", Notification{RunState: after.Run})
 	}
 	if b, ok := e.Body.(Ended); ok && len(b.Survivors) > 0 {
 		for _, s := range b.Survivors {
-			tell(Progress, b.Agent, Notice{Text: "still ran at the end: " + s})
+			tell(Progress, b.Agent, Notification{Text: "still ran at the end: " + s})
 		}
 	}
-	for _, a := range after.agents() {
+	for _, a := range after.AllAgents() {
 		old := before.Agents[a.ID]
 		if old == a {
 			continue
 		}
-		l, was := after.launch(a.ID), before.launch(a.ID)
+		l, was := after.Launch(a.ID), before.Launch(a.ID)
 		if l != nil && l.State == checkpoints.LaunchStarted && (was == nil || was.N != l.N || was.State != l.State) {
 			kind := AgentStarted
 			if l.N > 1 {
 				kind = ResumedNow
 			}
 			text := ""
-			if l.N > 1 && !l.Resume && slices.ContainsFunc(after.Launches[a.ID], func(l *Launch) bool { return l.Heard }) {
+			if l.N > 1 && !l.Resume && slices.ContainsFunc(after.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
 				text = "in a new conversation, from the checkpoint: the earlier one is gone"
 				switch {
-				case after.execs():
+				case after.Execs():
 					text = "in a new process"
 				case after.Config.Relaunch == Fresh:
 					text = "in a new conversation, from the checkpoint"
 				}
 			}
-			tell(kind, a.ID, Notice{State: a, Launch: l.N, Text: text})
+			tell(kind, a.ID, Notification{State: a, Launch: l.N, Text: text})
 		}
 		if a.Report != nil && (old == nil || old.Report == nil || !old.Report.Checked) && a.Report.Checked {
-			tell(Reported, a.ID, Notice{Report: a.Report, State: a})
+			tell(Reported, a.ID, Notification{Report: a.Report, State: a})
 		}
 		if old == nil || a.Status == old.Status {
 			continue
 		}
 		switch a.Status {
 		case checkpoints.Limited:
-			tell(LimitedNow, a.ID, Notice{State: a, Text: a.Reason})
+			tell(LimitedNow, a.ID, Notification{State: a, Text: a.Reason})
 		case checkpoints.OverBudget:
-			tell(Progress, a.ID, Notice{Text: a.Reason, Trouble: true})
+			tell(Progress, a.ID, Notification{Text: a.Reason, Trouble: true})
 		case checkpoints.Parked:
-			tell(ParkedNow, a.ID, Notice{State: a, Text: a.Reason})
+			tell(ParkedNow, a.ID, Notification{State: a, Text: a.Reason})
 		case checkpoints.Queued, checkpoints.Blocked, checkpoints.Stopping:
 			if after.preparing(a.ID) != "" {
 				break // that takes a moment, or a person has just asked for it
 			}
-			tell(Progress, a.ID, Notice{Text: a.Reason})
+			tell(Progress, a.ID, Notification{Text: a.Reason})
 		}
 	}
-	changed := after.questions(func(q *Question) bool { return before.Questions[q.ID] != q })
+	changed := after.FindQuestions(func(q *Question) bool { return before.Questions[q.ID] != q })
 	treeNotices(before, after, changed, tell)
 	for _, q := range changed {
 		old := before.Questions[q.ID]
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen
 		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil && (old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
-			tell(QuestionDone, q.Agent, Notice{Question: q, AtOnce: old == nil})
+			tell(QuestionDone, q.Agent, Notification{Question: q, AtOnce: old == nil})
 		}
 	}
 	notTold := func(problem string) {
 		if problem != "" {
-			tell(Progress, "", Notice{Text: "the --notify command failed: " + problem, Trouble: true})
+			tell(Progress, "", Notification{Text: "the --notify command failed: " + problem, Trouble: true})
 		}
 	}
 	switch b := e.Body.(type) {
 	case Asked:
 		if b.Refused != "" {
-			tell(Progress, b.Agent, Notice{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
+			tell(Progress, b.Agent, Notification{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
 			break
 		}
 		if b.Kind == checkpoints.AskPermission && after.Config.Permissions == DenyPermissions {
-			tell(Progress, b.Agent, Notice{Text: "permission denied, nobody is asked: " + doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
+			tell(Progress, b.Agent,
+				Notification{Text: "permission denied, nobody is asked: " +
+					Doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
 		} else if rule := before.permitted(b.Rule, b.Agent); rule != "" {
-			tell(Progress, b.Agent, Notice{Text: "allowed by the rule " + rule + ", nobody is asked"})
+			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
-	case FellSilent:
-		tell(Progress, b.Agent, Notice{Text: silence(b.Since, b.Doing), Trouble: true})
+	case Stalled:
+		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
 	case Overdue:
-		tell(Progress, b.Agent, Notice{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
-	case Pressed, Eased:
+		tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+	case Throttled, Unthrottled:
 		if text := parallelInWords(before, after); text != "" {
-			tell(Progress, "", Notice{Text: text, Trouble: after.Run.Pressure != nil})
+			tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})
 		}
-	case Spoke:
-		tell(Progress, b.Agent, Notice{Text: "is heard of again"})
+	case Recovered:
+		tell(Progress, b.Agent, Notification{Text: "is heard of again"})
 	case Prepared:
 		if b.Problem != "" {
-			tell(Progress, after.Questions[b.Question].Agent, Notice{Text: "the answer is not stored with the agent's own state: " + b.Problem, Trouble: true})
+			tell(Progress, after.Questions[b.Question].Agent,
+				Notification{Text: "the answer is not stored with the agent's own state: " + b.Problem, Trouble: true})
 		}
 	case Placed:
 		for _, text := range placedNotices(before, b) {
-			tell(Progress, b.Agent, Notice{Text: text, Trouble: true})
+			tell(Progress, b.Agent, Notification{Text: text, Trouble: true})
 		}
 	case Merged:
 		told, trouble := mergedNotices(before.Run, after.Run)
 		for _, text := range told {
-			tell(Progress, "", Notice{Text: text, Trouble: trouble})
+			tell(Progress, "", Notification{Text: text, Trouble: trouble})
 		}
 	case Tidied:
 		if w := b.Worktree; w.State == checkpoints.WorktreeKept {
-			tell(Progress, b.Agent, Notice{Text: keptInWords(after, w)})
+			tell(Progress, b.Agent, Notification{Text: keptInWords(after, w)})
 		}
-	case Noticed:
+	case NotificationSent:
 		notTold(b.Problem)
 	case Announced:
 		notTold(b.Problem)
 	case Left:
-		ns = append(ns, runDone(after, e.At))
+		ns = append(ns, EndNotice(after, e.At))
 	}
 	return ns
 }
 
 // Asking tells that a question is open.
-func Asking(q *Question) Notice {
-	return Notice{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: QuestionOpen, Question: q}
+func Asking(q *Question) Notification {
+	return Notification{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: QuestionOpen, Question: q}
 }
 
-// runDone tells how a supervisor leaves its run.
-func runDone(s State, at time.Time) Notice {
+// EndNotice tells how a supervisor leaves its run.
+func EndNotice(s State, at time.Time) Notification {
 	root, cost := s.Agents[s.Run.Root], 0.0
 	for _, a := range s.Agents {
 		cost += a.CostUSD
 	}
-	return Notice{
-		Time: at, Run: s.Run.ID, Agent: root.ID, Type: RunDone, Text: s.Run.Reason, ExitCode: exitCodeOf(s),
-		RunState: s.Run, State: root, Report: root.Report, Tasks: s.table(), CostUSD: cost,
+	return Notification{
+		Time: at, Run: s.Run.ID, Agent: root.ID, Type: RunDone, Text: s.Run.Reason, ExitCode: ExitCodeOf(s),
+		RunState: s.Run, State: root, Report: root.Report, Tasks: s.Table(), CostUSD: cost,
 	}
 }
 
-// spoken says in words a signal that only tells.
-func spoken(s signals.Signal) string {
+// Spoken says in words a signal that only tells.
+func Spoken(s signals.Signal) string {
 	if s.Kind == signals.Message {
 		to := s.Field("to")
 		if toPerson(to) {
@@ -214,21 +218,22 @@ func spoken(s signals.Signal) string {
 	return text
 }
 
-// doing says in one line what a call does: the tool, and of its input what a person would name it by.
-func doing(m procs.ToolUse) string {
+// Doing says in one line what a call does: the tool, and of its input what a person would name it by.
+func Doing(m procs.ToolUse) string {
 	var in map[string]any
 	if json.Unmarshal(m.Input, &in) != nil {
-		return m.Name
+		return text.VisibleLine(m.Name)
 	}
 	for _, key := range []string{"command", "file_path", "path", "pattern", "url", "query", "description"} {
-		if text, ok := in[key].(string); ok && text != "" {
-			return m.Name + ": " + firstLine(text)
+		if what, ok := in[key].(string); ok && what != "" {
+			return text.VisibleLine(m.Name) + ": " + text.Line(what, text.MaxNamed)
 		}
 	}
-	return m.Name
+	return text.VisibleLine(m.Name)
 }
 
-func retrying(m procs.Retry) string {
+// Retrying says in words that the CLI tries a request again.
+func Retrying(m procs.Retry) string {
 	return fmt.Sprintf("the API refused a request (%d %s); claude tries again in %v, %d of %d",
 		m.Status, m.Error, m.Delay.Round(time.Second), m.Attempt, m.Max)
 }

@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what is told of the tree of agents: what becomes of delegations, and of children.
 
 // The types of notice of the tree.
 const (
-	WorkDelegated NoticeType = "delegation" // Stage, Task; of the agent that delegates
-	ChildDone     NoticeType = "child_done" // State; of the child
+	WorkDelegated NotificationType = "delegation" // Stage, Task; of the agent that delegates
+	ChildDone     NotificationType = "child_done" // State; of the child
 )
 
 // Stage is how far a delegation has got.
@@ -26,17 +27,17 @@ const (
 )
 
 // treeNotices tells what a step has changed in the tree of agents. Of the questions it is given those that have changed.
-func treeNotices(before, after State, changed []*Question, tell func(NoticeType, string, Notice)) {
+func treeNotices(before, after State, changed []*Question, tell func(NotificationType, string, Notification)) {
 	for _, q := range changed {
 		if q.Kind != checkpoints.AskDelegation {
 			continue
 		}
 		old := before.Questions[q.ID]
-		task := workIn(q).Task
+		task := WorkIn(q).Task
 		if changed, ok := approved(q); ok && changed != "" {
 			task = changed
 		}
-		n := Notice{Question: q, Task: task, Child: q.Child, AtOnce: old == nil}
+		n := Notification{Question: q, Task: task, Child: q.Child, AtOnce: old == nil}
 		switch {
 		case old == nil && q.State == checkpoints.QuestionOpen:
 			n.Stage = DelegationAsked
@@ -51,22 +52,22 @@ func treeNotices(before, after State, changed []*Question, tell func(NoticeType,
 		}
 		tell(WorkDelegated, q.Agent, n)
 	}
-	for _, a := range after.agents() {
+	for _, a := range after.AllAgents() {
 		old := before.Agents[a.ID]
 		if old == a || a.Delegated == nil {
 			continue
 		}
 		if old == nil {
-			tell(WorkDelegated, a.Parent, Notice{Stage: DelegationBegun, Task: a.Task, Child: a.ID, State: a})
+			tell(WorkDelegated, a.Parent, Notification{Stage: DelegationBegun, Task: a.Task, Child: a.ID, State: a})
 		}
 		if a.Status.Ended() && (old == nil || !old.Status.Ended()) {
-			tell(ChildDone, a.ID, Notice{State: a, Report: a.Report, Text: a.Reason})
+			tell(ChildDone, a.ID, Notification{State: a, Report: a.Report, Text: a.Reason})
 		}
 	}
 }
 
-// who names an agent for people in a few words, where a run has several; "" where it has one.
-func (s State) who(agent string) string {
+// Who names an agent for people in a few words, where a run has several; "" where it has one.
+func (s State) Who(agent string) string {
 	a := s.Agents[agent]
 	if a == nil || len(s.Agents) < 2 {
 		return ""
@@ -89,8 +90,8 @@ func Who(a *Agent) string {
 	case a.Delegated.Name != "":
 		return a.Delegated.Name
 	}
-	task := strings.Join(strings.Fields(firstLine(a.Task)), " ")
-	if cut := cutAt(task, whoTask); cut != task {
+	task := strings.Join(strings.Fields(text.FirstLine(a.Task)), " ")
+	if cut := text.Truncate(task, whoTask); cut != task {
 		task = strings.TrimSpace(cut) + "…"
 	}
 	return a.ID[:min(whoID, len(a.ID))] + " " + task

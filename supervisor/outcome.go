@@ -1,16 +1,19 @@
 package supervisor
 
-import "claude-supervise/checkpoints"
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
 
 // Open gives the questions that wait for an answer, oldest first.
-func (o Outcome) Open() []*Question { return o.State.questions(isOpen) }
+func (o Outcome) Open() []*Question { return o.State.FindQuestions(IsOpen) }
 
 // Unsuccessful gives the agents that have ended without success, but for the one whose end is that of the run, and those that
 // another one has gone on from.
 func (o Outcome) Unsuccessful() []*Agent {
 	var as []*Agent
 	told := o.State.decisive()
-	for _, a := range o.State.agents() {
+	for _, a := range o.State.AllAgents() {
 		if a != told && a.Delegated != nil && a.ContinuedBy == "" && a.Status.Ended() && a.Status != checkpoints.Succeeded {
 			as = append(as, a)
 		}
@@ -21,7 +24,7 @@ func (o Outcome) Unsuccessful() []*Agent {
 // Worktrees gives the agents that have left work in a worktree of theirs.
 func (o Outcome) Worktrees() []*Agent {
 	var as []*Agent
-	for _, a := range o.State.agents() {
+	for _, a := range o.State.AllAgents() {
 		if a.Worktree != nil && a.Worktree.State == checkpoints.WorktreeKept {
 			as = append(as, a)
 		}
@@ -31,6 +34,39 @@ func (o Outcome) Worktrees() []*Agent {
 
 // Merge gives the commands that take over what an agent has left in its worktree, in order.
 func (o Outcome) Merge(a *Agent) []string {
-	merge, _ := a.Worktree.Commands(o.State.takesOver(a))
+	merge, _ := a.Worktree.Commands(o.State.TakesOver(a))
 	return merge
+}
+
+// An Outcome is how a supervisor left its run.
+type Outcome struct {
+	Run   *Run
+	Root  *Agent
+	State State
+	Code  int
+}
+
+// Refused reports whether a preset names a question at which it could only have refused.
+func (o Outcome) Refused(p Preset) bool {
+	for _, q := range o.State.Questions {
+		if !Writable(q.Kind) && p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// UnusedAnswers gives the presets that no question has taken.
+func (o Outcome) UnusedAnswers() []Preset {
+	used := map[string]bool{}
+	for _, q := range o.State.Questions {
+		used[q.AnsweredBy] = true
+	}
+	var unused []Preset
+	for _, p := range o.State.Config.Answers {
+		if !used[p.Origin()] {
+			unused = append(unused, p)
+		}
+	}
+	return unused
 }

@@ -3,11 +3,10 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 type (
@@ -19,16 +18,23 @@ type (
 		From, Cwd string // the run's folder before, and from now on
 		Same      bool   // it is the machine on which it was packed
 		Work      bool   // the uncommitted work has come along
-		Config    Config // from now on: a file may not name programs to run here
+		Config    Config // from now on: see harmless
 		Back      bool   `json:",omitempty"` // nothing was moved: the packing is taken back
+
+		File  string              `json:",omitempty"` // that it came from, for people
+		Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
+		Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
+
+		Conversations []string `json:",omitempty"` // sessions that came along
 	}
 )
 
-func (Packed) event()   {}
+func (Packed) event() {}
+
 func (Unpacked) event() {}
 
-// aside tells whether an event happens to a run that nobody supervises: nothing follows from it before somebody does.
-func aside(b Body) bool {
+// reserved reports whether an event happens to a run that nobody supervises: nothing follows from it before somebody does.
+func reserved(b Body) bool {
 	switch b.(type) {
 	case Packed, Unpacked:
 		return true
@@ -36,79 +42,43 @@ func aside(b Body) bool {
 	return false
 }
 
-// unpacked makes the records those of a run on this machine. Agents whose conversations tell of another place are told.
-func (d *draft) unpacked(b Unpacked, at time.Time) {
+// unpacked makes the records those of a run on this machine, in which nothing is granted that was not granted here. Agents whose
+// conversations tell of another place are told.
+func (d *transition) unpacked(b Unpacked, at time.Time) {
 	r := d.run()
-	r.Packed, r.PID, r.Bell, r.Cwd = "", 0, "", b.Cwd
-	d.Config, r.Config = b.Config, encode(b.Config)
-	if !b.Same {
-		for _, q := range d.questions(grantsRule) {
-			if q.State == checkpoints.QuestionAnswered {
-				d.question(q.ID).Answer = allow // the agent has yet to hear it
-			} else {
-				d.question(q.ID).Revoked = "unpack" // nobody has given this rule here
-			}
-		}
-	}
+	r.Packed, r.PID, r.Waker, r.Cwd = "", 0, "", b.Cwd
+	d.Config, r.Config = b.Config, text.JSON(b.Config)
 	if b.Back {
 		return
 	}
-	own := map[string]string{}     // folders that only one agent had, and that are not here
-	for _, a := range d.agents() { // a file may not name folders to work in, or to remove
+	r.FromPack = b.File
+	own := map[string]string{}        // folders that only one agent had, and that are not here
+	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove
 		if a.Cwd != "" || a.Placed || a.Placing || a.Worktree != nil {
-			folder := d.folder(a.ID)
+			folder := d.Folder(a.ID)
 			if a = d.agent(a.ID); unplace(a, b.From, b.Cwd) {
 				own[a.ID] = folder
 			}
 		}
 	}
+	d.distrust(b)
+	d.give(b.Given, at)
+	d.saysParked(at)
 	if b.Same && b.From == b.Cwd && len(own) == 0 {
 		return
 	}
-	for _, a := range d.agents() {
-		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Heard }) {
+	for _, a := range d.AllAgents() {
+		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
 			continue
-		}
-		for i, l := range d.Launches[a.ID] {
-			if l.Transcript != "" {
-				d.forgetTranscript(a.ID, i)
-			}
 		}
 		if !a.Status.Ended() || Revivable(a) {
 			a := d.agent(a.ID)
-			a.Sayings = append(slices.Clip(a.Sayings), checkpoints.Saying{
-				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Sayings)), Text: moved(b, own[a.ID]), At: at,
+			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
+				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: moved(b, own[a.ID]), At: at,
 			})
 		}
 	}
 }
-
-// forgetTranscript forgets where the transcript of the agent's ith launch was: it is looked for by its session.
-func (d *draft) forgetTranscript(agent string, i int) {
-	l := *d.Launches[agent][i]
-	l.Transcript = ""
-	launches := slices.Clone(d.Launches[agent])
-	launches[i] = &l
-	copied(&d.owns.launches, &d.Launches)[agent] = launches
-}
-
-// harmless gives a configuration that comes from a file without what names programs to run, files to read, or what runs
-// without being asked about.
-func harmless(cfg Config) Config {
-	cfg.Claude, cfg.Notify = "", nil
-	cfg.Allow, cfg.AllowProject = nil, false
-	cfg.Flags, _ = procs.WithoutPrograms(cfg.Flags)
-	if len(cfg.Exec) > 0 {
-		cfg.Exec = []string{""} // it goes on with a command that the person gives
-	}
-	if demoIsFile(cfg.Demo) {
-		cfg.Demo = ""
-	}
-	return cfg
-}
-
-// demoIsFile tells whether a scenario is a file of the person's, not one that is built in.
-func demoIsFile(demo string) bool { return strings.ContainsAny(demo, "/\\.") }
 
 // moved is what an agent reads whose conversation tells of another place.
 func moved(b Unpacked, own string) string {
@@ -132,10 +102,3 @@ New folder: %s
 What this conversation calls by a path under the old folder is at the same place under the new one; use only the new one. %s
 Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, b.From, b.Cwd, work)
 }
-
-// The points that packing and unpacking pass beside those of their events.
-const (
-	packWritten   = "after pack written"  // all is written, and may not be on the disk yet
-	unpackPlanned = "before unpack files" // nothing is changed yet
-	unpackKept    = "after unpack logs"   // logs and transcripts are in place, the work is not
-)

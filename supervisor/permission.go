@@ -10,85 +10,105 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/rules"
+	"claude-supervise/supervisor/text"
 )
 
 // What a person may answer to a permission prompt. What follows the word is its argument: of allow-run another rule than the
 // one that is offered, of the denials the reason.
 const (
-	allow    = "allow"
-	allowRun = "allow-run"
-	deny     = "deny"
-	denyStop = "deny-stop"
+	Allow    = "allow"
+	AllowRun = "allow-run"
+	Deny     = "deny"
+	DenyStop = "deny-stop"
 )
 
-// permissionAsked makes the question of a permission prompt, and the rule that would permit the same for the whole run; "" if
-// none can. It looks at the file that the call is about, and may be called by the engine only.
-func permissionAsked(m procs.Ask, cwd string) (signals.Question, string) {
-	t := lookAt(m.Name, m.Input, cwd)
-	text := "Allow " + m.Name + "?"
-	if what := firstLine(t.what); what != "" {
-		text = fmt.Sprintf("Allow %s: %s?", m.Name, cutAt(what, maxNamed))
-	} else if m.Description != "" {
-		text = fmt.Sprintf("Allow %s: %s?", m.Name, cutAt(firstLine(m.Description), maxNamed))
+// PermissionAsked makes the question of a permission prompt, and the rule that would permit the same for the whole run; "" if
+// none can. What is of the call stands in it as package text writes it: so it is seen wherever the question is shown. t is what
+// the person sees of the call.
+func PermissionAsked(m procs.Ask, t CallView) (signals.Question, string) {
+	name := text.Line(m.Name, MaxToolName)
+	asked := "Allow " + name + "?"
+	if what := text.Line(t.What, text.MaxNamed); what != "" {
+		asked = fmt.Sprintf("Allow %s: %s?", name, what)
+	} else if what := text.Line(m.Description, text.MaxNamed); what != "" {
+		asked = fmt.Sprintf("Allow %s: %s?", name, what)
 	}
-	context := t.preview
+	context := t.Preview
 	if m.Reason != "" {
-		context += "\nAsked because: " + m.Reason
+		context += "\nAsked because: " + text.Line(m.Reason, text.MaxLine)
 	}
 	if m.From.ID != "" {
-		context += "\nAsked by the subagent " + m.From.ID
+		context += "\nAsked by the subagent " + text.Line(m.From.ID, text.MaxLine)
 	}
-	options := []signals.Option{{Label: allow, Description: "this once"}}
+	var options []signals.Option
 	rule := ""
-	if t.rule != (rules.Rule{}) {
-		rule = t.rule.String()
-		options = append(options, signals.Option{Label: allowRun, Description: "in this run, whenever asked: " + rule})
+	if t.More > 0 {
+		context += "\n" + onlyRefused
+	} else {
+		options = append(options, signals.Option{Label: Allow, Description: "this once"})
+	}
+	if t.Rule != (rules.Rule{}) {
+		rule = t.Rule.String()
+	}
+	if rule != "" && t.More == 0 {
+		options = append(options, signals.Option{Label: AllowRun, Description: "always in this run: " + rule})
 	}
 	return signals.Question{
-		ID: m.Name, Header: m.Name, Text: text, Context: context,
+		ID: m.Name, Header: name, Text: asked, Context: context,
 		Options: append(options,
-			signals.Option{Label: deny, Description: "refuse it; add why, e.g. deny: use the test database"},
-			signals.Option{Label: denyStop, Description: "refuse it, and stop the agent"}),
+			signals.Option{Label: Deny, Description: "refuse it; add why, e.g. deny: use the test database"},
+			signals.Option{Label: DenyStop, Description: "refuse it, and stop the agent"}),
 	}, rule
 }
 
-// maxNamed bounds what a question's text names, in bytes: the context has all of it.
-const maxNamed = 160
+// MaxToolName bounds the name of a tool in it.
+const MaxToolName = 100
 
-// decision takes the answer to a permission prompt apart. What is not exactly a permission is a denial, with the whole of it
+// onlyRefused says why a call can only be refused.
+var onlyRefused = fmt.Sprintf("It can only be refused: more than %d KiB cannot be shown, and what is not shown\n"+
+	"cannot be allowed. Deny it, and ask for smaller steps.", text.MaxPreview>>10)
+
+// allowable reports whether a permission may be given: not if a part of what would be permitted was not shown.
+func allowable(q *Question) bool {
+	return slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == Allow }) && q.Truncated == ""
+}
+
+// Decision takes the answer to a permission prompt apart. What is not exactly a permission is a denial, with the whole of it
 // as the reason.
-func decision(answer string) (word, argument string) {
+func Decision(answer string) (word, argument string) {
 	word, argument, _ = strings.Cut(strings.TrimSpace(answer), " ")
 	argument = strings.TrimSpace(argument)
 	switch {
-	case word == allow && argument == "", word == allowRun, word == deny, word == denyStop:
+	case word == Allow && argument == "", word == AllowRun, word == Deny, word == DenyStop:
 		return word, argument
 	}
-	return deny, strings.TrimSpace(answer)
+	return Deny, strings.TrimSpace(answer)
 }
 
-// allowed tells whether a permission was given, for once or for the run.
+// allowed reports whether a permission was given, for once or for the run.
 func allowed(q *Question) bool {
-	word, _ := decision(q.Answer)
-	return !q.Skipped && !q.Declined && q.Revoked == "" && (word == allow || word == allowRun)
+	word, _ := Decision(q.Answer)
+	return !q.Skipped && !q.Declined && q.Revoked == "" && (word == Allow || word == AllowRun)
 }
 
 // checkPermission is CheckDecision for a permission.
 func checkPermission(q *Question, answer, cwd string) error {
-	word, argument := decision(answer)
+	word, argument := Decision(answer)
 	switch {
-	case word == deny && strings.HasPrefix(answer, allow):
-		return fmt.Errorf("allow takes nothing after it: type %q, or deny and what to do instead", allow)
-	case word != allowRun:
+	case word == Deny && strings.HasPrefix(answer, Allow):
+		return fmt.Errorf("allow takes nothing after it: type %q, or deny and what to do instead", Allow)
+	case (word == Allow || word == AllowRun) && !allowable(q):
+		return fmt.Errorf("not all of this call can be shown, so it can only be refused: type %q and what to do instead, such as smaller steps", Deny)
+	case word != AllowRun:
 		return nil
 	case q.Rule == "":
-		return fmt.Errorf("no rule can stand for this call, so it can be allowed this once only: type %q", allow)
+		return fmt.Errorf("no rule can stand for this call, so it can be allowed this once only: type %q", Allow)
 	case argument == "":
 		return nil
 	}
 	r, err := rules.Parse(argument)
 	if err != nil {
-		return fmt.Errorf("%s %w", allowRun, err)
+		return fmt.Errorf("%s %w", AllowRun, err)
 	}
 	if call, err := rules.Parse(q.Rule); err != nil || !rules.Covered([]rules.Rule{r}, call, cwd) {
 		return fmt.Errorf("the rule %s does not permit what is asked, which is %s", r, q.Rule)
@@ -96,28 +116,29 @@ func checkPermission(q *Question, answer, cwd string) error {
 	return nil
 }
 
-// rules gives what the persons who watch this run have permitted for the whole of it, oldest first.
-func (s State) rules() []RunRule {
+// Rules gives what the persons who watch this run have permitted for the whole of it, oldest first.
+func (s State) Rules() []RunRule {
 	var all []RunRule
-	for _, q := range s.questions(grantsRule) {
-		all = append(all, ruleOf(q))
+	for _, q := range s.FindQuestions(GrantsRule) {
+		all = append(all, RuleOf(q))
 	}
 	return all
 }
 
-// grantsRule tells whether a question's answer is a rule that is in force.
-func grantsRule(q *Question) bool {
-	word, _ := decision(q.Answer)
-	return q.Kind == checkpoints.AskPermission && q.AnsweredAt != nil && allowed(q) && word == allowRun && q.Rule != "" &&
+// GrantsRule reports whether a question's answer is a rule that is in force.
+func GrantsRule(q *Question) bool {
+	word, _ := Decision(q.Answer)
+	return q.Kind == checkpoints.AskPermission && q.AnsweredAt != nil && allowed(q) && word == AllowRun &&
+		q.Rule != "" &&
 		(q.State == checkpoints.QuestionAnswered || q.State == checkpoints.QuestionDelivered)
 }
 
 // GivenRule gives the rule that an answer to q, as Choose in the terminal gives it, puts in force for the whole run; "" if it
 // is none.
 func GivenRule(q *Question, answer string) string {
-	word, argument := decision(answer)
+	word, argument := Decision(answer)
 	switch {
-	case q.Kind != checkpoints.AskPermission, word != allowRun:
+	case q.Kind != checkpoints.AskPermission, word != AllowRun:
 		return ""
 	case argument != "":
 		return argument
@@ -133,12 +154,13 @@ type RunRule struct {
 	At       time.Time `json:"at"`
 }
 
-func ruleOf(q *Question) RunRule {
+// RuleOf gives the rule that an answer to a permission has given.
+func RuleOf(q *Question) RunRule {
 	return RunRule{Rule: GivenRule(q, q.Answer), Question: q.ID, By: q.AnsweredBy, At: *q.AnsweredAt}
 }
 
-// permitted gives the rule of this run that permits a call of an agent, given as its exact rule; "" if none does. A path in either is
-// one from the folder of the agent that asked.
+// permitted gives the rule of this run that permits a call of an agent, given as its exact rule; "" if none does: one that --allow gave
+// for exactly this, or an answer. A path in either is one from the folder of the agent that asked.
 func (s State) permitted(call, agent string) string {
 	if call == "" {
 		return ""
@@ -147,10 +169,17 @@ func (s State) permitted(call, agent string) string {
 	if err != nil {
 		return ""
 	}
-	exact = exact.From(s.folder(agent))
+	exact = exact.From(s.Folder(agent))
+	for _, given := range s.Config.Allow {
+		// Claude has these rules itself, and asks all the same about some commands that a rule spells out, such as one that writes
+		// to a file. The person has permitted that very call.
+		if r, err := rules.Parse(given); err == nil && r.From(s.Folder(agent)) == exact {
+			return given
+		}
+	}
 	var granted []rules.Rule
-	for _, q := range s.questions(grantsRule) {
-		given, folder := ruleOf(q).Rule, s.folder(q.Agent)
+	for _, q := range s.FindQuestions(GrantsRule) {
+		given, folder := RuleOf(q).Rule, s.Folder(q.Agent)
 		r, err := rules.Parse(given)
 		if err != nil {
 			continue
@@ -174,7 +203,7 @@ func (s State) permitted(call, agent string) string {
 
 // decided follows a decision on a permission: a rule answers what else waits for the same, and a stop stops. What is no
 // decision, however it got here, permits nothing.
-func (d *draft) decided(n Note) {
+func (d *transition) decided(n InboxEntry) {
 	q := d.Questions[n.Question]
 	if q.Kind != checkpoints.AskPermission {
 		return
@@ -183,54 +212,62 @@ func (d *draft) decided(n Note) {
 	if q.Skipped || q.Declined {
 		return
 	}
-	if CheckDecision(q, q.Answer, d.folder(q.Agent)) != nil {
-		d.question(q.ID).Answer = deny + " " + q.Answer
+	if CheckDecision(q, q.Answer, d.Folder(q.Agent)) != nil {
+		d.question(q.ID).Answer = Deny + " " + q.Answer
 		return
 	}
-	switch word, why := decision(q.Answer); word {
-	case allowRun:
-		for _, other := range d.questions(func(o *Question) bool {
+	switch word, why := Decision(q.Answer); word {
+	case AllowRun:
+		for _, other := range d.FindQuestions(func(o *Question) bool {
 			return o.Kind == checkpoints.AskPermission && o.State == checkpoints.QuestionOpen
 		}) {
 			if rule := d.permitted(other.Rule, other.Agent); rule != "" {
-				d.answer(Note{Question: other.ID, Value: allow, By: "the rule " + rule, At: n.At})
+				d.answer(InboxEntry{Question: other.ID, Value: Allow, By: "the rule " + rule, At: n.At})
 				d.question(other.ID).ByRule = true
 			}
 		}
-	case denyStop:
+	case DenyStop:
 		by := n.By
 		if why != "" {
-			by += ": " + firstLine(why)
+			by += ": " + text.FirstLine(why)
 		}
-		d.stop(Note{Agent: q.Agent, By: by})
+		d.stop(InboxEntry{Agent: q.Agent, By: by})
 	}
 }
 
-// noteRevoke is a note that takes a rule back: its value is the rule.
-const noteRevoke = "revoke"
+// EntryRevoke is a note that takes a rule back: its value is the rule.
+const EntryRevoke = "revoke"
 
 // revoke takes rules back: from now on what they permit is asked about again. One that --allow gave is in claude's own hands,
 // in a process that runs already.
-func (d *draft) revoke(n Note) {
-	for _, r := range d.rules() {
+func (d *transition) revoke(n InboxEntry) {
+	for _, r := range d.Rules() {
 		if r.Rule == n.Value {
 			d.question(r.Question).Revoked = n.By
 		}
 	}
 	if slices.Contains(d.Config.Allow, n.Value) {
 		d.Config.Allow = slices.DeleteFunc(slices.Clone(d.Config.Allow), func(rule string) bool { return rule == n.Value })
-		d.run().Config = encode(d.Config)
+		d.run().Config = text.JSON(d.Config)
 	}
 	d.reopen()
 }
 
 // reopen asks again what a rule has answered that is in force no more, unless that is on its way.
-func (d *draft) reopen() {
-	for _, q := range d.questions(func(q *Question) bool {
+func (d *transition) reopen() {
+	for _, q := range d.FindQuestions(func(q *Question) bool {
 		return q.ByRule && q.State == checkpoints.QuestionAnswered && !q.Delivering && d.permitted(q.Rule, q.Agent) == ""
 	}) {
 		q := d.question(q.ID)
 		q.State, q.Answer, q.AnsweredAt, q.AnsweredBy, q.ByRule = checkpoints.QuestionOpen, "", nil, "", false
-		unsay(d.agent(q.Agent), q.Group)
+		dequeue(d.agent(q.Agent), q.Group)
 	}
+}
+
+// A CallView is what a person is shown of a call before it is permitted.
+type CallView struct {
+	What    string     // the command, path or address as it is, for the question's text
+	Preview string     // all of the call, as package text writes it
+	Rule    rules.Rule // that permits exactly this in the whole run; the zero Rule if none can
+	More    int        // how many bytes of the preview are left out; such a call can only be refused
 }

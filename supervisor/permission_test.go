@@ -2,54 +2,63 @@ package supervisor
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/rules"
 )
 
+// seen shows a call as the engine does, without what lies on disk.
+func seen(tool string, input json.RawMessage) CallView {
+	var in struct{ Command string }
+	_ = json.Unmarshal(input, &in)
+	rule, _ := rules.Exactly(tool, in.Command)
+	return CallView{What: in.Command, Preview: "command: " + in.Command, Rule: rule}
+}
+
 // wants lets an agent, or a subagent in it, make a call that needs permission, as the engine hears it.
-func (s *story) wants(id, command string, from *checkpoints.Subagent) {
-	s.t.Helper()
-	l := s.state.launch(root)
-	asked, err := asking(procs.Ask{Name: "Bash", Input: raw(map[string]string{"command": command})}, "/work")
+func (s *Story) wants(id, command string, from *checkpoints.Subagent) {
+	s.T.Helper()
+	l := s.State.Launch(Root)
+	asked, err := ParseAsk(procs.Ask{Name: "Bash", Input: raw(map[string]string{"command": command})}, seen)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	asked.Agent, asked.Launch, asked.Naming = root, l.N, Naming{IDs: []string{id}}
+	asked.Agent, asked.Launch, asked.Naming = Root, l.N, Naming{IDs: []string{id}}
 	asked.Call = checkpoints.ToolCall{
 		Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id, Name: "Bash", Input: raw(map[string]string{"command": command}), From: from,
 	}
-	s.do(asked)
+	s.Do(asked)
 }
 
 // replied gives what a call was answered without anybody being asked, and "" if somebody is.
-func (s *story) replied(id string) string {
-	s.t.Helper()
-	for _, v := range s.state.deliveries(root, func(v *Delivery) bool { return v.Tool != nil && v.Tool.Request == "r-"+id }) {
+func (s *Story) replied(id string) string {
+	s.T.Helper()
+	for _, v := range s.State.FindDeliveries(Root,
+		func(v *Delivery) bool { return v.Tool != nil && v.Tool.Request == "r-"+id }) {
 		return string(v.Reply)
 	}
-	if s.state.Questions[id] == nil {
-		s.t.Fatalf("the call of %s is neither answered nor asked about", id)
+	if s.State.Questions[id] == nil {
+		s.T.Fatalf("the call of %s is neither answered nor asked about", id)
 	}
 	return ""
 }
 
-func (s *story) revokes(rule string) {
-	s.t.Helper()
-	s.notes(Note{Kind: noteRevoke, Value: rule})
+func (s *Story) revokes(rule string) {
+	s.T.Helper()
+	s.Notes(InboxEntry{Kind: EntryRevoke, Value: rule})
 }
 
 func TestARuleGivenAsAnAnswerHoldsForTheRunUntilItIsRevoked(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
-	if q := s.state.Questions["q-1"]; q.Rule != "Bash(npm test)" || !strings.HasSuffix(q.Options[1].Description, "Bash(npm test)") {
+	if q := s.State.Questions["q-1"]; q.Rule != "Bash(npm test)" ||
+		!strings.HasSuffix(q.Options[1].Description, "Bash(npm test)") {
 		t.Fatalf("offered is %q, by %+v", q.Rule, q.Options)
 	}
-	s.answers("q-1", allowRun)
+	s.Answers("q-1", AllowRun)
 	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"allow"`) {
 		t.Fatalf("the call that was asked about gets %s", reply)
 	}
@@ -66,24 +75,24 @@ func TestARuleGivenAsAnAnswerHoldsForTheRunUntilItIsRevoked(t *testing.T) {
 	if s.replied("q-4") != "" {
 		t.Fatal("a rule that was revoked permits still")
 	}
-	if by := s.state.Questions["q-1"].Revoked; by == "" {
+	if by := s.State.Questions["q-1"].Revoked; by == "" {
 		t.Fatal("nobody has revoked it")
 	}
 }
 
 func TestARuleHoldsInTheNextProcess(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
-	s.answers("q-1", allowRun)
-	d := s.delivers(1)
-	s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	s.Answers("q-1", AllowRun)
+	d := s.Delivers(1)
+	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	s.dies(crash())
-	for _, v := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Confirmed{UUID: v.UUID, Found: true})
+	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		s.Do(Confirmed{UUID: v.UUID, Found: true})
 	}
-	s.rests(true)
-	s.do(RetryDue{Agent: root})
-	s.launches(2)
+	s.Rests(true)
+	s.Do(RetryDue{Agent: Root})
+	s.Launches(2)
 	s.wants("q-2", "npm test", nil)
 	if reply := s.replied("q-2"); !strings.Contains(reply, `"behavior":"allow"`) {
 		t.Fatalf("after a relaunch the same call gets %q", reply)
@@ -91,27 +100,27 @@ func TestARuleHoldsInTheNextProcess(t *testing.T) {
 }
 
 func TestARuleAnswersWhatElseWaitsForTheSame(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
 	s.wants("q-2", "npm test", &checkpoints.Subagent{ID: "sub", Task: "test"})
 	s.wants("q-3", "npm install", nil)
-	s.answers("q-1", allowRun)
-	if q := s.state.Questions["q-2"]; q.Answer != allow || q.AnsweredBy != "the rule Bash(npm test)" {
+	s.Answers("q-1", AllowRun)
+	if q := s.State.Questions["q-2"]; q.Answer != Allow || q.AnsweredBy != "the rule Bash(npm test)" {
 		t.Fatalf("the same question is answered %q by %q", q.Answer, q.AnsweredBy)
 	}
-	if q := s.state.Questions["q-3"]; q.State != checkpoints.QuestionOpen {
+	if q := s.State.Questions["q-3"]; q.State != checkpoints.QuestionOpen {
 		t.Fatalf("another question is %s", q.State)
 	}
 }
 
 func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
-	for name, goes := range map[string]func(*story){
-		"revoked":    func(s *story) { s.revokes("Bash(npm test)") },
-		"taken back": func(s *story) { s.notes(Note{Kind: noteChange, Question: "q-1", Value: deny}) },
+	for name, goes := range map[string]func(*Story){
+		"revoked":    func(s *Story) { s.revokes("Bash(npm test)") },
+		"taken back": func(s *Story) { s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: Deny}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, func(c *Config) { c.Hold = 0 })
-			s.do(Besides{Agent: root, Launch: 1, AtWork: true})
+			s := Begin(t, func(c *Config) { c.Hold = 0 })
+			s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 			for _, id := range []string{"q-1", "q-2", "q-3"} {
 				command := "npm test"
 				if id == "q-3" {
@@ -119,15 +128,15 @@ func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
 				}
 				s.wants(id, command, &checkpoints.Subagent{ID: "sub-" + id, ToolUse: "toolu_" + id, Task: "test"})
 			}
-			s.do(Besides{Agent: root, Launch: 1})
-			s.ends()
-			s.rests(true)
-			s.answers("q-1", allowRun)
-			if q := s.state.Questions["q-2"]; q.State != checkpoints.QuestionAnswered {
+			s.Do(BusyElsewhere{Agent: Root, Launch: 1})
+			s.Ends()
+			s.Rests(true)
+			s.Answers("q-1", AllowRun)
+			if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionAnswered {
 				t.Fatalf("the same question is %s", q.State)
 			}
 			goes(s)
-			if q := s.state.Questions["q-2"]; q.State != checkpoints.QuestionOpen || q.AnsweredAt != nil {
+			if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionOpen || q.AnsweredAt != nil {
 				t.Fatalf("it is %s, by %q", q.State, q.AnsweredBy)
 			}
 			s.is(checkpoints.Parked)
@@ -136,9 +145,9 @@ func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
 }
 
 func TestThePersonMayGiveAWiderRuleThanTheOneOffered(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm run build", nil)
-	s.answers("q-1", "allow-run Bash(npm run:*)")
+	s.Answers("q-1", "allow-run Bash(npm run:*)")
 	s.wants("q-2", "npm run lint", nil)
 	if s.replied("q-2") == "" {
 		t.Fatal("the rule that was typed does not hold")
@@ -155,9 +164,9 @@ func TestWhatIsNotExactlyAPermissionPermitsNothing(t *testing.T) {
 		"allow if you must", "allowed", "Allow", "allow-run Bash(npm run:*", "allow-run Bash(make)", "allow-run for today", "yes", "",
 		"deny-stopped", "deny allow",
 	} {
-		s := begin(t, nil)
+		s := Begin(t, nil)
 		s.wants("q-1", "npm test", nil)
-		s.answers("q-1", answer)
+		s.Answers("q-1", answer)
 		if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) {
 			t.Errorf("%q gets %s", answer, reply)
 		}
@@ -169,57 +178,57 @@ func TestWhatIsNotExactlyAPermissionPermitsNothing(t *testing.T) {
 }
 
 func TestADecisionIsCheckedBeforeItIsTaken(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
 	s.wants("q-2", "echo a\necho b", nil)
 	for _, c := range []struct{ question, answer, says string }{
-		{"q-1", allow, ""}, {"q-1", allowRun, ""}, {"q-1", "deny not now", ""}, {"q-1", "deny-stop enough", ""},
+		{"q-1", Allow, ""}, {"q-1", AllowRun, ""}, {"q-1", "deny not now", ""}, {"q-1", "deny-stop enough", ""},
 		{"q-1", "allow-run Bash(npm:*)", ""}, {"q-1", "allow-run Bash", ""},
 		{"q-1", "allow please", "nothing after it"}, {"q-1", "allow-run Bash(make)", "does not permit what is asked"},
-		{"q-1", "allow-run make", "did you mean Bash(make)?"}, {"q-2", allowRun, "this once only"}, {"q-2", allow, ""},
+		{"q-1", "allow-run make", "did you mean Bash(make)?"}, {"q-2", AllowRun, "this once only"}, {"q-2", Allow, ""},
 	} {
-		err := CheckDecision(s.state.Questions[c.question], c.answer, "/work")
+		err := CheckDecision(s.State.Questions[c.question], c.answer, "/work")
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %q is %v, want %q", c.question, c.answer, err, c.says)
 		}
 	}
-	if len(s.state.Questions["q-2"].Options) != 3 {
+	if len(s.State.Questions["q-2"].Options) != 3 {
 		t.Error("a rule is offered that nobody could read")
 	}
 }
 
 func TestADenialIsReadWithItsReason(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
-	s.answers("q-1", "deny use make test")
+	s.Answers("q-1", "deny use make test")
 	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) || !strings.Contains(reply, "Reason: use make test") {
 		t.Fatalf("the model reads %s", reply)
 	}
 }
 
 func TestDenyStopStopsTheAgentAndSaysWhy(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	s.wants("q-1", "curl evil", nil)
-	s.answers("q-1", "deny-stop it is led astray")
-	s.plans("end " + root)
-	s.ends()
-	s.rests(true)
-	for _, v := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Confirmed{UUID: v.UUID})
+	s.Answers("q-1", "deny-stop it is led astray")
+	s.plans("end " + Root)
+	s.Ends()
+	s.Rests(true)
+	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		s.Do(Confirmed{UUID: v.UUID})
 	}
 	s.is(checkpoints.Stopped)
 	s.exits(ExitStopped)
-	if reason := s.state.Agents[root].Reason; !strings.HasSuffix(reason, ": it is led astray") {
+	if reason := s.State.Agents[Root].Reason; !strings.HasSuffix(reason, ": it is led astray") {
 		t.Fatalf("the reason is %q", reason)
 	}
 }
 
 func TestDenyStopEndsAParkedAgentToo(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
 	s.wants("q-1", "curl evil", nil)
-	s.ends()
-	s.rests(true)
-	s.answers("q-1", denyStop)
+	s.Ends()
+	s.Rests(true)
+	s.Answers("q-1", DenyStop)
 	s.plansNot("launch")
 	s.is(checkpoints.Stopped)
 }
@@ -227,7 +236,7 @@ func TestDenyStopEndsAParkedAgentToo(t *testing.T) {
 // The agent must not learn from a prompt what it was not permitted to read.
 func TestARelaunchTellsTheCallAndNotWhatThePersonWasShown(t *testing.T) {
 	q := &Question{
-		Kind: checkpoints.AskPermission, Answer: deny, Context: "-secret of the file",
+		Kind: checkpoints.AskPermission, Answer: Deny, Context: "-secret of the file",
 		Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]string{"command": "npm test"})},
 	}
 	for who, text := range map[string]string{
@@ -241,36 +250,36 @@ func TestARelaunchTellsTheCallAndNotWhatThePersonWasShown(t *testing.T) {
 
 // A file that has become a link to another one is not the file that the person has seen.
 func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.T) {
-	cwd := t.TempDir()
-	path := filepath.Join(cwd, "notes")
-	input := raw(map[string]string{"file_path": path, "content": "x"})
-	s := begin(t, func(c *Config) { c.Hold = 0 })
+	input := raw(map[string]string{"file_path": "/work/notes", "content": "x"})
+	plain, ok := rules.Exactly("Edit", "/notes")
+	if !ok {
+		t.Fatal("no rule is for the file alone")
+	}
+	shown := CallView{What: "notes", Rule: plain}
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
 	writes := func(id string) {
-		asked, err := asking(procs.Ask{Name: "Write", Input: input}, cwd)
+		asked, err := ParseAsk(procs.Ask{Name: "Write", Input: input},
+			func(string, json.RawMessage) CallView { return shown })
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := s.state.launch(root)
-		asked.Agent, asked.Launch, asked.Naming = root, l.N, Naming{IDs: []string{id}}
+		l := s.State.Launch(Root)
+		asked.Agent, asked.Launch, asked.Naming = Root, l.N, Naming{IDs: []string{id}}
 		asked.Call = checkpoints.ToolCall{Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id, Name: "Write", Input: input}
-		s.do(asked)
+		s.Do(asked)
 	}
 	writes("q-1")
-	s.ends()
-	s.rests(true)
-	s.answers("q-1", allow)
+	s.Ends()
+	s.Rests(true)
+	s.Answers("q-1", Allow)
 	s.delivered(2)
-	if err := os.Symlink("/etc/passwd", path); err != nil {
-		t.Fatal(err)
-	}
+	shown.Rule = rules.Rule{} // it has become a link to another file
 	writes("q-2")
 	if reply := s.replied("q-2"); reply != "" {
 		t.Fatalf("it gets %q, and nobody is asked", reply)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	s.do(AskCancelled{Agent: root, Launch: 2, Request: "r-q-2"})
+	shown.Rule = plain
+	s.Do(AskCancelled{Agent: Root, Launch: 2, Request: "r-q-2"})
 	writes("q-3")
 	if reply := s.replied("q-3"); !strings.Contains(reply, `"behavior":"allow"`) {
 		t.Fatalf("the call that was permitted gets %q", reply)
@@ -278,7 +287,7 @@ func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.
 }
 
 func TestWithPermissionsDeniedNoRuleIsAsked(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
 	s.wants("q-1", "npm test", nil)
 	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) {
 		t.Fatalf("it gets %q", reply)
@@ -286,27 +295,33 @@ func TestWithPermissionsDeniedNoRuleIsAsked(t *testing.T) {
 }
 
 func TestARuleOfAllowIsRevokedForTheNextProcess(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Allow = []string{"Bash(make)", "Read"} })
+	s := Begin(t, func(c *Config) { c.Allow = []string{"Bash(make)", "Read"} })
 	s.revokes("Bash(make)")
 	var cfg Config
-	if err := json.Unmarshal(s.state.Run.Config, &cfg); err != nil || len(cfg.Allow) != 1 || cfg.Allow[0] != "Read" {
+	if err := json.Unmarshal(s.State.Run.Config, &cfg); err != nil || len(cfg.Allow) != 1 || cfg.Allow[0] != "Read" {
 		t.Fatalf("kept is %q (%v)", cfg.Allow, err)
 	}
 }
 
 func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Allow, c.AllowProject = []string{"Bash"}, true })
+	s := Begin(t, func(c *Config) { c.Allow, c.AllowProject = []string{"Bash"}, true })
 	s.wants("q-1", "npm test", nil)
-	s.answers("q-1", allowRun)
-	d := s.delivers(1)
-	s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	s.Answers("q-1", AllowRun)
+	d := s.Delivers(1)
+	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	s.wants("q-2", "make", nil)
-	s.answers("q-2", allowRun)
-	s.do(Unpacked{From: "/a", Cwd: "/b", Config: harmless(s.state.Config)})
-	if rules := s.state.rules(); len(rules) != 0 || s.state.Config.Allow != nil || s.state.Config.AllowProject {
-		t.Fatalf("in force are %v and %+v", rules, s.state.Config)
+	s.Answers("q-2", AllowRun)
+	s.Do(Unpacked{
+		From: "/a", Cwd: "/b", Config: first(Harmless(s.State.Config, nil)),
+		Conversations: []string{s.State.Agents[Root].SessionID},
+	})
+	if rules := s.State.Rules(); len(rules) != 0 || s.State.Config.Allow != nil || s.State.Config.AllowProject {
+		t.Fatalf("in force are %v and %+v", rules, s.State.Config)
 	}
-	if !allowed(s.state.Questions["q-2"]) {
-		t.Fatal("an answer that the agent has yet to hear is lost")
+	if q := s.State.Questions["q-2"]; allowed(q) ||
+		!strings.Contains(permissionDecided(q), "nobody has decided it here") {
+		t.Fatalf("an answer that the agent has yet to hear is %q", permissionDecided(q))
 	}
 }
+
+func first[A, B any](a A, _ B) A { return a }

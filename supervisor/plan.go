@@ -10,7 +10,7 @@ import (
 
 // An Effect is one thing that ought to be under way. Key is stable: the same wish in two plans is one effect.
 type Effect struct {
-	Do       Deed
+	Do       EffectKind
 	Key      string
 	Agent    string
 	Launch   int
@@ -21,41 +21,52 @@ type Effect struct {
 	Patience time.Duration // of a watch
 }
 
-// A Deed is a kind of effect.
-type Deed string
+// A EffectKind is a kind of effect.
+type EffectKind string
 
-// The deeds. Those that end a process run to their end once begun; waits are cancelled when they are planned no more.
+// The effects. Those that end a process run to their end once begun; waits are cancelled when they are planned no more.
 const (
-	DoLaunch    Deed = "launch"   // start the process of a launch
-	DoEnd       Deed = "end"      // end it, in the way its record says
-	DoRecover   Deed = "recover"  // end what is left of a launch of an earlier supervisor
-	DoDeliver   Deed = "deliver"  // write a delivery to the process
-	DoConfirm   Deed = "confirm"  // look in the transcript whether a delivery had reached an ended launch
-	DoGate      Deed = "gate"     // reply to the Stop hook
-	DoReply     Deed = "reply"    // reply to a call of a tool of ours
-	DoSurvey    Deed = "survey"   // write the checkpoint of an ended launch
-	DoCheck     Deed = "check"    // look for the deliverables of a report
-	DoPlace     Deed = "place"    // make the folder ready in which an agent is about to work
-	DoTidy      Deed = "tidy"     // look through the worktree of an agent that is about to end
-	DoMerge     Deed = "merge"    // merge the findings that the agents of a run have shared
-	DoPrepare   Deed = "prepare"  // do what an answer needs before it is said
-	DoRun       Deed = "run"      // run the command that a person let run
-	DoDrop      Deed = "drop"     // write an answer where an agent's script looks for it
-	DoReclaim   Deed = "reclaim"  // look whether the script has taken it
-	DoNotify    Deed = "notify"   // give a question's one notice
-	DoHold      Deed = "hold"     // wait until a process was held long enough
-	DoWatch     Deed = "watch"    // wait until nothing was heard of a process at work for too long
-	DoRetry     Deed = "retry"    // wait until an agent may be launched again
-	DoOverdue   Deed = "overdue"  // wait until an agent's work takes longer than its estimate
-	DoClock     Deed = "clock"    // measure how long what a budget bounds is at work
-	DoEase      Deed = "ease"     // wait until more processes may be at work again
-	DoAskBudget Deed = "budget"   // name the question of a budget that is used up
-	DoAnnounce  Deed = "announce" // tell the person's own command how the run is left
-	DoLeave     Deed = "leave"    // nothing is left to do for this supervisor
+	DoLaunch    EffectKind = "launch"   // start the process of a launch
+	DoEnd       EffectKind = "end"      // end it, in the way its record says
+	DoRecover   EffectKind = "recover"  // end what is left of a launch of an earlier supervisor
+	DoDeliver   EffectKind = "deliver"  // write a delivery to the process
+	DoConfirm   EffectKind = "confirm"  // look in the transcript whether a delivery had reached an ended launch
+	DoGate      EffectKind = "gate"     // reply to the Stop hook
+	DoReply     EffectKind = "reply"    // reply to a call of a tool of ours
+	DoSurvey    EffectKind = "survey"   // write the checkpoint of an ended launch
+	DoCheck     EffectKind = "check"    // look for the deliverables of a report
+	DoPlace     EffectKind = "place"    // make the folder ready in which an agent is about to work
+	DoTidy      EffectKind = "tidy"     // look through the worktree of an agent that is about to end
+	DoMerge     EffectKind = "merge"    // merge the findings that the agents of a run have shared
+	DoPrepare   EffectKind = "prepare"  // do what an answer needs before it is said
+	DoRun       EffectKind = "run"      // run the command that a person let run
+	DoDrop      EffectKind = "drop"     // write an answer where an agent's script looks for it
+	DoReclaim   EffectKind = "reclaim"  // look whether the script has taken it
+	DoNotify    EffectKind = "notify"   // give a question's one notice
+	DoHold      EffectKind = "hold"     // wait until a process was held long enough
+	DoWatch     EffectKind = "watch"    // wait until nothing was heard of a process at work for too long
+	DoRetry     EffectKind = "retry"    // wait until an agent may be launched again
+	DoOverdue   EffectKind = "overdue"  // wait until an agent's work takes longer than its estimate
+	DoClock     EffectKind = "clock"    // measure how long what a budget bounds is at work
+	DoEase      EffectKind = "ease"     // wait until more processes may be at work again
+	DoAskBudget EffectKind = "budget"   // name the question of a budget that is used up
+	DoAnnounce  EffectKind = "announce" // tell the person's own command how the run is left
+	DoLeave     EffectKind = "leave"    // nothing is left to do for this supervisor
 )
 
-// wait tells whether the deed only waits for a time.
-func (d Deed) wait() bool {
+// DoSweep follows an exit that nobody asked for: whatever the process left behind is ended before the launch counts
+// as ended. It is not planned, since only a living supervisor sees the exit; after a crash DoRecover does the same.
+const DoSweep EffectKind = "sweep"
+
+// EffectKinds lists all but DoLeave, which the loop sees to.
+var EffectKinds = []EffectKind{
+	DoLaunch, DoEnd, DoSweep, DoRecover, DoDeliver, DoConfirm, DoGate, DoReply, DoSurvey, DoCheck, DoPlace, DoTidy,
+	DoMerge,
+	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoRetry, DoOverdue, DoClock, DoEase, DoAskBudget, DoAnnounce,
+}
+
+// Wait reports whether the effect only waits for a time.
+func (d EffectKind) Wait() bool {
 	switch d {
 	case DoHold, DoWatch, DoRetry, DoOverdue, DoClock, DoEase:
 		return true
@@ -63,40 +74,46 @@ func (d Deed) wait() bool {
 	return false
 }
 
-// acts tells whether the effect does more than wait for a time.
-func (e Effect) acts() bool { return !e.Do.wait() }
+// acts reports whether the effect does more than wait for a time.
+func (e Effect) acts() bool { return !e.Do.Wait() }
 
 // Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, and
 // cancels waits that are planned no more. After a crash the same plan over the same records goes on.
-func Plan(s State) []Effect {
+func Plan(s State) []Effect { return s.Plan(nil) }
+
+// Plan is Plan without effects that this supervisor leaves to the next one, by their keys.
+func (s State) Plan(undone []string) []Effect {
 	if s.Run == nil || s.Run.Left != "" {
 		return nil
 	}
 	var plan []Effect
-	for _, a := range s.agents() {
+	for _, a := range s.AllAgents() {
 		plan = append(plan, s.planAgent(a)...)
 		plan = append(plan, s.planWaits(a)...)
 	}
 	plan = append(plan, s.planAnswers()...)
 	plan = append(plan, s.planBudgets()...)
 	plan = append(plan, s.planEase()...)
-	if unseen := s.questions(func(q *Question) bool {
+	if unseen := s.FindQuestions(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]
 		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
+	plan = slices.DeleteFunc(plan, func(e Effect) bool { return slices.Contains(undone, e.Key) })
 	if s.Run.Leaving == "" {
 		return plan
 	}
 	if slices.ContainsFunc(plan, Effect.acts) {
 		return plan
 	}
-	if merge := s.planMerge(); len(merge) > 0 {
+	if merge := s.planMerge(); len(merge) > 0 && !slices.Contains(undone, merge[0].Key) {
 		return merge
 	}
-	if len(s.Config.Notify) > 0 && s.Run.Leaving != leavingInterrupted && s.Run.Announced != s.Run.Leaving {
-		return []Effect{{Do: DoAnnounce, Key: "announce " + s.Run.Leaving}}
+	announce := Effect{Do: DoAnnounce, Key: "announce " + s.Run.Leaving}
+	if len(s.Config.Notify) > 0 && s.Run.Leaving != LeavingInterrupted && s.Run.Announced != s.Run.Leaving &&
+		!slices.Contains(undone, announce.Key) {
+		return []Effect{announce}
 	}
 	return []Effect{{Do: DoLeave, Key: "leave"}}
 }
@@ -108,16 +125,16 @@ func (s State) planAgent(a *Agent) []Effect {
 	if plan := planWorkplace(a); plan != nil {
 		return plan
 	}
-	l := s.launch(a.ID)
+	l := s.Launch(a.ID)
 	if l == nil {
 		return nil
 	}
-	on := func(do Deed) Effect {
+	on := func(do EffectKind) Effect {
 		return Effect{Do: do, Key: fmt.Sprintf("%s %s %d", do, a.ID, l.N), Agent: a.ID, Launch: l.N}
 	}
 	var plan []Effect
 	if l.State == checkpoints.LaunchEnded {
-		for _, v := range s.deliveries(a.ID, waitsForReceipt) {
+		for _, v := range s.FindDeliveries(a.ID, waitsForReceipt) {
 			e := on(DoConfirm)
 			e.Key, e.Delivery = "confirm "+v.UUID, v.UUID
 			plan = append(plan, e)
@@ -134,27 +151,27 @@ func (s State) planAgent(a *Agent) []Effect {
 	return plan
 }
 
-// surveyDue tells whether an ended launch leaves something that a later one may need to know.
+// surveyDue reports whether an ended launch leaves something that a later one may need to know.
 func surveyDue(a *Agent, l *Launch) bool {
-	return !l.Surveyed && (l.End != endFinish || a.Report == nil)
+	return !l.Surveyed && (l.End != EndFinish || a.Report == nil)
 }
 
-// checkDue tells whether the agent seems done, so that its report can be held against the disk.
+// checkDue reports whether the agent seems done, so that its report can be held against the disk.
 func (s State) checkDue(a *Agent, l *Launch) bool {
 	if a.Report == nil || a.Report.Checked || l.Turn || l.End != "" && l.State != checkpoints.LaunchEnded {
 		return false
 	}
-	unsaid := s.deliveries(a.ID, func(v *Delivery) bool {
+	unsaid := s.FindDeliveries(a.ID, func(v *Delivery) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
 		return undelivered(v) && (v.Tool == nil || v.State == checkpoints.DeliveryPending)
 	})
-	return len(unsaid) == 0 && len(s.open(a.ID)) == 0 && len(a.Sayings) == 0 && len(alive(l)) == 0 && !l.TurnDue &&
+	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 && !l.TurnDue &&
 		len(s.waitsFor(a.ID)) == 0
 }
 
-func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {
+func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 	switch {
-	case l.End == endRecover:
+	case l.End == EndRecover:
 		return []Effect{on(DoRecover)}
 	case l.State == checkpoints.LaunchIntended:
 		return []Effect{on(DoLaunch)}
@@ -168,7 +185,7 @@ func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {
 	if l.End != "" {
 		return append(plan, on(DoEnd))
 	}
-	for _, v := range s.deliveries(l.Agent, func(v *Delivery) bool {
+	for _, v := range s.FindDeliveries(l.Agent, func(v *Delivery) bool {
 		return v.State == checkpoints.DeliveryPending && v.Launch == l.N
 	}) {
 		e := on(DoDeliver)
@@ -202,9 +219,9 @@ func (s State) planLive(l *Launch, on func(Deed) Effect) []Effect {
 // turnPatience is how long after the end of background work the CLI is given to begin its turn: it takes milliseconds.
 const turnPatience = 10 * time.Second
 
-// watched tells whether something ought to be heard of a process: it works, or waits for work of its own that may hang, or
+// watched reports whether something ought to be heard of a process: it works, or waits for work of its own that may hang, or
 // is about to begin a turn by itself. One in which a nested run waits has nothing to say.
 func (s State) watched(a *Agent, l *Launch) bool {
-	return l.Silent == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
+	return l.Stalled == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
 		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.TurnDue))
 }

@@ -5,37 +5,46 @@ import (
 	"slices"
 )
 
+// The points that packing and unpacking pass beside those of their events.
+const (
+	PackWritten   = "after pack written"  // all is written, and may not be on the disk yet
+	UnpackPlanned = "before unpack files" // nothing is changed yet
+	UnpackKept    = "after unpack logs"   // logs and transcripts are in place, the work is not
+)
+
 // A point stands on both sides of each save and of each effect, and so between any two of them. A test can have itself
 // called at each (Supervisor.At, Client.At), to kill the process there; outside tests that is nil. Their names are made
 // from what can be saved and done, so that nothing new can be left out.
 const (
-	beforeSave = "before save " // of an event
-	afterSave  = "after save "
-	beforeDeed = "before "
-	afterDeed  = "after "
-	beforeNote = "before note " // of what a client writes: what it leaves in the inbox, and the forgetting of a run
-	afterNote  = "after note "
+	BeforeSave   = "before save " // of an event
+	AfterSave    = "after save "
+	BeforeEffect = "before "
+	AfterEffect  = "after "
+	BeforeNote   = "before note " // of what a client writes: what it leaves in the inbox, and the forgetting of a run
+	AfterNote    = "after note "
 )
 
-const notePrune = "prune" // no note, but as final
+// EntryPrune is no note, but as final: the forgetting of a run.
+const EntryPrune = "prune" // no note, but as final
 
 // Points lists the names of all points, in a stable order.
 func Points() []string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(bodies)) {
-		all = append(all, beforeSave+kind, afterSave+kind)
+		all = append(all, BeforeSave+kind, AfterSave+kind)
 	}
-	for _, deed := range slices.Sorted(maps.Keys(acts)) {
-		all = append(all, beforeDeed+string(deed), afterDeed+string(deed))
+	for _, kind := range slices.Sorted(slices.Values(EffectKinds)) {
+		all = append(all, BeforeEffect+string(kind), AfterEffect+string(kind))
 	}
-	for _, kind := range []string{noteAnswer, noteChange, noteStop, noteMessage, noteRevoke, noteNested, noteNestedSeen, noteNestedLeft, notePrune} {
-		all = append(all, beforeNote+kind, afterNote+kind)
+	for _, kind := range []string{EntryAnswer, EntryChange, EntryStop, EntryMessage, EntryRevoke, EntryNested,
+		EntryNestedSeen, EntryNestedLeft, EntryPrune} {
+		all = append(all, BeforeNote+kind, AfterNote+kind)
 	}
-	return append(all, packWritten, unpackPlanned, unpackKept)
+	return append(all, PackWritten, UnpackPlanned, UnpackKept)
 }
 
-// at passes a point.
-func at(reached func(point string), point string) {
+// At passes a point.
+func At(reached func(point string), point string) {
 	if reached != nil {
 		reached(point)
 	}

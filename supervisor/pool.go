@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // A Table is what has become of the tasks of a run that is nothing but its tasks, or has a pool of them; as `run --json` and
@@ -26,18 +27,18 @@ type Row struct {
 	Summary string `json:"summary"` // what it reported, in a line; else why it is as it is
 }
 
-// table gives the table of a run; nil where it has none.
-func (s State) table() *Table {
+// Table gives the table of a run; nil where it has none.
+func (s State) Table() *Table {
 	root := s.Agents[s.Run.Root]
-	children := s.children(root.ID)
+	children := s.Children(root.ID)
 	t := Table{Counts: map[Status]int{}, Rows: []Row{}}
 	for _, c := range children {
 		if !root.Group && c.Delegated.Item == "" {
 			continue // work that the root has delegated itself
 		}
-		row := Row{Item: c.Delegated.Item, Title: c.Delegated.Name, Agent: c.ID, Status: c.Status, Summary: upshot(c)}
+		row := Row{Item: c.Delegated.Item, Title: c.Delegated.Name, Agent: c.ID, Status: c.Status, Summary: summary(c)}
 		if row.Title == "" {
-			row.Title = firstLine(c.Task)
+			row.Title = text.FirstLine(c.Task)
 		}
 		if row.Item == "" {
 			row.Item = row.Title
@@ -51,9 +52,9 @@ func (s State) table() *Table {
 	return &t
 }
 
-// pool tells whether the run has a pool of tasks.
-func (s State) pool() bool {
-	for _, c := range s.children(s.Run.Root) {
+// Pool reports whether the run has a pool of tasks.
+func (s State) Pool() bool {
+	for _, c := range s.Children(s.Run.Root) {
 		if c.Delegated.Item != "" {
 			return true
 		}
@@ -66,7 +67,7 @@ func (o Outcome) Table() *Table {
 	if !o.Root.Group {
 		return nil
 	}
-	return o.State.table()
+	return o.State.Table()
 }
 
 // Tally says how many there are of each status, what there are most of first: "12 succeeded, 3 queued".
@@ -84,21 +85,22 @@ func Tally(counts map[Status]int) string {
 // maxPoolTold bounds what an agent reads of the tasks of a pool that has ended before it begins, in bytes.
 const maxPoolTold = 32 << 10
 
-// inPool tells whether the end of a child is told with those of the whole pool, by the first words to an agent that begins when it has
+// inPool reports whether the end of a child is told with those of the whole pool, by the first words to an agent that begins when it has
 // ended: a thousand of them, each by itself, would be most of what that can read.
-func (s State) inPool(c *Agent) bool { return c.Delegated.Item != "" && s.launch(c.Parent) == nil }
+func (s State) inPool(c *Agent) bool { return c.Delegated.Item != "" && s.Launch(c.Parent) == nil }
 
 // poolEnded is what an agent reads of its pool at its beginning; "" for one that has none. What has not succeeded stands first, lest it
 // be left out.
 func (s State) poolEnded(a *Agent) string {
 	counts := map[Status]int{}
 	var good, bad []string
-	for _, c := range s.children(a.ID) {
+	for _, c := range s.Children(a.ID) {
 		if c.Delegated.Item == "" {
 			continue
 		}
 		counts[c.Status]++
-		line := fmt.Sprintf("- %s (%s) %s: %s\n", cutAt(firstLine(c.Delegated.Item), maxNamed), c.ID, c.Status, upshot(c))
+		line := fmt.Sprintf("- %s (%s) %s: %s\n", text.Truncate(text.FirstLine(c.Delegated.Item), text.MaxNamed),
+			c.ID, c.Status, summary(c))
 		if c.Status == checkpoints.Succeeded {
 			good = append(good, line)
 		} else {
@@ -122,10 +124,10 @@ func (s State) poolEnded(a *Agent) string {
 	return b.String()
 }
 
-// upshot says in a line what an agent has come to: what it reported, else why it is as it is.
-func upshot(a *Agent) string {
+// summary says in a line what an agent has come to: what it reported, else why it is as it is.
+func summary(a *Agent) string {
 	if a.Report != nil && a.Status.Ended() && strings.TrimSpace(a.Report.Summary) != "" {
-		return firstLine(a.Report.Summary)
+		return text.FirstLine(a.Report.Summary)
 	}
-	return firstLine(a.Reason)
+	return text.FirstLine(a.Reason)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 func item(i int, text string) Child {
@@ -26,22 +27,22 @@ func TestATableTellsOfEachTaskInTheOrderInWhichItIsStated(t *testing.T) {
 			{Item: "Read b", Title: "Read b", Agent: w.names["3"], Status: checkpoints.Starting, Summary: "launch 1"},
 		},
 	}
-	if diff := cmp.Diff(want, w.state.table()); diff != "" {
+	if diff := cmp.Diff(want, w.State.Table()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
 func TestOnlyAGroupAndAPoolHaveATable(t *testing.T) {
-	if states(t, "", stated("a", "")).state.table() == nil {
+	if states(t, "", stated("a", "")).State.Table() == nil {
 		t.Error("a group has none")
 	}
-	if pool := states(t, "Put it together", item(1, "a")).state; pool.table() == nil || !pool.pool() {
+	if pool := states(t, "Put it together", item(1, "a")).State; pool.Table() == nil || !pool.Pool() {
 		t.Error("a pool has none")
 	}
-	if flow := states(t, "Put it together", stated("a", "")).state; flow.table() != nil || flow.pool() {
+	if flow := states(t, "Put it together", stated("a", "")).State; flow.Table() != nil || flow.Pool() {
 		t.Error("a task whose agent reports has one")
 	}
-	if begin(t, nil).state.table() != nil {
+	if Begin(t, nil).State.Table() != nil {
 		t.Error("a run of one agent has one")
 	}
 }
@@ -52,7 +53,7 @@ func TestAGroupOfManyTasksSaysHowManyHaveNotSucceeded(t *testing.T) {
 	w.works("2", "success")
 	w.works("3", "partial_success")
 	want := "2 of 3 tasks have not succeeded, among them title 1 (" + w.names["1"] + "): reported failure: 1 came to failed"
-	if got := w.state.Agents[root].Reason; got != want {
+	if got := w.State.Agents[Root].Reason; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -70,7 +71,7 @@ func TestTheRootReadsAPoolInOneTableWithWhatFailedFirst(t *testing.T) {
 		}
 		w.works(fmt.Sprint(i), status)
 	}
-	if n := len(w.state.Agents[root].Sayings); n != 0 {
+	if n := len(w.State.Agents[Root].Outbox); n != 0 {
 		t.Errorf("%d sayings wait for it", n)
 	}
 	w.are("root starting")
@@ -78,10 +79,10 @@ func TestTheRootReadsAPoolInOneTableWithWhatFailedFirst(t *testing.T) {
 	_, told, _ := strings.Cut(prompt, "## YOUR TASK\n\nPut it together")
 	for _, part := range []string{
 		"## DELEGATED WORK ENDED\n\nTasks: 600 (599 succeeded, 1 failed)\n- file 599 (" + w.names["599"] + ") failed: 599 came to failed\n- file 0 (",
-		" more\nAll of it: claude-supervise show " + runID + " --json, under tasks",
+		" more\nAll of it: claude-supervise show " + RunID + " --json, under tasks",
 	} {
 		if !strings.Contains(told, part) {
-			t.Errorf("it is not told %q:\n%s", part, cutAt(told, 1000))
+			t.Errorf("it is not told %q:\n%s", part, text.Truncate(told, 1000))
 		}
 	}
 	if len(told) > maxPoolTold+1000 {

@@ -1,10 +1,6 @@
 package supervisor
 
 import (
-	"context"
-	"crypto/rand"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -36,7 +32,7 @@ func (s State) unready(first *Question) string {
 	return ""
 }
 
-// unsaid tells whether a question is the first of a group of whose answers the agent has not been told all. One of a run that has
+// unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a run that has
 // had many is passed over by it before anything is looked up.
 func unsaid(q *Question) bool {
 	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && q.Kind != checkpoints.AskCommand
@@ -44,7 +40,7 @@ func unsaid(q *Question) bool {
 
 // preparing says why an agent's complete answers cannot be said yet; "" if there are none of the kind.
 func (s State) preparing(agent string) string {
-	for _, q := range s.questionsOf(agent, func(q *Question) bool {
+	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
 		return unsaid(q) && (!q.Delivering || q.File != nil && (q.File.Polls || q.File.Drop != ""))
 	}) {
 		if why := s.unready(q); why != "" {
@@ -56,7 +52,7 @@ func (s State) preparing(agent string) string {
 
 // commandOf gives the question whether the command may run that the answer of a stop wants; nil if it wants none.
 func (s State) commandOf(q *Question) *Question {
-	commands := s.questionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
+	commands := s.FindQuestionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
 	if len(commands) == 0 {
 		return nil
 	}
@@ -66,17 +62,18 @@ func (s State) commandOf(q *Question) *Question {
 // planAnswers plans what the answers of agents need before they are said.
 func (s State) planAnswers() []Effect {
 	var plan []Effect
-	do := func(deed Deed, key string, q *Question) {
-		plan = append(plan, Effect{Do: deed, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
+	do := func(kind EffectKind, key string, q *Question) {
+		plan = append(plan, Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	lives := func(q *Question) bool { return !s.Agents[q.Agent].Status.Ended() }
-	for _, q := range s.questions(func(q *Question) bool { return unsaid(q) && lives(q) }) {
-		if slices.ContainsFunc(s.group(q.Group), func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
+	for _, q := range s.FindQuestions(func(q *Question) bool { return unsaid(q) && lives(q) }) {
+		if slices.ContainsFunc(s.Group(q.Group),
+			func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}
 		switch {
 		case q.File != nil && q.File.Polls:
-			if l := s.live(q.Agent); q.File.Drop == checkpoints.DropBegun && l != nil && l.End == "" {
+			if l := s.Live(q.Agent); q.File.Drop == checkpoints.DropBegun && l != nil && l.End == "" {
 				do(DoDrop, "file", q)
 			}
 		case q.File != nil && q.File.Drop != "":
@@ -85,10 +82,10 @@ func (s State) planAnswers() []Effect {
 			do(DoPrepare, "prepare", q)
 		}
 	}
-	if s.Run.Leaving == leavingInterrupted {
+	if s.Run.Leaving == LeavingInterrupted {
 		return plan
 	}
-	for _, q := range s.questions(func(q *Question) bool {
+	for _, q := range s.FindQuestions(func(q *Question) bool {
 		return q.Ran != nil && !q.Ran.Done && lives(q) && s.Agents[q.Agent].StopWanted == ""
 	}) {
 		do(DoRun, "run", q)
@@ -96,66 +93,9 @@ func (s State) planAnswers() []Effect {
 	return plan
 }
 
-// prepare does what an answer needs before it is said.
-func (e *engine) prepare(f Effect) func(context.Context) result {
-	group := e.state.group(f.Question)
-	first := group[0]
-	cwd, places := e.state.folder(first.Agent), e.places(first.Agent)
-	copied := ""
-	if first.Kept != nil && first.Kept.Copy != "" {
-		copied = e.Dirs.RunFile(e.run, first.Kept.Copy)
-	}
-	return func(context.Context) result {
-		b := Prepared{Question: first.ID}
-		sig := signalOf(first)
-		if first.Kind == checkpoints.AskBlocker {
-			b.Gone = missing(cwd, snapshotPaths(sig))
-			if resolve(first).how == runCommand {
-				b.IDs = []string{checkpoints.NewID("q-", rand.Reader)}
-			}
-			if resolve(first).how == delegateIt {
-				b.Child = newAgent()
-			}
-		}
-		if copied != "" {
-			var err error
-			if b.Hand, err = handBack(places, first.Kept.Path, copied, sig, group); err != nil {
-				b.Problem = err.Error()
-			}
-		}
-		return result{body: b}
-	}
-}
-
-// handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left it,
-// or, should that be gone or spoilt, the copy of the moment in which it asked. The error says why its own takes no answer.
-func handBack(places checkpoints.Places, path, copied string, sig signals.Signal, group []*Question) (string, error) {
-	err := storeAnswer(places, path, sig, group)
-	if err == nil {
-		return path, nil
-	}
-	ours := checkpoints.Places{Base: filepath.Dir(copied)}
-	if storeAnswer(ours, copied, sig, group) != nil && onDisk(places.Base, path) {
-		return path, err // neither has a place for it
-	}
-	return copied, err
-}
-
-// storeAnswer writes the answers where the agent's own script looks for them.
-func storeAnswer(places checkpoints.Places, state string, sig signals.Signal, group []*Question) error {
-	if sig.Dialect == signals.Escalated {
-		return places.SetAnswer(state, answersInOne(group))
-	}
-	answers := map[string]string{}
-	for _, q := range group {
-		answers[q.Own] = answerOf(q)
-	}
-	return places.StoreAnswers(state, answers)
-}
-
 // unprepare takes back that a group's answers are ready: one of them has changed. A command that the old one wanted is not
 // asked about any more; if it runs already, it runs to its end.
-func (d *draft) unprepare(group string) {
+func (d *transition) unprepare(group string) {
 	first := d.Questions[group]
 	if first == nil || !first.Prepared {
 		return
@@ -167,10 +107,10 @@ func (d *draft) unprepare(group string) {
 			c.State = checkpoints.QuestionWithdrawn
 		}
 	}
-	unsay(d.agent(first.Agent), group)
+	dequeue(d.agent(first.Agent), group)
 }
 
-func (d *draft) prepared(b Prepared, at time.Time) error {
+func (d *transition) prepared(b Prepared, at time.Time) error {
 	q := d.Questions[b.Question]
 	if q.State != checkpoints.QuestionAnswered || q.Delivering || d.Agents[q.Agent].Status.Ended() {
 		return unwelcome("the answer of %s is not said any more", q.ID)
@@ -185,9 +125,10 @@ func (d *draft) prepared(b Prepared, at time.Time) error {
 	if q.Child == "" {
 		q.Child = b.Child
 	}
-	if r := resolve(q); r.how == runCommand && len(b.IDs) == 1 && d.commandOf(q) == nil {
+	if r := Resolve(q); r.How == RunCommand && len(b.IDs) == 1 && d.commandOf(q) == nil {
 		asker := q.ID
-		d.openQuestions(q.Agent, checkpoints.AskCommand, []signals.Question{commandQuestion(r.words, d.folder(q.Agent))}, b.Naming, at,
+		d.openQuestions(q.Agent, checkpoints.AskCommand,
+			[]signals.Question{commandQuestion(r.words, d.Folder(q.Agent))}, b.Naming, at,
 			func(c *Question) { c.Asker, c.Fingerprint = asker, "command "+asker })
 	}
 	return nil
@@ -195,19 +136,19 @@ func (d *draft) prepared(b Prepared, at time.Time) error {
 
 // decideCommands takes what a person answered to command questions. That a command is about to run is saved before it runs,
 // so that it never runs twice.
-func (d *draft) decideCommands(agent string) {
-	for _, q := range d.questionsOf(agent, func(q *Question) bool {
+func (d *transition) decideCommands(agent string) {
+	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Kind == checkpoints.AskCommand && q.State == checkpoints.QuestionAnswered
 	}) {
 		q = d.question(q.ID)
 		q.State = checkpoints.QuestionDelivered // it needs no words
-		if q.Answer == runIt && !q.Skipped {
+		if q.Answer == RunIt && !q.Skipped && q.Revoked == "" {
 			q.Ran = &checkpoints.Ran{Epoch: d.Run.Epoch}
 		}
 	}
 }
 
-func (d *draft) ranCommand(b RanCommand) error {
+func (d *transition) ranCommand(b RanCommand) error {
 	q := d.Questions[b.Question]
 	if q.Ran == nil || q.Ran.Done {
 		return unwelcome("the command of %s has ended before", q.ID)
@@ -217,16 +158,10 @@ func (d *draft) ranCommand(b RanCommand) error {
 	return nil
 }
 
-// places says where the files may lie that an agent names.
-func (e *engine) places(agent string) checkpoints.Places {
-	cwd := e.state.folder(agent)
-	return checkpoints.Places{Base: cwd, Roots: []string{cwd, os.TempDir(), "/tmp", e.Claude}}
-}
-
-// answersInOne gives the answers of a group as one text, for a script that has room for one.
-func answersInOne(group []*Question) string {
+// AnswersInOne gives the answers of a group as one text, for a script that has room for one.
+func AnswersInOne(group []*Question) string {
 	if len(group) == 1 {
-		return answerOf(group[0])
+		return AnswerOf(group[0])
 	}
-	return string(answersByID(group))
+	return string(AnswersByID(group))
 }

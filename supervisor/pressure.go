@@ -1,11 +1,11 @@
 package supervisor
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // This file lets fewer processes be at work than the person allows while the API or the machine has too little room for them: half
@@ -18,7 +18,7 @@ const calm = 2 * time.Minute
 const pressAgain = 30 * time.Second
 
 // pressed takes note that too many processes are at work.
-func (d *draft) pressed(b Pressed, at time.Time) error {
+func (d *transition) throttled(b Throttled, at time.Time) error {
 	working := d.working()
 	if p := d.Run.Pressure; p != nil {
 		if at.Sub(p.At) < pressAgain {
@@ -34,7 +34,7 @@ func (d *draft) pressed(b Pressed, at time.Time) error {
 }
 
 // eased lets one more process be at work.
-func (d *draft) eased(at time.Time) error {
+func (d *transition) unthrottled(at time.Time) error {
 	p := d.Run.Pressure
 	if p == nil {
 		return unwelcome("nothing is pressed")
@@ -67,8 +67,6 @@ func (s State) planEase() []Effect {
 	return []Effect{{Do: DoEase, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()), Until: p.At.Add(calm)}}
 }
 
-func (e *engine) ease(f Effect) func(context.Context) result { return e.until(f, Eased{}) }
-
 // parallelInWords tells a person that the number of processes that may be at work has changed; "" if it has not.
 func parallelInWords(before, after State) string {
 	if before.Run == nil || before.Run.Pressure == after.Run.Pressure {
@@ -78,20 +76,20 @@ func parallelInWords(before, after State) string {
 	case p == nil:
 		return "as many agents may be at work again as before"
 	case was == nil || p.Parallel < was.Parallel:
-		return fmt.Sprintf("%s: only %s may be at work for now", p.By, plural(p.Parallel, "agent", "agents"))
+		return fmt.Sprintf("%s: only %s may be at work for now", p.By, text.Plural(p.Parallel, "agent", "agents"))
 	default:
-		return fmt.Sprintf("%s may be at work again", plural(p.Parallel, "agent", "agents"))
+		return fmt.Sprintf("%s may be at work again", text.Plural(p.Parallel, "agent", "agents"))
 	}
 }
 
 // manyAgents is how many agents have to be refused within a while for the API to be pressed by the run, and not by one of them.
 const manyAgents = 2
 
-// A strain is what the engine knows of how much its agents press the API. It goes with the supervisor.
-type strain map[string]time.Time // when the API last refused a request of an agent for want of room
+// A Backpressure is what the engine knows of how much its agents press the API. It goes with the supervisor.
+type Backpressure map[string]time.Time // when the API last refused a request of an agent for want of room
 
-// refused takes note of a refusal, and tells whether several agents were refused lately.
-func (s strain) refused(agent string, at time.Time) bool {
+// Refused takes note of a refusal, and reports whether several agents were refused lately.
+func (s Backpressure) Refused(agent string, at time.Time) bool {
 	s[agent] = at
 	for other, when := range s {
 		if at.Sub(when) > pressAgain {
@@ -101,19 +99,20 @@ func (s strain) refused(agent string, at time.Time) bool {
 	return len(s) >= manyAgents
 }
 
-// wantsRoom tells whether a status of the API says that it has too little room.
-func wantsRoom(status int) bool { return status == 429 || status == 529 || status == 503 }
+// WantsRoom reports whether a status of the API says that it has too little room.
+func WantsRoom(status int) bool { return status == 429 || status == 529 || status == 503 }
 
 type (
-	// Pressed says that the API or the machine has too little room for the processes at work; By says which, for people.
-	Pressed struct{ By string }
+	// Throttled says that the API or the machine has too little room for the processes at work; By says which, for people.
+	Throttled struct{ By string }
 
-	// Eased says that nothing was pressed for a while.
-	Eased struct{}
+	// Unthrottled says that nothing was pressed for a while.
+	Unthrottled struct{}
 )
 
-func (Pressed) event() {}
-func (Eased) event()   {}
+func (Throttled) event() {}
 
-// memoryShort is why fewer processes may be at work where the machine has too little memory.
-const memoryShort = "memory is short"
+func (Unthrottled) event() {}
+
+// MemoryShort is why fewer processes may be at work where the machine has too little memory.
+const MemoryShort = "memory is short"

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file holds the texts that an agent reads from us after its identity (identity.go). The headings are those of the protocols document (002):
@@ -53,19 +54,19 @@ func (s State) opening(a *Agent) string {
 // told lists the answers that an earlier conversation of the agent was given.
 func (s State) told(agent string) string {
 	var b strings.Builder
-	for _, q := range s.questionsOf(agent, func(q *Question) bool {
+	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
 		if _, start := delegated(q); start && s.Agents[q.Child] != nil {
 			return false // the list of its children tells
 		}
 		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission && q.Kind != checkpoints.AskCommand
 	}) {
-		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, answerOf(q))
+		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, AnswerOf(q))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// answerOf is the answer as the agent reads it.
-func answerOf(q *Question) string {
+// AnswerOf is the answer as the agent reads it.
+func AnswerOf(q *Question) string {
 	switch {
 	case q.Declined:
 		return declined(q)
@@ -87,7 +88,11 @@ func declined(q *Question) string {
 func permissionDecided(q *Question) string {
 	var b strings.Builder
 	// What the person was shown may hold what the agent may not read: the file that it was about to replace.
-	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name, preview(q.Tool.Input))
+	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name, text.Preview(q.Tool.Input))
+	if q.Revoked == unpackedBy {
+		b.WriteString("You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed; the person is asked.")
+		return b.String()
+	}
 	if allowed(q) {
 		b.WriteString("The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, unchanged; it will be let through.")
 		return b.String()
@@ -98,7 +103,7 @@ func permissionDecided(q *Question) string {
 
 // denial gives the reason of a refused permission.
 func denial(q *Question) string {
-	if _, why := decision(q.Answer); why != "" {
+	if _, why := Decision(q.Answer); why != "" {
 		return "Reason: " + why
 	}
 	return "No reason was given."
@@ -127,7 +132,7 @@ func (s State) goOn(a *Agent) string {
 	text := fmt.Sprintf(`## GO ON
 
 Your process was interrupted and has been started again in the same conversation. Check what of your last step took effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, ask it again. Your agent id is still %s.`, a.ID)
-	if len(s.children(a.ID)) > 0 {
+	if len(s.Children(a.ID)) > 0 {
 		children, _ := s.work(a, "")
 		text += "\n\nWork that you have delegated; do not delegate it again:\n" + children
 	}
@@ -157,8 +162,8 @@ func report(sig signals.Signal) *checkpoints.Report {
 	}
 }
 
-// A reply is the body that answers a call in its own turn, as the CLI takes it.
-type reply struct {
+// A Reply is the body that answers a call in its own turn, as the CLI takes it.
+type Reply struct {
 	Behavior     string          `json:"behavior"` // allow, deny
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 	Message      string          `json:"message,omitempty"`
@@ -171,32 +176,23 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
 	case first.Kind == checkpoints.AskBlocker:
-		return encode(reply{Behavior: allow, Message: stopAnswered(first, signalOf(first), s.commandOf(first))})
+		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.commandOf(first))})
 	case first.Kind == checkpoints.AskDelegation:
-		return encode(reply{Behavior: allow, Message: delegationDecided(first)})
+		return text.JSON(Reply{Behavior: Allow, Message: delegationDecided(first)})
 	}
-	return encode(reply{Behavior: allow, Message: servedAnswer(group)})
+	return text.JSON(Reply{Behavior: Allow, Message: servedAnswer(group)})
 }
 
 // toolReply answers a call with the answers of its questions.
 func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 	switch first := group[0]; {
 	case first.Kind != checkpoints.AskPermission && !slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
-		return encode(reply{Behavior: deny, Message: answersDeclined(group)})
+		return text.JSON(Reply{Behavior: Deny, Message: answersDeclined(group)})
 	case first.Kind != checkpoints.AskPermission:
-		return encode(reply{Behavior: allow, UpdatedInput: withAnswers(call.Input, group)})
+		return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})
 	case allowed(first):
-		return encode(reply{Behavior: allow, UpdatedInput: call.Input})
+		return text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input})
 	default:
-		return encode(reply{Behavior: deny, Message: "The person refuses this. " + denial(first)})
+		return text.JSON(Reply{Behavior: Deny, Message: "The person refuses this. " + denial(first)})
 	}
-}
-
-// encode writes a value of ours, which can always be written.
-func encode(v any) json.RawMessage {
-	doc, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("supervisor: %T cannot be written: %v", v, err))
-	}
-	return doc
 }

@@ -32,19 +32,20 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &story{t: t}
-			s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: c.config})
-			child := *s.state.Agents[root]
-			child.Parent = root
-			text, childs := s.state.opening(s.state.Agents[root]), s.state.opening(&child)
-			if !strings.Contains(childs, "\nYour parent: agent "+root+"\n") {
+			s := &Story{T: t}
+			s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: c.config})
+			child := *s.State.Agents[Root]
+			child.Parent = Root
+			text, childs := s.State.opening(s.State.Agents[Root]), s.State.opening(&child)
+			if !strings.Contains(childs, "\nYour parent: agent "+Root+"\n") {
 				t.Errorf("a child reads:\n%s", childs)
 			}
 			head, task, found := strings.Cut(text, "\n\n## YOUR TASK\n\n")
 			if !found || !strings.HasPrefix(task, "Choose a database") {
 				t.Fatalf("it reads:\n%s", text)
 			}
-			for _, want := range append(c.ways, "## EXECUTION CONTEXT", "Your agent id: "+root, "Your parent: the supervisor", "When to ask:", "When not to ask:") {
+			for _, want := range append(c.ways, "## EXECUTION CONTEXT", "Your agent id: "+Root,
+				"Your parent: the supervisor", "When to ask:", "When not to ask:") {
 				if !strings.Contains(head, want) {
 					t.Errorf("the identity statement lacks %q", want)
 				}
@@ -70,12 +71,12 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 
 func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
 	for name, text := range map[string]string{
-		"at the gate":              gateReason(root),
-		"after a stop":             reportWanted(root, "You stopped."),
-		"with a deliverable short": deliverablesMissing(root, []string{"a.md"}),
+		"at the gate":              gateReason(Root),
+		"after a stop":             reportWanted(Root, "You stopped."),
+		"with a deliverable short": deliverablesMissing(Root, []string{"a.md"}),
 	} {
 		tool, block := strings.Index(text, "report_completion"), strings.Index(text, "[COMPLETION_REPORT]")
-		if tool < 0 || block < tool || !strings.Contains(text, "agent_id: "+root) {
+		if tool < 0 || block < tool || !strings.Contains(text, "agent_id: "+Root) {
 			t.Errorf("%s it reads: %s", name, text)
 		}
 	}

@@ -8,35 +8,48 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
+
+// Open is the state of a question that waits for its answer.
+const Open = checkpoints.QuestionOpen
+
+// AskCommand is the kind of question whether a command may run: it is answered on a terminal only.
+const AskCommand = checkpoints.AskCommand
+
+// AskDelegation is the kind of question whether an agent may have another one started.
+const AskDelegation = checkpoints.AskDelegation
+
+// IsOpen reports whether a question waits for its answer.
+func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
 
 // The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads no
 // more, and what agents print must not make the records, the files and the prompts of a run grow without end. The schemas of
 // our own tools stay below them.
 const (
 	maxHeader      = 200
-	maxText        = 16 << 10
+	MaxText        = 16 << 10
 	maxContext     = 64 << 10 // a stop shows all that it tells in it
 	maxLabel       = 1 << 10
 	maxDescription = 4 << 10
 	maxOptionView  = 32 << 10 // a preview
-	maxKept        = 100      // options
+	MaxKept        = 100      // options
 )
 
-// newQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what it is
+// NewQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what it is
 // answered with. Of what is over the bounds a part is kept, which the person is told below the context.
-func newQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
+func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
 	var cut cutting
 	options := asked.Options
-	if n := len(options); n > maxKept {
-		options = options[:maxKept]
-		cut.say("%d of %d options are left out", n-maxKept, n)
+	if n := len(options); n > MaxKept {
+		options = options[:MaxKept]
+		cut.say("%d of %d options are left out", n-MaxKept, n)
 	}
 	q := &Question{
 		Own: cut.text("id", asked.ID, maxHeader), Kind: kind, State: checkpoints.QuestionOpen,
-		Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, maxText),
+		Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
 		Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
-		Validate: cut.text("rule", asked.Validate, maxText), Optional: asked.Optional, Urgent: asked.Urgent,
+		Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
 	}
 	for i, o := range options {
 		of := fmt.Sprintf("option %d's ", i+1)
@@ -46,8 +59,8 @@ func newQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Questio
 			Preview:     cut.text(of+"preview", o.Preview, maxOptionView),
 		})
 	}
-	if q.Cut = cut.String(); q.Cut != "" {
-		q.Context = strings.TrimSpace(q.Context + "\nNot all of it is shown: " + q.Cut + ".")
+	if q.Truncated = cut.String(); q.Truncated != "" {
+		q.Context = strings.TrimSpace(q.Context + "\nNot all of it is shown: " + q.Truncated + ".")
 	}
 	return q
 }
@@ -60,12 +73,12 @@ const maxCuts = 5 // that are told one by one
 func (c *cutting) say(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
 
 // text cuts a text to at most a number of bytes, between two characters.
-func (c *cutting) text(name, text string, most int) string {
-	if len(text) <= most {
-		return text
+func (c *cutting) text(name, s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	c.say("its %s has %d bytes, of which %d are kept", name, len(text), most)
-	return strings.Clone(cutAt(text, most-len("…"))) + "…"
+	c.say("its %s has %d bytes, of which %d are kept", name, len(s), most)
+	return strings.Clone(text.Truncate(s, most-len("…"))) + "…"
 }
 
 func (c cutting) String() string {
@@ -89,10 +102,10 @@ func (s source) of(q *Question) { q.Fingerprint, q.Signal, q.Tool = s.fingerprin
 // small is what the later questions of a group keep of it: all of it, which may be a megabyte, stands with the first.
 func (s source) small() source {
 	if len(s.signal) > 0 {
-		sig := signalOf(&Question{Signal: s.signal})
+		sig := SignalOf(&Question{Signal: s.signal})
 		sig.Raw, sig.Questions = "", nil
 		sig.Fields = slices.DeleteFunc(sig.Fields, func(f signals.Field) bool { return len(f.Value) > maxHeader })
-		s.signal = encode(sig)
+		s.signal = text.JSON(sig)
 	}
 	if s.tool != nil {
 		call := *s.tool

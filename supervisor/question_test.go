@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown(t *testing.T) {
@@ -17,17 +18,17 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 	for i := range 1000 {
 		asked.Options = append(asked.Options, signals.Option{Label: fmt.Sprint(i) + long[:2000], Description: long[:5000], Preview: long[:40000]})
 	}
-	q := newQuestion(checkpoints.AskClarification, asked)
+	q := NewQuestion(checkpoints.AskClarification, asked)
 	for name, is := range map[string]struct{ bytes, most int }{
 		"id":      {len(q.Own), maxHeader},
-		"text":    {len(q.Text), maxText},
+		"text":    {len(q.Text), MaxText},
 		"header":  {len(q.Header), maxHeader},
 		"context": {len(q.Context), maxContext + 1000},
-		"rule":    {len(q.Validate), maxText},
-		"options": {len(q.Options), maxKept},
+		"rule":    {len(q.Validate), MaxText},
+		"options": {len(q.Options), MaxKept},
 		"label":   {len(q.Options[99].Label), maxLabel},
 		"preview": {len(q.Options[99].Preview), maxOptionView},
-		"cut":     {len(q.Cut), 500},
+		"cut":     {len(q.Truncated), 500},
 	} {
 		if is.bytes == 0 || is.bytes > is.most {
 			t.Errorf("%s: %d, at most %d are kept", name, is.bytes, is.most)
@@ -48,17 +49,17 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 
 func TestAQuestionWithinItsBoundsIsKeptAsItWasGiven(t *testing.T) {
 	hostile := "\x1b[31mRed\x1b[0m\u202e"
-	q := newQuestion(checkpoints.AskClarification, signals.Question{
+	q := NewQuestion(checkpoints.AskClarification, signals.Question{
 		ID: "Q1", Text: "Which\x00?", Context: "why", Urgent: true, Options: []signals.Option{{Label: hostile}, {Label: "Red"}},
 	})
-	if q.Text != "Which\x00?" || q.Context != "why" || q.Cut != "" || q.Options[0].Label != hostile || !q.Urgent {
+	if q.Text != "Which\x00?" || q.Context != "why" || q.Truncated != "" || q.Options[0].Label != hostile || !q.Urgent {
 		t.Errorf("%+v", q)
 	}
 }
 
 // A signal of a megabyte may hold a hundred questions.
 func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	sig := signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Block, Raw: strings.Repeat("x", signals.MaxRaw),
 		Fields: []signals.Field{{Name: "current_state", Value: strings.Repeat("y", 1<<19)}, {Name: "quick_wait", Value: "3s"}},
@@ -68,29 +69,23 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 		ids = append(ids, fmt.Sprintf("q-%03d", i))
 		sig.Questions = append(sig.Questions, signals.Question{ID: fmt.Sprint("Q", i+1), Text: "Which? " + strings.Repeat("z", 3000)})
 	}
-	s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
+	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
 	s.turnEnds()
 	bytes := 0
-	for _, q := range s.state.Questions {
-		bytes += len(encode(q))
+	for _, q := range s.State.Questions {
+		bytes += len(text.JSON(q))
 	}
 	if bytes > 2<<20 {
 		t.Errorf("the records of a signal of one megabyte have %d bytes", bytes)
 	}
-	if q := s.state.Questions["q-099"]; quickWait(q) != 3*time.Second {
+	if q := s.State.Questions["q-099"]; quickWait(q) != 3*time.Second {
 		t.Errorf("the last question waits %v", quickWait(q))
 	}
 	for _, id := range ids {
-		s.answers(id, "this")
+		s.Answers(id, "this")
 	}
-	if text := s.delivers(1).Text; !strings.Contains(text, "Current state: yyyy") || !strings.Contains(text, "A100: this\n") {
+	if text := s.Delivers(1).Text; !strings.Contains(text, "Current state: yyyy") ||
+		!strings.Contains(text, "A100: this\n") {
 		t.Errorf("%d bytes are said", len(text))
-	}
-}
-
-func TestAQuestionOfAnUnknownScriptHasTheSameBounds(t *testing.T) {
-	q := unowned(checkpoints.QuestionFile{ID: "w_q1", Question: strings.Repeat("x", 1<<19), Options: make([]string, 1000)})
-	if q.ID != "w_q1" || len(q.Text) > maxText || len(q.Options) != maxKept || q.Cut == "" {
-		t.Errorf("%s: %d bytes, %d options, %q", q.ID, len(q.Text), len(q.Options), q.Cut)
 	}
 }

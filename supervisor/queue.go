@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // This file says which agents may have a process at work: --max-parallel of them. What waits for a slot goes by priority, first
@@ -15,15 +16,16 @@ import (
 const age = 10 * time.Minute
 
 // wants puts an agent among those that wait for a slot.
-func (d *draft) wants(a *Agent, at time.Time) {
+func (d *transition) wants(a *Agent, at time.Time) {
 	if a.QueuedAt == nil {
 		a.QueuedAt = &at
 	}
-	d.say(a, checkpoints.Queued, "waits for a slot: "+plural(d.parallel(), "process", "processes")+" may be at work", at)
+	d.setStatus(a, checkpoints.Queued,
+		"waits for a slot: "+text.Plural(d.parallel(), "process", "processes")+" may be at work", at)
 }
 
 // dispatch launches what waits for a slot, as far as there are some.
-func (d *draft) dispatch(at time.Time) {
+func (d *transition) dispatch(at time.Time) {
 	free := d.slots()
 	if free == 0 {
 		return
@@ -73,14 +75,15 @@ func (s State) working() int {
 	n := 0
 	for id := range s.indexed().active {
 		a := s.Agents[id]
-		if l := s.live(id); a.Placing || l != nil && !idle(a, l) && !s.awaited(id) {
+		if l := s.Live(id); a.Placing || l != nil && !idle(a, l) && !s.awaited(id) {
 			n++
 		}
 	}
 	return n
 }
 
-// idle tells whether a process that lives does nothing but wait: for a person, or for the agent's children.
+// idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
 func idle(a *Agent, l *Launch) bool {
-	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(alive(l)) == 0 && !l.TurnDue)
+	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
+		!l.TurnDue)
 }

@@ -18,8 +18,8 @@ func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
 			s.plansNot("launch " + childOne)
 			s.turnEnds()
 			if hold == 0 {
-				s.ends()
-				s.rests(true)
+				s.Ends()
+				s.Rests(true)
 			}
 			s.is(checkpoints.Blocked)
 			s.plans("launch " + childOne)
@@ -29,34 +29,34 @@ func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
 
 func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
 	s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, 0 })
-	s.do(s.clarification("q-1", "Which database?"))
+	s.Do(s.clarification("q-1", "Which database?"))
 	s.turnEnds()
-	s.ends()
-	s.rests(true)
+	s.Ends()
+	s.Rests(true)
 	s.is(checkpoints.Parked)
 	s.plans("launch " + childOne)
-	s.answers("q-1", "SQLite")
+	s.Answers("q-1", "SQLite")
 	s.is(checkpoints.Queued)
-	s.plansNot("launch " + root)
+	s.plansNot("launch " + Root)
 	s.childReports("success")
-	s.plans("launch " + root + " 2")
+	s.plans("launch " + Root + " 2")
 }
 
 func TestWithoutALimitEverybodyIsLaunchedAtOnce(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
 	for i := range 20 {
-		s.delegates(root, fmt.Sprintf("a-child%07d", i), fmt.Sprintf("q-%d", i))
+		s.delegates(Root, fmt.Sprintf("a-child%07d", i), fmt.Sprintf("q-%d", i))
 	}
-	if n := s.state.working(); n != 21 {
+	if n := s.State.working(); n != 21 {
 		t.Errorf("%d processes are at work, want 21", n)
 	}
 }
 
 func TestWhatIsStoppedWhileItWaitsForASlotIsNeverLaunched(t *testing.T) {
 	s := delegatedWork(t, func(c *Config) { c.MaxParallel = 1 })
-	s.notes(Note{Kind: noteStop, Agent: childOne})
+	s.Notes(InboxEntry{Kind: EntryStop, Agent: childOne})
 	s.status(childOne, checkpoints.Stopped)
-	if a := s.state.Agents[childOne]; a.QueuedAt != nil || a.Launches > 0 {
+	if a := s.State.Agents[childOne]; a.QueuedAt != nil || a.Launches > 0 {
 		t.Errorf("it stands in the queue since %v, after %d launches", a.QueuedAt, a.Launches)
 	}
 }

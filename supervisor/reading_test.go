@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 func TestTheHoldFollowsTheQuestion(t *testing.T) {
 	ask := func(q signals.Question, fields ...signals.Field) *Question {
-		asked := newQuestion("clarification", q)
-		asked.Signal = encode(signals.Signal{Kind: signals.Clarification, Fields: fields})
+		asked := NewQuestion("clarification", q)
+		asked.Signal = text.JSON(signals.Signal{Kind: signals.Clarification, Fields: fields})
 		return asked
 	}
 	yesNo := ask(signals.Question{Text: "Go on?", Options: []signals.Option{{Label: "Yes"}, {Label: "No"}}})

@@ -1,16 +1,16 @@
 package supervisor
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is how work that has ended is taken up again: by resume what was cut short, by resume --failed what has failed.
 
-// failed tells whether resume --failed tries an agent's work again: it came to no good end by itself, and that is what makes the
+// failed reports whether resume --failed tries an agent's work again: it came to no good end by itself, and that is what makes the
 // run's.
 func (s State) failed(a *Agent) bool {
 	switch a.Status {
@@ -35,7 +35,7 @@ func (s State) returning(b Opened) map[string]bool {
 			}
 		}
 	}
-	for _, a := range s.agents() { // what an end has cut short goes on with who had ended
+	for _, a := range s.AllAgents() { // what an end has cut short goes on with who had ended
 		switch p := s.Agents[a.Parent]; {
 		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed && p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
 			back[a.ID] = true
@@ -45,23 +45,23 @@ func (s State) returning(b Opened) map[string]bool {
 }
 
 // revive has an agent that had ended go on: with its work, or, where work below it is tried again, once that has ended.
-func (d *draft) revive(id string, b Opened, back map[string]bool, at time.Time) {
+func (d *transition) revive(id string, b Opened, back map[string]bool, at time.Time) {
 	a := d.agent(id)
 	awaits := false
-	for _, c := range d.children(id) {
+	for _, c := range d.Children(id) {
 		awaits = awaits || b.Failed && back[c.ID] && gates(c)
 	}
 	reason := "resumed by a person"
 	a.GoOn = !awaits
 	switch {
 	case awaits:
-	case a.Launches > 0 && !d.begun(id) && a.From == "" && !d.execs(): // there is no conversation that could go on
+	case a.Launches > 0 && !d.Begun(id) && a.From == "" && !d.Execs(): // there is no conversation that could go on
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"
-		a.GoOn = !toSay(a, checkpoints.Saying{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: at})
+		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: at})
 	}
-	a.EndedAt, a.StopWanted, a.StopOnly, a.Fault, a.FaultReason, a.Failures, a.SentOn = nil, "", false, "", "", 0, false
+	a.EndedAt, a.StopWanted, a.StopOnly, a.Fault, a.FaultReason, a.Failures, a.ReportRequested = nil, "", false, "", "", 0, false
 	a.Report, a.ToldMissing = nil, false
 	a.FinishBy, a.Rejected = 0, 0
 	if a.Delegated != nil {
@@ -69,7 +69,7 @@ func (d *draft) revive(id string, b Opened, back map[string]bool, at time.Time) 
 		said.Told = false
 		a.Delegated = &said
 	}
-	d.say(a, checkpoints.Queued, reason, at)
+	d.setStatus(a, checkpoints.Queued, reason, at)
 }
 
 // tryAgain is what an agent reads whose work a person wants tried again.
@@ -80,25 +80,14 @@ Your work ended as %s (%s). A person has looked at that, and wants it tried agai
 
 ## RESUME INSTRUCTIONS
 Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no longer counts.`,
-		a.Status, firstLine(a.Reason))
+		a.Status, text.FirstLine(a.Reason))
 }
 
-// Retryable is Resumable for resume --failed: the error says so where nothing in the run has failed.
-func (c Client) Retryable(ctx context.Context, id string) (Resumption, error) {
-	s, err := c.takeable(ctx, id)
-	if err != nil {
-		return Resumption{}, err
-	}
-	if !s.retries() {
-		return Resumption{}, fmt.Errorf("nothing in %s has failed, so there is nothing to try again; it is %s: %s", s.Run.ID, s.Run.Status, s.Run.Reason)
-	}
-	return c.resumption(ctx, s)
-}
+// Retries reports whether resume --failed would try anything in the run again.
+func (o Outcome) Retries() bool { return o.State.Retries() }
 
-// Retries tells whether resume --failed would try anything in the run again.
-func (o Outcome) Retries() bool { return o.State.retries() }
-
-func (s State) retries() bool {
+// Retries reports whether resume --failed would try anything in the run again.
+func (s State) Retries() bool {
 	for _, a := range s.Agents {
 		if s.failed(a) {
 			return true

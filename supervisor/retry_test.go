@@ -13,22 +13,23 @@ import (
 
 // A workflow drives a run with stated children, of which each is called by its name.
 type workflow struct {
-	story
+	Story
 	names map[string]string // by agent
 }
 
 // states tells the beginning of a run that is its children alone, or, with a task, one whose root reads their ends.
 func states(t *testing.T, task string, children ...Child) *workflow {
-	w := &workflow{story: story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}, names: map[string]string{"root": root}}
-	stated := identified(children)
+	w := &workflow{Story: Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)},
+		names: map[string]string{"root": Root}}
+	stated := Identified(children, checkpoints.NewAgentID)
 	for i, c := range children {
 		w.names[c.Agent] = stated[i].Agent
 	}
-	w.do(Created{
-		Run: runID, Cwd: "/work", Agent: root, Task: task, Group: task == "", Children: stated,
+	w.Do(Created{
+		Run: RunID, Cwd: "/work", Agent: Root, Task: task, Group: task == "", Children: stated,
 		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
 	})
-	w.do(Opened{PID: 1, Policy: Ask})
+	w.Do(Opened{PID: 1, Policy: Ask})
 	t.Cleanup(w.folds)
 	return w
 }
@@ -37,82 +38,83 @@ func stated(name, parent string, after ...string) Child {
 	return Child{Agent: name, Parent: parent, Work: Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
 }
 
-func (w *workflow) agent(name string) *Agent { return w.state.Agents[w.names[name]] }
+func (w *workflow) agent(name string) *Agent { return w.State.Agents[w.names[name]] }
 
 // works plays a launch of an agent to its end, with a report of this status or, where that is "", without one.
 func (w *workflow) works(name, status string) {
-	w.t.Helper()
+	w.T.Helper()
 	id := w.names[name]
-	n := w.state.launch(id).N
+	n := w.State.Launch(id).N
 	w.plans("launch " + id)
-	w.do(Started{Agent: id, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
-	for _, d := range w.state.deliveries(id, undelivered) {
-		w.do(Sent{UUID: d.UUID, Launch: n})
-		w.do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
+	w.Do(Started{Agent: id, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
+	for _, d := range w.State.FindDeliveries(id, undelivered) {
+		w.Do(Sent{UUID: d.UUID, Launch: n})
+		w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 	}
-	w.do(TurnBegun{Agent: id, Launch: n})
+	w.Do(TurnBegun{Agent: id, Launch: n})
 	if status != "" {
-		w.do(Heard{Agent: id, Launch: n, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: id, Fields: []signals.Field{
-			{Name: "status", Value: status}, {Name: "summary", Value: name + " came to " + status},
-		}}}})
+		w.Do(Heard{Agent: id, Launch: n,
+			Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: id, Fields: []signals.Field{
+				{Name: "status", Value: status}, {Name: "summary", Value: name + " came to " + status},
+			}}}})
 	}
-	w.do(TurnEnded{Agent: id, Launch: n})
-	for _, d := range w.state.deliveries(id, waitsForReceipt) {
-		w.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	w.Do(TurnEnded{Agent: id, Launch: n})
+	for _, d := range w.State.FindDeliveries(id, waitsForReceipt) {
+		w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
 	if status != "" {
-		w.do(Checked{Agent: id})
+		w.Do(Checked{Agent: id})
 	}
 	w.endsFor(name, Ended{Outcome: "exit 0"})
 }
 
 // endsFor plays the end of an agent's process, and what follows it before anything is concluded.
 func (w *workflow) endsFor(name string, how Ended) {
-	w.t.Helper()
+	w.T.Helper()
 	how.Agent, how.Launch = w.names[name], w.agent(name).Launches
-	w.do(how)
+	w.Do(how)
 	w.looks()
 }
 
 // looks plays what is looked at of processes that have ended before anything is said again.
 func (w *workflow) looks() {
-	w.t.Helper()
-	for _, e := range Plan(w.state) {
+	w.T.Helper()
+	for _, e := range Plan(w.State) {
 		switch e.Do {
 		case DoConfirm:
-			w.do(Confirmed{UUID: e.Delivery})
+			w.Do(Confirmed{UUID: e.Delivery})
 		case DoSurvey:
-			w.do(Surveyed{Agent: e.Agent, Launch: e.Launch})
+			w.Do(Surveyed{Agent: e.Agent, Launch: e.Launch})
 		}
 	}
 }
 
 // triesAgain plays resume --failed.
 func (w *workflow) triesAgain() {
-	w.t.Helper()
+	w.T.Helper()
 	if keys := w.keys(); len(keys) == 1 && strings.HasPrefix(keys[0], "merge ") {
-		w.do(Merged{})
+		w.Do(Merged{})
 	}
 	w.plans("leave")
-	w.do(Left{})
-	w.do(Opened{PID: 2, Policy: Ask, Failed: true})
+	w.Do(Left{})
+	w.Do(Opened{PID: 2, Policy: Ask, Failed: true})
 	w.looks()
 }
 
 // are checks the statuses of agents, given as "NAME STATUS".
 func (w *workflow) are(want ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, is := range want {
 		name, status, _ := strings.Cut(is, " ")
 		if a := w.agent(name); string(a.Status) != status {
-			w.t.Errorf("%s is %s (%s), want %s", name, a.Status, a.Reason, status)
+			w.T.Errorf("%s is %s (%s), want %s", name, a.Status, a.Reason, status)
 		}
 	}
 }
 
 // lastPrompt is the newest text that was said to an agent.
 func (w *workflow) lastPrompt(name string) string {
-	ds := w.state.deliveries(w.names[name], func(d *Delivery) bool { return d.Tool == nil })
+	ds := w.State.FindDeliveries(w.names[name], func(d *Delivery) bool { return d.Tool == nil })
 	return ds[len(ds)-1].Text
 }
 
@@ -132,7 +134,8 @@ func TestStatedWorkBeginsInItsOrderAndTheRunIsWhatItCameTo(t *testing.T) {
 	w.works("api", "partial_success")
 	w.works("docs", "success")
 	w.are("root partial", "docs succeeded")
-	if got := w.state.Agents[root].Reason; got != "api ("+w.names["api"]+"): reported partial success: api came to partial_success" {
+	if got := w.State.Agents[Root].Reason; got != "api ("+w.names["api"]+
+		"): reported partial success: api came to partial_success" {
 		t.Error(got)
 	}
 }
@@ -164,7 +167,7 @@ func TestWhatComesAfterAFailureCannotBeginAndIsTriedAgainWithIt(t *testing.T) {
 	w.works("a", "success")
 	w.works("b", "success")
 	w.are("root succeeded")
-	if w.state.Agents[w.names["c"]].Launches != 1 {
+	if w.State.Agents[w.names["c"]].Launches != 1 {
 		t.Error("what had succeeded was launched again")
 	}
 }
@@ -175,19 +178,19 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	w.works("b", "")
 	w.works("root", "success")
 	w.are("b unreported", "root succeeded")
-	if code := exitCodeOf(w.state); code != ExitUnreported {
+	if code := ExitCodeOf(w.State); code != ExitUnreported {
 		t.Errorf("the run exits %d", code)
 	}
 	w.triesAgain()
 	w.are("a succeeded", "b starting", "root blocked")
-	w.plansNot("launch " + root)
+	w.plansNot("launch " + Root)
 	w.works("b", "success")
 	if got := w.lastPrompt("root"); !strings.HasPrefix(got, "## DELEGATED WORK ENDED") || strings.Contains(got, "a came to") {
 		t.Errorf("the root is told:\n%s", got)
 	}
 	w.works("root", "success")
 	w.are("root succeeded")
-	if code := exitCodeOf(w.state); code != ExitSuccess {
+	if code := ExitCodeOf(w.State); code != ExitSuccess {
 		t.Errorf("the run exits %d", code)
 	}
 }
@@ -211,10 +214,10 @@ func TestOptionalAndStoppedAndPartialWorkIsNotTriedAgain(t *testing.T) {
 	w := states(t, "", optional, stated("partial", ""), stated("stopped", ""))
 	w.works("optional", "failed")
 	w.works("partial", "partial_success")
-	w.notes(Note{Kind: noteStop, Agent: w.names["stopped"]})
+	w.Notes(InboxEntry{Kind: EntryStop, Agent: w.names["stopped"]})
 	w.endsFor("stopped", Ended{Outcome: "killed"})
 	w.are("root stopped")
-	if w.state.retries() {
+	if w.State.Retries() {
 		t.Error("there is something to try again")
 	}
 	w.triesAgain()

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
-// settle concludes what follows from the facts after an event: the status of each agent that it touches and what is begun for
+// reconcile concludes what follows from the facts after an event: the status of each agent that it touches and what is begun for
 // it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code of its own.
-func (d *draft) settle(at time.Time) {
+func (d *transition) reconcile(at time.Time) {
 	d.concernScopes()
 	for id := d.unsettled(); id != ""; id = d.unsettled() {
 		d.settled[id] = true
 		if d.Agents[id].Status.Ended() {
 			continue
 		}
-		d.settleAgent(id, at)
+		d.reconcileAgent(id, at)
 		if a := d.Agents[id]; a.Status.Ended() {
 			d.concern(a)
 		}
@@ -27,12 +28,12 @@ func (d *draft) settle(at time.Time) {
 	d.dispatch(at)
 	d.reindex()
 	d.withdrawBudgets()
-	d.settleRun(at)
+	d.reconcileRun(at)
 }
 
 // unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come before their
 // parents, who are told of their ends.
-func (d *draft) unsettled() string {
+func (d *transition) unsettled() string {
 	next := ""
 	for id := range d.touched {
 		if !d.settled[id] && (next == "" || d.Agents[id].Seq > d.Agents[next].Seq) {
@@ -42,43 +43,43 @@ func (d *draft) unsettled() string {
 	return next
 }
 
-func (d *draft) settleAgent(id string, at time.Time) {
-	d.gather(id, at)
+func (d *transition) reconcileAgent(id string, at time.Time) {
+	d.collectAnswers(id, at)
 	switch {
 	case d.Agents[id].Group:
-		d.settleGroup(id, at)
-	case d.live(id) != nil:
-		d.settleLive(id, at)
+		d.reconcileGroup(id, at)
+	case d.Live(id) != nil:
+		d.reconcileLive(id, at)
 		d.sayIfSilent(id)
 	default:
-		d.settleIdle(id, at)
+		d.reconcileIdle(id, at)
 	}
 }
 
-// gather begins the delivery of complete answers where a process waits in the call that asked, and puts all others
+// collectAnswers begins the delivery of complete answers where a process waits in the call that asked, and puts all others
 // among what is to be said.
-func (d *draft) gather(id string, at time.Time) {
+func (d *transition) collectAnswers(id string, at time.Time) {
 	d.unpolled(id)
 	d.decideCommands(id)
 	d.decideBudgets(id, at)
 	d.approveChildren(id, at)
-	for _, q := range d.questionsOf(id, func(q *Question) bool {
+	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
-		group := d.group(q.Group)
+		group := d.Group(q.Group)
 		if d.Questions[q.ID].Delivering || slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}
-		if q.Kind == checkpoints.AskBlocker && resolve(q).how == giveUp {
+		if q.Kind == checkpoints.AskBlocker && Resolve(q).How == giveUp {
 			d.question(q.ID).State = checkpoints.QuestionDelivered // it needs no words
-			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+firstLine(q.Text))
+			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+text.FirstLine(q.Text))
 			continue
 		}
 		if toldByClients(q.Nested) {
 			continue
 		}
 		if q.File != nil && q.File.Polls {
-			if l := d.live(id); l != nil && l.End == "" { // else nobody would be there to take it
+			if l := d.Live(id); l != nil && l.End == "" { // else nobody would be there to take it
 				d.beginDrop(group)
 			}
 			continue
@@ -91,85 +92,85 @@ func (d *draft) gather(id string, at time.Time) {
 			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}}, at)
 			continue
 		}
-		toSay(a, checkpoints.Saying{Key: q.Group, Group: q.Group, At: at})
+		enqueue(a, checkpoints.OutboxItem{Key: q.Group, Group: q.Group, At: at})
 	}
 }
 
-// say sets an agent's status with its reason; since when is kept while the status stays.
-func (d *draft) say(a *Agent, status Status, reason string, at time.Time) {
+// setStatus sets an agent's status with its reason; since when is kept while the status stays.
+func (d *transition) setStatus(a *Agent, status Status, reason string, at time.Time) {
 	if a.Status != status {
 		a.Since = at
 	}
 	a.Status, a.Reason = status, reason
 }
 
-// settleLive settles an agent that has a process, or may have one.
-func (d *draft) settleLive(id string, at time.Time) {
+// reconcileLive settles an agent that has a process, or may have one.
+func (d *transition) reconcileLive(id string, at time.Time) {
 	a, l := d.agent(id), d.last(id)
 	if a.StopWanted != "" {
 		d.end(id, endStop, "stopped by "+a.StopWanted)
 	}
-	if d.Run.Leaving == leavingInterrupted {
+	if d.Run.Leaving == LeavingInterrupted {
 		d.end(id, endInterrupt, "the supervisor was interrupted")
 	}
-	if d.settleEnding(a, l, at) {
+	if d.reconcileEnding(a, l, at) {
 		return
 	}
 	if l.State == checkpoints.LaunchIntended {
-		d.say(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
+		d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
 		return
 	}
-	open := d.open(id)
-	if d.cut(a, l, open, at) {
+	open := d.Open(id)
+	if d.enforceBudget(a, l, open, at) {
 		return
 	}
-	if d.execs() { // what is to be said waits for the end of the process
+	if d.Execs() { // what is to be said waits for the end of the process
 		a.HoldUntil = nil
 		reason := "at work"
 		if len(open) > 0 {
-			reason = "at work; asks: " + firstLine(open[0].Text)
+			reason = "at work; asks: " + text.FirstLine(open[0].Text)
 		}
-		d.say(a, checkpoints.Running, reason, at)
+		d.setStatus(a, checkpoints.Running, reason, at)
 		return
 	}
-	d.speakNow(a, l, at)
+	d.flushNow(a, l, at)
 	if l.Turn {
 		if slices.ContainsFunc(open, func(q *Question) bool { return d.held(q) != nil }) {
 			d.wait(a, l, open, at)
 			return
 		}
 		a.HoldUntil = nil
-		d.say(a, checkpoints.Running, atWork(a), at)
+		d.setStatus(a, checkpoints.Running, atWork(a), at)
 		return
 	}
 	switch {
 	case d.reads(l):
-		d.say(a, checkpoints.Running, "reads what was said to it", at)
+		d.setStatus(a, checkpoints.Running, "reads what was said to it", at)
 	case l.TurnDue: // what is said now would fall into that turn
-		d.say(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin", at)
+		d.setStatus(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin", at)
 	case len(open) > 0:
 		d.wait(a, l, open, at)
 	case d.preparing(id) != "":
-		d.say(a, checkpoints.Running, d.preparing(id), at)
-	case len(a.Sayings) > 0 || a.GoOn:
-		d.speak(a, l, at)
-		d.say(a, checkpoints.Running, "reads what was said to it", at)
-	case len(alive(l)) > 0:
-		d.say(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(alive(l), ", "), at)
+		d.setStatus(a, checkpoints.Running, d.preparing(id), at)
+	case len(a.Outbox) > 0 || a.GoOn:
+		d.flush(a, l, at)
+		d.setStatus(a, checkpoints.Running, "reads what was said to it", at)
+	case len(Alive(l)) > 0:
+		d.setStatus(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(Alive(l), ", "), at)
 	case len(d.waitsFor(id)) > 0:
 		d.waitForChildren(a, l, at)
 		return
 	case a.Report != nil && !a.Report.Checked:
-		d.say(a, checkpoints.Running, "has reported; its deliverables are checked", at)
+		d.setStatus(a, checkpoints.Running, "has reported; its deliverables are checked", at)
 	case d.tellMissing(a, at):
-		d.speak(a, l, at)
-		d.say(a, checkpoints.Running, "was told which deliverables are missing", at)
+		d.flush(a, l, at)
+		d.setStatus(a, checkpoints.Running, "was told which deliverables are missing", at)
 	case d.tellUnreported(a, l, at):
-		d.speak(a, l, at)
-		d.say(a, checkpoints.Running, "was asked for its report", at)
+		d.flush(a, l, at)
+		d.setStatus(a, checkpoints.Running, "was asked for its report", at)
 	default:
-		d.end(id, endFinish, "the work is done")
-		d.say(a, checkpoints.Running, "finishing", at)
+		d.end(id, EndFinish, "the work is done")
+		d.setStatus(a, checkpoints.Running, "finishing", at)
 	}
 	if len(open) == 0 {
 		a.HoldUntil = nil
@@ -177,15 +178,15 @@ func (d *draft) settleLive(id string, at time.Time) {
 }
 
 // sayIfSilent gives an agent at work of which nothing is heard that as its reason.
-func (d *draft) sayIfSilent(id string) {
-	l, a := d.live(id), d.Agents[id]
-	if l != nil && l.Silent != nil && l.End == "" && (a.Status == checkpoints.Running || a.Status == checkpoints.Blocked) {
-		d.agent(id).Reason = silence(l.Silent.Since, l.Silent.Doing)
+func (d *transition) sayIfSilent(id string) {
+	l, a := d.Live(id), d.Agents[id]
+	if l != nil && l.Stalled != nil && l.End == "" && (a.Status == checkpoints.Running || a.Status == checkpoints.Blocked) {
+		d.agent(id).Reason = silence(l.Stalled.Since, l.Stalled.Doing)
 	}
 }
 
-// alive lists what of the agent's own lives on outside its turns.
-func alive(l *Launch) []string {
+// Alive lists what of the agent's own lives on outside its turns.
+func Alive(l *Launch) []string {
 	var names []string
 	for _, t := range l.Background {
 		names = append(names, t.Name)
@@ -193,44 +194,44 @@ func alive(l *Launch) []string {
 	return append(names, l.WakeUps...)
 }
 
-// settleEnding tells whether the launch is on its way out, and says so.
-func (d *draft) settleEnding(a *Agent, l *Launch, at time.Time) bool {
+// reconcileEnding reports whether the launch is on its way out, and says so.
+func (d *transition) reconcileEnding(a *Agent, l *Launch, at time.Time) bool {
 	switch l.End {
 	case "":
 		return false
-	case endFinish:
-		d.say(a, checkpoints.Running, "finishing", at)
+	case EndFinish:
+		d.setStatus(a, checkpoints.Running, "finishing", at)
 	case endPark:
 		status := checkpoints.Waiting
-		if len(d.open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
+		if len(d.Open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
 			status = checkpoints.Blocked
 		}
-		d.say(a, status, "is being parked: "+l.EndReason, at)
+		d.setStatus(a, status, "is being parked: "+l.EndReason, at)
 	case endRetry:
-		d.say(a, checkpoints.Running, l.EndReason+"; will be tried again", at)
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; will be tried again", at)
 	case endBudget:
-		d.say(a, checkpoints.Running, l.EndReason+"; its process ends", at)
-	case endRecover:
-		d.say(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N), at)
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; its process ends", at)
+	case EndRecover:
+		d.setStatus(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N), at)
 	default:
-		d.say(a, checkpoints.Stopping, l.EndReason, at)
+		d.setStatus(a, checkpoints.Stopping, l.EndReason, at)
 	}
 	a.HoldUntil = nil
 	return true
 }
 
-// settleIdle settles an agent that has no process.
-func (d *draft) settleIdle(id string, at time.Time) {
-	a, l := d.agent(id), d.launch(id)
-	open := d.open(id)
-	unsettled := len(d.deliveries(id, waitsForReceipt)) > 0
+// reconcileIdle settles an agent that has no process.
+func (d *transition) reconcileIdle(id string, at time.Time) {
+	a, l := d.agent(id), d.Launch(id)
+	open := d.Open(id)
+	unsettled := len(d.FindDeliveries(id, waitsForReceipt)) > 0
 	surveyed := l == nil || !surveyDue(a, l)
 	if surveyed && !unsettled {
 		d.sayInterrupted(a, at)
 	}
 	switch {
 	case a.Placing:
-		d.say(a, checkpoints.Starting, "its folder is made ready", at)
+		d.setStatus(a, checkpoints.Starting, "its folder is made ready", at)
 		return // and keeps its place among those that wait for a slot
 	case a.Tidying:
 		// Nothing begins in a worktree that may be removed.
@@ -238,27 +239,29 @@ func (d *draft) settleIdle(id string, at time.Time) {
 		// The transcript is read before anything is concluded, or said again.
 		d.idleStatus(a, l, open, at)
 	case a.StopWanted != "":
-		d.conclude(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
+		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
 	case a.Fault != "":
-		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
+		d.finish(a, checkpoints.Failed, a.FaultReason, at)
 	case !surveyed, len(open) > 0:
 		d.idleStatus(a, l, open, at)
 	case d.preparing(id) != "":
-		d.say(a, checkpoints.Queued, d.preparing(id), at)
+		d.setStatus(a, checkpoints.Queued, d.preparing(id), at)
 	case d.lacks(a) != nil:
-		d.fail(id, faultPredecessor, fmt.Sprintf("%s, which it comes after, has not succeeded: %s", title(d.lacks(a)), d.lacks(a).Status))
-		d.conclude(a, checkpoints.Failed, a.FaultReason, at)
+		d.fail(id, faultPredecessor,
+			fmt.Sprintf("%s, which it comes after, has not succeeded: %s", Title(d.lacks(a)), d.lacks(a).Status))
+		d.finish(a, checkpoints.Failed, a.FaultReason, at)
 	case d.awaits(a) != "":
-		d.say(a, checkpoints.Blocked, d.awaits(a), at)
+		d.setStatus(a, checkpoints.Blocked, d.awaits(a), at)
 	case l != nil && l.Turns > 0 && !d.moreToSay(a) && len(d.waitsFor(id)) > 0:
-		d.say(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(id))), at)
-	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.concludeIdle(a, at):
+		d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(id))), at)
+	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.finishIdle(a, at):
 	case d.overBudget(a, at):
-	case d.Run.Leaving == leavingInterrupted:
+	case d.Run.Leaving == LeavingInterrupted:
 		d.idleStatus(a, l, open, at)
 	case d.limited(a, at):
 	case a.NotBefore != nil:
-		d.say(a, checkpoints.Queued, fmt.Sprintf("%s; tried again at %s", lastWords(l), a.NotBefore.Format(time.RFC3339)), at)
+		d.setStatus(a, checkpoints.Queued,
+			fmt.Sprintf("%s; tried again at %s", lastWords(l), a.NotBefore.Format(time.RFC3339)), at)
 	default:
 		d.wants(a, at)
 		return
@@ -266,23 +269,23 @@ func (d *draft) settleIdle(id string, at time.Time) {
 	a.QueuedAt = nil
 }
 
-// moreToSay tells whether an agent without a process has to be told something before it can be done.
-func (d *draft) moreToSay(a *Agent) bool {
-	again := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
-	return a.GoOn || len(a.Sayings) > 0 || len(again) > 0
+// moreToSay reports whether an agent without a process has to be told something before it can be done.
+func (d *transition) moreToSay(a *Agent) bool {
+	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+	return a.GoOn || len(a.Outbox) > 0 || len(again) > 0
 }
 
 // idleStatus says why an agent has no process.
-func (d *draft) idleStatus(a *Agent, l *Launch, open []*Question, at time.Time) {
+func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question, at time.Time) {
 	switch {
 	case a.Fault != "" || a.StopWanted != "":
 		// Its end is concluded as soon as the transcript is read; until then it is as it was.
 	case len(open) > 0:
-		d.say(a, checkpoints.Parked, "asks: "+firstLine(open[0].Text), at)
+		d.setStatus(a, checkpoints.Parked, "asks: "+text.FirstLine(open[0].Text), at)
 	case l == nil:
-		d.say(a, checkpoints.Queued, "not yet started", at)
+		d.setStatus(a, checkpoints.Queued, "not yet started", at)
 	default:
-		d.say(a, checkpoints.Interrupted, lastWords(l), at)
+		d.setStatus(a, checkpoints.Interrupted, lastWords(l), at)
 	}
 }
 
@@ -294,52 +297,52 @@ func lastWords(l *Launch) string {
 	return l.Outcome
 }
 
-// concludeIdle ends an agent whose process is gone and to whom nothing is left to say; false if it must be told what
+// finishIdle ends an agent whose process is gone and to whom nothing is left to say; false if it must be told what
 // is missing first.
-func (d *draft) concludeIdle(a *Agent, at time.Time) bool {
+func (d *transition) finishIdle(a *Agent, at time.Time) bool {
 	switch r := a.Report; {
 	case r == nil:
-		d.conclude(a, checkpoints.Unreported, "ended without a report", at)
+		d.finish(a, checkpoints.Unreported, "ended without a report", at)
 	case !r.Checked:
-		d.say(a, a.Status, "has reported; its deliverables are checked", at)
+		d.setStatus(a, a.Status, "has reported; its deliverables are checked", at)
 	case d.tellMissing(a, at):
 		return false
 	case r.Status == "failed":
-		d.conclude(a, checkpoints.Failed, "reported failure: "+firstLine(r.Summary), at)
+		d.finish(a, checkpoints.Failed, "reported failure: "+text.FirstLine(r.Summary), at)
 	case len(r.Missing) > 0:
-		d.conclude(a, checkpoints.Partial, "deliverables are missing: "+strings.Join(r.Missing, ", "), at)
+		d.finish(a, checkpoints.Partial, "deliverables are missing: "+strings.Join(r.Missing, ", "), at)
 	case r.Status == "partial_success":
-		d.conclude(a, checkpoints.Partial, "reported partial success: "+firstLine(r.Summary), at)
+		d.finish(a, checkpoints.Partial, "reported partial success: "+text.FirstLine(r.Summary), at)
 	default:
-		d.conclude(a, checkpoints.Succeeded, "reported success", at)
+		d.finish(a, checkpoints.Succeeded, "reported success", at)
 	}
 	return true
 }
 
-// conclude ends an agent. Answers that have not reached it are kept among its sayings, should a person revive it.
-func (d *draft) conclude(a *Agent, status Status, reason string, at time.Time) {
+// finish ends an agent. Answers that have not reached it are kept in its outbox, should a person revive it.
+func (d *transition) finish(a *Agent, status Status, reason string, at time.Time) {
 	if d.tidies(a, at) {
 		return
 	}
 	d.withdraw(a.ID)
 	d.abandon(a)
 	a.NotBefore, a.LimitedBy, a.HoldUntil, a.QueuedAt, a.EndedAt = nil, "", nil, nil, &at
-	d.say(a, status, reason, at)
+	d.setStatus(a, status, reason, at)
 	d.orphan(a)
 	d.tellParent(a, at)
 }
 
 // launchAgain makes the agent's next launch and what is said to it first.
-func (d *draft) launchAgain(a *Agent, at time.Time) {
+func (d *transition) launchAgain(a *Agent, at time.Time) {
 	if d.places(a, at) {
 		return
 	}
-	before := d.launch(a.ID)
-	anew := d.Config.Relaunch == Fresh || d.execs()
-	fresh := before == nil || a.Fresh || anew && before.Heard || d.execs()
+	before := d.Launch(a.ID)
+	anew := d.Config.Relaunch == Fresh || d.Execs()
+	fresh := before == nil || a.Fresh || anew && before.Begun || d.Execs()
 	if before != nil && anew && !a.Fresh {
 		d.abandon(a)
-		d.gather(a.ID, at) // the answers among it are said in the new one
+		d.collectAnswers(a.ID, at) // the answers among it are said in the new one
 		a.SessionID = sessionOf(a)
 	}
 	a.Launches++
@@ -347,32 +350,33 @@ func (d *draft) launchAgain(a *Agent, at time.Time) {
 	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, State: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
-	again := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending && v.Tool == nil })
+	again := d.FindDeliveries(a.ID,
+		func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending && v.Tool == nil })
 	for _, v := range again {
 		d.delivery(v.UUID).Launch = l.N
 	}
 	if len(again) == 0 {
-		d.speak(a, l, at)
+		d.flush(a, l, at)
 	}
 	a.GoOn = false
-	d.say(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
+	d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
 }
 
-// settleRun sets the run's status to its root's, and whether its supervisor may leave.
-func (d *draft) settleRun(at time.Time) {
+// reconcileRun sets the run's status to its root's, and whether its supervisor may leave.
+func (d *transition) reconcileRun(at time.Time) {
 	root := d.Agents[d.Run.Root]
 	r := d.run()
 	status, reason := root.Status, root.Reason
 	ended := false
 	if !root.Status.Ended() {
 		if a := d.waitsForPerson(); a != nil && a != root {
-			status, reason = a.Status, title(a)+" "+a.Reason
+			status, reason = a.Status, Title(a)+" "+a.Reason
 		}
 	} else if left := d.unended(); len(left) > 0 {
-		status, reason = checkpoints.Stopping, "ends what is left: "+few(titles(left))
+		status, reason = checkpoints.Stopping, "ends what is left: "+text.JoinLimited(titles(left))
 	} else if ended = true; d.decisive() != root {
 		worst := d.decisive()
-		status, reason = worst.Status, title(worst)+": "+worst.Reason
+		status, reason = worst.Status, Title(worst)+": "+worst.Reason
 	}
 	if r.Status != status {
 		r.Since = at
@@ -382,21 +386,21 @@ func (d *draft) settleRun(at time.Time) {
 		return
 	}
 	if len(d.index.active) > 0 {
-		if r.Leaving != leavingInterrupted {
+		if r.Leaving != LeavingInterrupted {
 			r.Leaving = ""
 		}
 		return
 	}
 	switch {
 	case ended:
-		r.Leaving = leavingEnded
+		r.Leaving = LeavingEnded
 		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back
 			code := ExitCode(d.decisive())
 			r.EndedAt, r.ExitCode = root.EndedAt, &code
 		}
-	case r.Leaving == leavingInterrupted:
+	case r.Leaving == LeavingInterrupted:
 	case d.waitsForPerson() != nil && d.Config.Policy == Park:
-		r.Leaving = leavingParked
+		r.Leaving = LeavingParked
 	default:
 		r.Leaving = ""
 	}

@@ -1,21 +1,17 @@
 package supervisor
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // Agents share findings in files that each of them appends to (002, "Coordination file pattern"; 003, Pattern 3):
 //
 //	$CLAUDE_SUPERVISE_SHARED/NAME.jsonl        one JSON value a line, each appended by one write
-//	$CLAUDE_SUPERVISE_SHARED/NAME.merged.json  all of them as one array, once the run has ended (shared_merge.go)
+//	$CLAUDE_SUPERVISE_SHARED/NAME.merged.json  all of them as one array, once the run has ended (findings/merge.go)
 //	$CLAUDE_SUPERVISE_SHARED/NAME.broken       the lines among them that are no JSON
 //
 // The folder is the run's own. What the agents wrote stays as it is, so the files can be merged again at any time.
@@ -35,24 +31,12 @@ func (Merged) event() {}
 // maxMerges is how often it is tried to merge findings on a full disk.
 const maxMerges = 5
 
-// shared is the folder of the findings of a run.
-func shared(dirs checkpoints.Dirs, run string) string {
-	return filepath.Join(dirs.RunDir(run), "shared")
-}
-
-// makeShared makes that folder, if it is not there. An agent that finds none sees so itself.
-func (e *engine) makeShared() {
-	if err := os.Mkdir(shared(e.Dirs, e.run), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		e.log.Error().Err(err).Msg("no folder for findings")
-	}
-}
-
 // howToShare is what a child reads of it. One echo with >> is one write.
 const howToShare = "Findings that other agents need: append them to $" + EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
 
-// mergeDue tells whether the findings of a run are to be merged: it has ended, and there was somebody to share them with.
+// mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them with.
 func (s State) mergeDue() bool {
-	return s.Run.Leaving == leavingEnded && len(s.Agents) > 1 && (s.Run.Merged == nil || !s.Run.Merged.Done)
+	return s.Run.Leaving == LeavingEnded && len(s.Agents) > 1 && (s.Run.Merged == nil || !s.Run.Merged.Done)
 }
 
 // planMerge plans that.
@@ -67,7 +51,7 @@ func (s State) planMerge() []Effect {
 	return []Effect{{Do: DoMerge, Key: fmt.Sprintf("merge %d", tries+1)}}
 }
 
-func (d *draft) merged(b Merged) error {
+func (d *transition) merged(b Merged) error {
 	if !d.mergeDue() {
 		return unwelcome("the findings are merged when the run has ended")
 	}
@@ -100,26 +84,9 @@ func mergedNotices(before, after *Run) (told []string, trouble bool) {
 
 // MergedInWords says what became of a file of findings.
 func MergedInWords(f checkpoints.MergedFile) string {
-	text := fmt.Sprintf("%s: %s merged into %s", f.Name, plural(f.Lines, "finding", "findings"), f.Merged)
+	s := fmt.Sprintf("%s: %s merged into %s", f.Name, text.Plural(f.Lines, "finding", "findings"), f.Merged)
 	if f.Broken > 0 {
-		text += fmt.Sprintf("; %s kept aside in %s", plural(f.Broken, "broken line", "broken lines"), f.Aside)
+		s += fmt.Sprintf("; %s kept aside in %s", text.Plural(f.Broken, "broken line", "broken lines"), f.Aside)
 	}
-	return text
-}
-
-// findingsName tells whether a file has the name of one of findings, and gives what stands before its suffix.
-func findingsName(file string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(file, ".jsonl")
-	return name, ok && plainFile.MatchString(name)
-}
-
-// holdsAnything tells whether there is something in a folder.
-func holdsAnything(folder string) bool {
-	dir, err := os.Open(folder)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = dir.Close() }() // only read
-	names, _ := dir.Readdirnames(1)
-	return len(names) > 0
+	return s
 }

@@ -9,54 +9,56 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// tellMissing puts the deliverables that are not there among the sayings, once.
-func (d *draft) tellMissing(a *Agent, at time.Time) bool {
-	if d.execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
+// tellMissing puts the deliverables that are not there into the outbox, once.
+func (d *transition) tellMissing(a *Agent, at time.Time) bool {
+	if d.Execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
 		return false
 	}
 	a.ToldMissing = true
-	toSay(a, checkpoints.Saying{Key: fmt.Sprintf("missing %d", a.Launches), Text: deliverablesMissing(a.ID, a.Report.Missing), At: at})
+	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
+		Text: deliverablesMissing(a.ID, a.Report.Missing), At: at})
 	return true
 }
 
 // tellUnreported puts what asks for a report among what is to be said to an agent whose last turn was let end without one for
 // something that has come to nothing since, such as a question that was withdrawn, or the end of a child that its client told.
-func (d *draft) tellUnreported(a *Agent, l *Launch, at time.Time) bool {
-	if !l.Excused || a.Report != nil || a.SentOn {
+func (d *transition) tellUnreported(a *Agent, l *Launch, at time.Time) bool {
+	if !l.ReportWaived || a.Report != nil || a.ReportRequested {
 		return false
 	}
-	a.SentOn = true
+	a.ReportRequested = true
 	wantReport(a, l, "You ended your turn without a report.", at)
 	return true
 }
 
 // wantReport puts what asks for a report among what is to be said to an agent.
 func wantReport(a *Agent, l *Launch, why string, at time.Time) {
-	toSay(a, checkpoints.Saying{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), Text: reportWanted(a.ID, why), At: at})
+	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), Text: reportWanted(a.ID, why),
+		At: at})
 }
 
-// toSay puts something among what waits to be said to an agent; false if it is there already, or another with the same answers.
-func toSay(a *Agent, s checkpoints.Saying) bool {
-	if slices.ContainsFunc(a.Sayings, func(o checkpoints.Saying) bool { return o.Key == s.Key || s.Group != "" && o.Group == s.Group }) {
+// enqueue puts something among what waits to be said to an agent; false if it is there already, or another with the same answers.
+func enqueue(a *Agent, s checkpoints.OutboxItem) bool {
+	if slices.ContainsFunc(a.Outbox, func(o checkpoints.OutboxItem) bool { return o.Key == s.Key || s.Group != "" && o.Group == s.Group }) {
 		return false
 	}
-	a.Sayings = append(slices.Clip(a.Sayings), s)
+	a.Outbox = append(slices.Clip(a.Outbox), s)
 	return true
 }
 
-// unsay takes the answers of a group from what waits to be said to an agent.
-func unsay(a *Agent, group string) {
-	a.Sayings = slices.DeleteFunc(slices.Clone(a.Sayings), func(s checkpoints.Saying) bool { return s.Group == group })
+// dequeue takes the answers of a group from what waits to be said to an agent.
+func dequeue(a *Agent, group string) {
+	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool { return s.Group == group })
 }
 
-// speak turns all that waits for an agent into one prompt for the launch, in the order it happened.
-func (d *draft) speak(a *Agent, l *Launch, at time.Time) {
+// flush turns all that waits for an agent into one prompt for the launch, in the order it happened.
+func (d *transition) flush(a *Agent, l *Launch, at time.Time) {
 	p := delivering{}
 	var keys, texts []string
 	asked := map[string]int{} // by the calls that started subagents: the place among groups of what one of them asked
 	var bySubagent [][][]*Question
 	ends := endsTold(0)
-	for _, s := range a.Sayings {
+	for _, s := range a.Outbox {
 		keys = append(keys, s.Key)
 		if s.From != "" {
 			p.messages = append(p.messages, s)
@@ -65,7 +67,7 @@ func (d *draft) speak(a *Agent, l *Launch, at time.Time) {
 			texts = append(texts, ends.of(s))
 			continue
 		}
-		group := d.group(s.Group)
+		group := d.Group(s.Group)
 		if group[0].State == checkpoints.QuestionDelivered { // it had this, and is told so
 			p.messages = append(p.messages, s)
 		} else {
@@ -95,6 +97,6 @@ func (d *draft) speak(a *Agent, l *Launch, at time.Time) {
 		keys, texts = []string{fmt.Sprintf("go-on %d.%d", l.N, l.Turns)}, []string{d.goOn(a)}
 	}
 	p.key, p.text = strings.Join(keys, "+"), strings.Join(texts, "\n\n")
-	a.Sayings, a.GoOn = nil, false
+	a.Outbox, a.GoOn = nil, false
 	d.begin(a, l, p, at)
 }

@@ -23,8 +23,8 @@ type (
 	Delivery = checkpoints.Delivery
 	// Status is the state of an agent or run, in the words that every reader sees.
 	Status = checkpoints.Status
-	// Note is a row of the inbox.
-	Note = checkpoints.Note
+	// InboxEntry is a row of the inbox.
+	InboxEntry = checkpoints.InboxEntry
 )
 
 // State is all that a supervisor knows of its run: its records, and nothing else. It is a value: Step never changes
@@ -41,8 +41,8 @@ type State struct {
 	index *index // nil: made when it is wanted
 }
 
-// launch gives the agent's last launch, nil before the first.
-func (s State) launch(agent string) *Launch {
+// Launch gives the agent's last launch, nil before the first.
+func (s State) Launch(agent string) *Launch {
 	ls := s.Launches[agent]
 	if len(ls) == 0 {
 		return nil
@@ -50,17 +50,17 @@ func (s State) launch(agent string) *Launch {
 	return ls[len(ls)-1]
 }
 
-// live gives the agent's launch that may still have a process, nil if there is none.
-func (s State) live(agent string) *Launch {
-	if l := s.launch(agent); l != nil && l.State != checkpoints.LaunchEnded {
+// Live gives the agent's launch that may still have a process, nil if there is none.
+func (s State) Live(agent string) *Launch {
+	if l := s.Launch(agent); l != nil && l.State != checkpoints.LaunchEnded {
 		return l
 	}
 	return nil
 }
 
-// execs tells whether the agents are processes of any command, which speak no protocol: each launch is one turn, begun by
+// Execs reports whether the agents are processes of any command, which speak no protocol: each launch is one turn, begun by
 // its prompt.
-func (s State) execs() bool { return len(s.Config.Exec) > 0 }
+func (s State) Execs() bool { return len(s.Config.Exec) > 0 }
 
 // held gives the live launch whose process waits for the answer of this question's call, nil if it came by text or
 // the process is gone. A command that such an answer wants is waited for in the same call.
@@ -71,14 +71,14 @@ func (s State) held(q *Question) *Launch {
 	if q.Tool == nil {
 		return nil
 	}
-	if l := s.live(q.Agent); l != nil && l.N == q.Tool.Launch && l.End == "" {
+	if l := s.Live(q.Agent); l != nil && l.N == q.Tool.Launch && l.End == "" {
 		return l
 	}
 	return nil
 }
 
-// questions gives the questions of the run that f accepts, oldest first.
-func (s State) questions(f func(*Question) bool) []*Question {
+// FindQuestions gives the questions of the run that f accepts, oldest first.
+func (s State) FindQuestions(f func(*Question) bool) []*Question {
 	var qs []*Question
 	for _, q := range s.Questions {
 		if f(q) {
@@ -89,8 +89,8 @@ func (s State) questions(f func(*Question) bool) []*Question {
 	return qs
 }
 
-// questionsOf gives those of an agent's questions that f accepts, oldest first.
-func (s State) questionsOf(agent string, f func(*Question) bool) []*Question {
+// FindQuestionsOf gives those of an agent's questions that f accepts, oldest first.
+func (s State) FindQuestionsOf(agent string, f func(*Question) bool) []*Question {
 	var qs []*Question
 	for _, id := range s.indexed().questions[agent] {
 		if q := s.Questions[id]; f(q) {
@@ -111,21 +111,22 @@ func byAge(a, b *Question) int {
 	return a.Index - b.Index
 }
 
-func (s State) open(agent string) []*Question {
-	return s.questionsOf(agent, func(q *Question) bool { return isOpen(q) && !ofBudget(q) })
+// Open gives the questions of an agent that wait for an answer, those about its budget aside, oldest first.
+func (s State) Open(agent string) []*Question {
+	return s.FindQuestionsOf(agent, func(q *Question) bool { return IsOpen(q) && !OfBudget(q) })
 }
 
-// group gives the questions of a group, which is named by the id of its first.
-func (s State) group(group string) []*Question {
+// Group gives the questions of a group, which is named by the id of its first.
+func (s State) Group(group string) []*Question {
 	first := s.Questions[group]
 	if first == nil {
 		return nil
 	}
-	return s.questionsOf(first.Agent, func(q *Question) bool { return q.Group == group })
+	return s.FindQuestionsOf(first.Agent, func(q *Question) bool { return q.Group == group })
 }
 
-// deliveries gives the agent's deliveries that f accepts, in the order they were made.
-func (s State) deliveries(agent string, f func(*Delivery) bool) []*Delivery {
+// FindDeliveries gives the agent's deliveries that f accepts, in the order they were made.
+func (s State) FindDeliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	var ds []*Delivery
 	for _, id := range s.indexed().deliveries[agent] {
 		if d := s.Deliveries[id]; f(d) {
@@ -136,8 +137,8 @@ func (s State) deliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	return ds
 }
 
-// agents gives the agents in the order in which they came: the root first, each after its parent.
-func (s State) agents() []*Agent {
+// AllAgents gives the agents in the order in which they came: the root first, each after its parent.
+func (s State) AllAgents() []*Agent {
 	order := s.indexed().order
 	as := make([]*Agent, len(order))
 	for i, id := range order {
@@ -146,18 +147,18 @@ func (s State) agents() []*Agent {
 	return as
 }
 
-// waitsForReceipt tells whether what was sent may or may not have reached the conversation.
+// waitsForReceipt reports whether what was sent may or may not have reached the conversation.
 func waitsForReceipt(d *Delivery) bool {
 	return d.State == checkpoints.DeliverySent || d.State == checkpoints.DeliveryStarted
 }
 
-// undelivered tells whether a delivery is still to be made, or may or may not have been.
+// undelivered reports whether a delivery is still to be made, or may or may not have been.
 func undelivered(d *Delivery) bool {
 	return d.State == checkpoints.DeliveryPending || waitsForReceipt(d)
 }
 
-// loaded makes a State of what the database held.
-func loaded(l checkpoints.Loaded) (State, error) {
+// Loaded makes a State of what the database held.
+func Loaded(l checkpoints.Loaded) (State, error) {
 	s := State{
 		Run: &l.Run, Agents: l.Agents, Launches: map[string][]*Launch{}, Questions: map[string]*Question{},
 		Deliveries: map[string]*Delivery{}, Taken: l.Taken,
@@ -181,8 +182,8 @@ func loaded(l checkpoints.Loaded) (State, error) {
 	return s, nil
 }
 
-// changes gives what differs between two states: the records to save.
-func changes(before, after State) checkpoints.Change {
+// Changes gives what differs between two states: the records to save.
+func Changes(before, after State) checkpoints.Change {
 	c := checkpoints.Change{Taken: after.Taken}
 	if after.Run != before.Run {
 		c.Run = after.Run
@@ -213,9 +214,9 @@ func changes(before, after State) checkpoints.Change {
 	return c
 }
 
-// A draft is the state that one Step is making: records are copied when they are first touched, and so are the maps and lists
+// A transition is the state that one Step is making: records are copied when they are first touched, and so are the maps and lists
 // that they stand in.
-type draft struct {
+type transition struct {
 	State
 	fresh   map[any]bool // the records that this step already owns
 	owns    struct{ agents, launches, questions, deliveries bool }
@@ -223,29 +224,30 @@ type draft struct {
 	touched map[string]bool // agents of which something has changed, and whose state is to be settled
 	settled map[string]bool // those of them that are
 
-	accounts map[string]*book // see books
+	accounts map[string]*usage // see books
 }
 
-func newDraft(s State) *draft {
+// NewTransition begins the next state.
+func NewTransition(s State) *transition {
 	s.index = s.indexed()
-	return &draft{State: s, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
+	return &transition{State: s, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
 }
 
 // touch has an agent settled, again if it was before: something that it goes by has changed.
-func (d *draft) touch(id string) {
+func (d *transition) touch(id string) {
 	d.touched[id] = true
 	delete(d.settled, id)
 }
 
 // touchAll is touch for what concerns every agent.
-func (d *draft) touchAll() {
+func (d *transition) touchAll() {
 	for id := range d.Agents {
 		d.touch(id)
 	}
 }
 
 // own gives a copy of the record that the step may change, the same one each time.
-func own[T any](d *draft, record *T, put func(*T)) *T {
+func own[T any](d *transition, record *T, put func(*T)) *T {
 	if d.fresh[record] {
 		return record
 	}
@@ -264,7 +266,7 @@ func copied[V any](owned *bool, m *map[string]V) map[string]V {
 }
 
 // add gives the index to add to.
-func (d *draft) add() *adding {
+func (d *transition) add() *adding {
 	if d.adding == nil {
 		d.adding = d.indexed().adding()
 		d.index = &d.adding.index
@@ -272,46 +274,46 @@ func (d *draft) add() *adding {
 	return d.adding
 }
 
-func (d *draft) run() *Run { return own(d, d.Run, func(r *Run) { d.Run = r }) }
+func (d *transition) run() *Run { return own(d, d.Run, func(r *Run) { d.Run = r }) }
 
-func (d *draft) agent(id string) *Agent {
+func (d *transition) agent(id string) *Agent {
 	d.touched[id] = true
 	return own(d, d.Agents[id], func(a *Agent) { copied(&d.owns.agents, &d.Agents)[id] = a })
 }
 
-func (d *draft) question(id string) *Question {
+func (d *transition) question(id string) *Question {
 	d.touched[d.Questions[id].Agent] = true
 	return own(d, d.Questions[id], func(q *Question) { copied(&d.owns.questions, &d.Questions)[id] = q })
 }
 
-func (d *draft) delivery(uuid string) *Delivery {
+func (d *transition) delivery(uuid string) *Delivery {
 	d.touched[d.Deliveries[uuid].Agent] = true
 	return own(d, d.Deliveries[uuid], func(v *Delivery) { copied(&d.owns.deliveries, &d.Deliveries)[uuid] = v })
 }
 
 // last gives the agent's last launch to change.
-func (d *draft) last(agent string) *Launch {
+func (d *transition) last(agent string) *Launch {
 	d.touched[agent] = true
-	return own(d, d.launch(agent), func(l *Launch) {
+	return own(d, d.Launch(agent), func(l *Launch) {
 		ls := slices.Clone(d.Launches[agent])
 		ls[len(ls)-1] = l
 		copied(&d.owns.launches, &d.Launches)[agent] = ls
 	})
 }
 
-func (d *draft) addAgent(a *Agent) {
+func (d *transition) addAgent(a *Agent) {
 	d.fresh[a], d.touched[a.ID] = true, true
 	a.Seq = len(d.Agents)
 	copied(&d.owns.agents, &d.Agents)[a.ID] = a
 	d.add().agent(a)
 }
 
-func (d *draft) addLaunch(l *Launch) {
+func (d *transition) addLaunch(l *Launch) {
 	d.fresh[l], d.touched[l.Agent] = true, true
 	copied(&d.owns.launches, &d.Launches)[l.Agent] = append(slices.Clip(d.Launches[l.Agent]), l)
 }
 
-func (d *draft) addQuestion(q *Question) {
+func (d *transition) addQuestion(q *Question) {
 	d.fresh[q], d.touched[q.Agent] = true, true
 	copied(&d.owns.questions, &d.Questions)[q.ID] = q
 	x := d.add()
@@ -319,7 +321,7 @@ func (d *draft) addQuestion(q *Question) {
 }
 
 // addDelivery adds what is to be said. One that is made again takes the place of the one that was dropped.
-func (d *draft) addDelivery(v *Delivery) {
+func (d *transition) addDelivery(v *Delivery) {
 	d.fresh[v], d.touched[v.Agent] = true, true
 	x := d.add()
 	x.seq++

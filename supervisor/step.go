@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // ErrUnwelcome is the error of an event that comes too late or twice and changes nothing: an answer to a question
@@ -28,18 +29,18 @@ func Step(s State, e Event) (State, error) {
 	if s.Run == nil {
 		panic(fmt.Sprintf("supervisor: %T before the run was created", e.Body))
 	}
-	d := newDraft(s)
+	d := NewTransition(s)
 	if err := d.step(e.Body, e.At); err != nil {
 		return s, err
 	}
-	if !aside(e.Body) {
-		d.settle(e.At)
+	if !reserved(e.Body) {
+		d.reconcile(e.At)
 	}
 	d.reindex()
 	return d.State, nil
 }
 
-func (d *draft) step(body Body, at time.Time) error {
+func (d *transition) step(body Body, at time.Time) error {
 	switch b := body.(type) {
 	case Opened:
 		d.opened(b, at)
@@ -55,8 +56,8 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.called(b, at)
 	case Replied:
 		return d.replied(b)
-	case Besides:
-		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Besides = b.AtWork })
+	case BusyElsewhere:
+		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.BusyElsewhere = b.AtWork })
 	case AskCancelled:
 		return d.askCancelled(b)
 	case GateAsked:
@@ -67,7 +68,7 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
 			ended := len(b.Tasks) < len(l.Background)
 			l.TurnDue = l.TurnDue || ended && !l.Turn
-			l.Untold = l.Untold || ended && l.LetGo
+			l.BackgroundEndUnreported = l.BackgroundEndUnreported || ended && l.StopAllowed
 			l.Background = b.Tasks
 		})
 	case TurnEnded:
@@ -96,17 +97,17 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.dropped(b)
 	case Reclaimed:
 		return d.reclaimed(b)
-	case Noticed:
+	case NotificationSent:
 		d.question(b.Question).Noticed = d.Run.Epoch
-	case Noted:
-		d.noted(b.Notes)
+	case InboxRead:
+		d.Noted(b.Notes)
 		d.nestings(b.Notes, b.Named, at)
 	case HoldEnded:
 		return d.holdEnded(b)
-	case FellSilent:
-		return d.fellSilent(b, at)
-	case Spoke:
-		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Silent = nil })
+	case Stalled:
+		return d.stalled(b, at)
+	case Recovered:
+		return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { l.Stalled = nil })
 	case Announced:
 		d.run().Announced = b.Leaving
 	case RetryDue:
@@ -119,12 +120,12 @@ func (d *draft) step(body Body, at time.Time) error {
 		return d.budgetAsked(b, at)
 	case Overdue:
 		return d.isOverdue(b)
-	case Pressed:
-		return d.pressed(b, at)
-	case Eased:
-		return d.eased(at)
+	case Throttled:
+		return d.throttled(b, at)
+	case Unthrottled:
+		return d.unthrottled(at)
 	case InterruptAsked:
-		d.run().Leaving = leavingInterrupted
+		d.run().Leaving = LeavingInterrupted
 		d.touchAll()
 	case Packed:
 		d.run().Packed = b.File
@@ -137,7 +138,8 @@ func (d *draft) step(body Body, at time.Time) error {
 	case Unpacked:
 		d.unpacked(b, at)
 	case Left:
-		if plan := Plan(d.State); len(plan) != 1 || plan[0].Do != DoLeave { // what came in meanwhile has to be done first
+		if plan := d.Plan(b.Undone); len(plan) != 1 ||
+			plan[0].Do != DoLeave { // what came in meanwhile has to be done first
 			return unwelcome("the supervisor does not leave any more")
 		}
 		r := d.run()
@@ -150,20 +152,20 @@ func (d *draft) step(body Body, at time.Time) error {
 
 // Why a supervisor leaves on purpose.
 const (
-	leavingEnded       = "ended"
-	leavingParked      = "parked"
-	leavingInterrupted = "interrupted"
+	LeavingEnded       = "ended"
+	LeavingParked      = "parked"
+	LeavingInterrupted = "interrupted"
 )
 
 // Why a launch is ended. Each is the name of the effect that does it.
 const (
-	endFinish    = "finish"    // all is done: stdin is closed
+	EndFinish    = "finish"    // all is done: stdin is closed
 	endPark      = "park"      // waits for a person: the process goes, the question stays
 	endStop      = "stop"      // a person's stop
 	endInterrupt = "interrupt" // the supervisor leaves
 	endFail      = "fail"      // the agent has failed, its process still lives
 	endRetry     = "retry"     // a passing failure: launched again later
-	endRecover   = "recover"   // of an earlier supervisor, whose hold on it is lost
+	EndRecover   = "recover"   // of an earlier supervisor, whose hold on it is lost
 	endBudget    = "budget"    // the agent may use no more
 )
 
@@ -177,10 +179,10 @@ func created(s State, c Created, at time.Time) State {
 		Budget: bounding(c.Config.Budget), Estimate: ParseEstimate(c.Estimated),
 	}
 	root.SessionID = sessionOf(root)
-	d := newDraft(State{
+	d := NewTransition(State{
 		Run: &Run{
 			ID: c.Run, Name: c.Name, Cwd: c.Cwd, Root: c.Agent, Status: checkpoints.Queued, Reason: "not yet started",
-			Since: at, StartedAt: at, Config: encode(c.Config),
+			Since: at, StartedAt: at, Config: text.JSON(c.Config),
 		},
 		Config:   c.Config,
 		Agents:   map[string]*Agent{c.Agent: root},
@@ -195,50 +197,51 @@ func created(s State, c Created, at time.Time) State {
 	return d.State
 }
 
-func (d *draft) opened(b Opened, at time.Time) {
+func (d *transition) opened(b Opened, at time.Time) {
 	d.touchAll()
 	r := d.run()
 	r.Epoch++
-	r.PID, r.Bell, r.Left, r.Leaving, r.Announced, r.EndedAt, r.ExitCode, r.Merged = b.PID, b.Bell, "", "", "", nil, nil, nil
+	r.PID, r.Waker, r.Left, r.Leaving, r.Announced, r.EndedAt, r.ExitCode, r.Merged = b.PID, b.Bell, "", "", "", nil, nil, nil
 	d.Config.Policy = b.Policy
 	if b.Claude != "" {
 		d.Config.Claude = b.Claude
 	}
-	if len(b.Exec) > 0 && d.execs() {
+	if len(b.Exec) > 0 && d.Execs() {
 		d.Config.Exec = b.Exec
 	}
-	r.Config = encode(d.Config)
+	r.Config = text.JSON(d.Config)
+	d.give(b.Given, at)
 	back := d.returning(b)
-	for _, a := range d.agents() {
+	for _, a := range d.AllAgents() {
 		if back[a.ID] {
 			d.revive(a.ID, b, back, at)
 		}
-		if l := d.live(a.ID); l != nil {
+		if l := d.Live(a.ID); l != nil {
 			l = d.last(a.ID)
-			l.End, l.EndReason, l.Gate = endRecover, "its supervisor is gone", nil
+			l.End, l.EndReason, l.Gate = EndRecover, "its supervisor is gone", nil
 		}
 	}
-	for _, a := range d.agents() { // ends of which nobody was there to be told
+	for _, a := range d.AllAgents() { // ends of which nobody was there to be told
 		if a.Delegated != nil && a.Status.Ended() && !a.Delegated.Told && !d.Agents[a.Parent].Status.Ended() {
 			d.tellParent(d.agent(a.ID), at)
 		}
 	}
-	d.noted(b.Notes)
+	d.Noted(b.Notes)
 	d.nestings(b.Notes, b.Named, at)
-	for _, a := range d.agents() {
+	for _, a := range d.AllAgents() {
 		if b.Policy != Fail {
 			continue
 		}
-		if open := d.open(a.ID); len(open) > 0 {
+		if open := d.Open(a.ID); len(open) > 0 {
 			d.refuse(open[0])
 		}
-		for _, q := range d.questionsOf(a.ID, isOpen) {
+		for _, q := range d.FindQuestionsOf(a.ID, IsOpen) {
 			d.refuse(q)
 		}
 	}
 }
 
-// Revivable tells whether resume goes on with an agent that has ended: one that reported has said its last word.
+// Revivable reports whether resume goes on with an agent that has ended: one that reported has said its last word.
 func Revivable(a *Agent) bool {
 	switch a.Status {
 	case checkpoints.Unreported, checkpoints.Stopped:
@@ -251,7 +254,7 @@ func Revivable(a *Agent) bool {
 	return false
 }
 
-// brings tells whether resume goes on with an agent that has ended: of the children those that the end of their parent has
+// brings reports whether resume goes on with an agent that has ended: of the children those that the end of their parent has
 // stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
 func (s State) brings(a *Agent) bool {
 	p := s.Agents[a.Parent]
@@ -260,29 +263,30 @@ func (s State) brings(a *Agent) bool {
 
 // The kinds of note that a run takes.
 const (
-	noteAnswer = checkpoints.NoteAnswer
-	noteChange = checkpoints.NoteChange
-	noteStop   = "stop"
+	EntryAnswer = checkpoints.EntryAnswer
+	EntryChange = checkpoints.EntryChange
+	EntryStop   = "stop"
 )
 
-// noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the record
+// Noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the record
 // shows it.
-func (d *draft) noted(notes []Note) {
+func (d *transition) Noted(notes []InboxEntry) {
 	for _, n := range notes {
 		d.Taken = max(d.Taken, n.Seq)
 		q := d.Questions[n.Question]
 		switch {
-		case n.Kind == noteStop:
+		case n.Kind == EntryStop:
 			d.stop(n)
-		case n.Kind == noteRevoke:
+		case n.Kind == EntryRevoke:
 			d.revoke(n)
-		case n.Kind == noteMessage:
+		case n.Kind == EntryMessage:
 			d.message(n)
 		case q == nil:
-		case n.Kind == noteAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
-			n.Kind == noteChange && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
+		case n.Kind == EntryAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
+			n.Kind == EntryChange &&
+				(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
 			d.answer(n)
-		case n.Kind == noteAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
+		case n.Kind == EntryAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
 			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
 			d.question(n.Question).State = checkpoints.QuestionWithdrawn
 		}
@@ -291,7 +295,7 @@ func (d *draft) noted(notes []Note) {
 
 // stop wants the end of an agent (the root where the note names none) and, unless only that is meant, of what it
 // started.
-func (d *draft) stop(n Note) {
+func (d *transition) stop(n InboxEntry) {
 	id := n.Agent
 	if id == "" {
 		id = d.Run.Root
@@ -306,24 +310,24 @@ func (d *draft) stop(n Note) {
 	if n.Only {
 		return
 	}
-	for _, c := range d.children(id) {
+	for _, c := range d.Children(id) {
 		n.Agent = c.ID
 		d.stop(n)
 	}
 }
 
 // answer takes an answer. What is done with it, settle decides.
-func (d *draft) answer(n Note) {
+func (d *transition) answer(n InboxEntry) {
 	q := d.question(n.Question)
 	at := n.At
 	d.unprepare(q.Group)
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
-	q.Like, q.Declined, q.ForAlike = "", n.Decline, n.Alike && Sharable(q.Kind)
+	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
 	if no := refusing(q.Kind, n.Value); n.Decline && no != "" {
 		q.Answer, q.Declined = no, false
 	}
 	d.decided(n)
-	if q.ForAlike {
+	if q.ForAllLike {
 		d.shareAnswer(q)
 	}
 }
@@ -332,17 +336,17 @@ func (d *draft) answer(n Note) {
 func refusing(kind checkpoints.QuestionKind, why string) string {
 	switch kind {
 	case checkpoints.AskPermission:
-		return strings.TrimSpace(deny + " " + why)
+		return strings.TrimSpace(Deny + " " + why)
 	case checkpoints.AskDelegation:
-		return strings.TrimSpace(deny + " " + why)
+		return strings.TrimSpace(Deny + " " + why)
 	case checkpoints.AskCommand:
 		return leaveIt
 	}
 	return ""
 }
 
-func (d *draft) holdEnded(b HoldEnded) error {
-	l := d.live(b.Agent)
+func (d *transition) holdEnded(b HoldEnded) error {
+	l := d.Live(b.Agent)
 	if l == nil || l.N != b.Launch || l.End != "" || d.Agents[b.Agent].HoldUntil == nil {
 		return unwelcome("%s does not hold any more", b.Agent)
 	}
@@ -353,8 +357,8 @@ func (d *draft) holdEnded(b HoldEnded) error {
 // faultSilent is the failure of a process of which nothing is heard any more.
 const faultSilent procs.FailureKind = "silent"
 
-// fellSilent takes note of a silence, and does about it what the person wants done.
-func (d *draft) fellSilent(b FellSilent, at time.Time) error {
+// stalled takes note of a silence, and does about it what the person wants done.
+func (d *transition) stalled(b Stalled, at time.Time) error {
 	a := d.Agents[b.Agent]
 	if l, err := d.current(b.Agent, b.Launch); err != nil || l.End != "" || !d.watched(a, l) {
 		return unwelcome("%s is not watched any more", b.Agent)
@@ -364,7 +368,7 @@ func (d *draft) fellSilent(b FellSilent, at time.Time) error {
 		d.agent(b.Agent).GoOn = true
 		return nil
 	}
-	d.last(b.Agent).Silent = &checkpoints.Silence{Since: b.Since, Doing: b.Doing}
+	d.last(b.Agent).Stalled = &checkpoints.Stall{Since: b.Since, Doing: b.Doing}
 	switch f := (procs.Failure{Kind: faultSilent, Reason: silence(b.Since, b.Doing)}); d.Config.OnSilence {
 	case RetrySilence:
 		f.Passing = true
@@ -380,7 +384,7 @@ func silence(since time.Time, doing string) string {
 	return fmt.Sprintf("silent since %s, no output and no processor time: %s", since.UTC().Format("15:04 MST"), doing)
 }
 
-func (d *draft) checked(b Checked) error {
+func (d *transition) checked(b Checked) error {
 	a := d.agent(b.Agent)
 	if a.Report == nil {
 		return unwelcome("%s has no report", b.Agent)
@@ -392,15 +396,15 @@ func (d *draft) checked(b Checked) error {
 }
 
 // withdraw closes the agent's questions that nobody needs to answer any more.
-func (d *draft) withdraw(agent string) {
-	for _, q := range d.questionsOf(agent, isOpen) {
+func (d *transition) withdraw(agent string) {
+	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
 		d.question(q.ID).State = checkpoints.QuestionWithdrawn
 	}
 }
 
 // current gives the agent's launch n, if that lives.
-func (d *draft) current(agent string, n int) (*Launch, error) {
-	l := d.live(agent)
+func (d *transition) current(agent string, n int) (*Launch, error) {
+	l := d.Live(agent)
 	if l == nil || l.N != n {
 		return nil, unwelcome("launch %d of %s is over", n, agent)
 	}
@@ -408,7 +412,7 @@ func (d *draft) current(agent string, n int) (*Launch, error) {
 }
 
 // onLaunch changes a launch that lives.
-func (d *draft) onLaunch(agent string, n int, change func(*Launch)) error {
+func (d *transition) onLaunch(agent string, n int, change func(*Launch)) error {
 	if _, err := d.current(agent, n); err != nil {
 		return err
 	}
@@ -417,8 +421,8 @@ func (d *draft) onLaunch(agent string, n int, change func(*Launch)) error {
 }
 
 // onEnded changes a launch that has ended and is still the agent's last.
-func (d *draft) onEnded(agent string, n int, change func(*Launch)) error {
-	if l := d.launch(agent); l == nil || l.N != n || l.State != checkpoints.LaunchEnded {
+func (d *transition) onEnded(agent string, n int, change func(*Launch)) error {
+	if l := d.Launch(agent); l == nil || l.N != n || l.State != checkpoints.LaunchEnded {
 		return unwelcome("launch %d of %s is not the last", n, agent)
 	}
 	change(d.last(agent))

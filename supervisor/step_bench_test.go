@@ -22,13 +22,14 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 				if next, err = Step(s, Event{At: at, Body: body}); err != nil {
 					b.Fatal(err)
 				}
-				changes(s, next)
+				Changes(s, next)
 				Plan(next)
 				return next
 			}
 			for b.Loop() {
 				s := do(s, ask)
-				s = do(s, Noted{Notes: []Note{{Seq: 1, Run: runID, Kind: noteAnswer, Question: "q-now", Value: "SQLite", By: "terminal", At: at}}})
+				s = do(s, InboxRead{Notes: []InboxEntry{{Seq: 1, Run: RunID, Kind: EntryAnswer, Question: "q-now",
+					Value: "SQLite", By: "terminal", At: at}}})
 				var uuid string
 				for _, e := range Plan(s) {
 					if e.Do == DoDeliver {
@@ -50,8 +51,10 @@ func askedBefore(n int) State {
 	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 	s := State{}
 	for _, body := range []Body{
-		Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: Config{Hold: DefaultHold, MaxHeld: -1}},
-		Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask}, Started{Agent: root, Launch: 1, PID: 100}, TurnBegun{Agent: root, Launch: 1},
+		Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
+			Config: Config{Hold: DefaultHold, MaxHeld: -1}},
+		Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask}, Started{Agent: Root, Launch: 1, PID: 100},
+		TurnBegun{Agent: Root, Launch: 1},
 	} {
 		var err error
 		if s, err = Step(s, Event{At: at, Body: body}); err != nil {
@@ -60,13 +63,16 @@ func askedBefore(n int) State {
 	}
 	for i := range n {
 		at := at.Add(time.Duration(i) * time.Second)
-		call := checkpoints.ToolCall{Launch: 1, Request: fmt.Sprint("r", i), ToolUse: fmt.Sprint("t", i), Name: askUserQuestion}
+		call := checkpoints.ToolCall{Launch: 1, Request: fmt.Sprint("r", i), ToolUse: fmt.Sprint("t", i),
+			Name: AskUserQuestion}
 		q := &Question{
-			ID: fmt.Sprint("q-", i), Run: runID, Agent: root, Group: fmt.Sprint("q-", i), Kind: checkpoints.AskClarification, State: checkpoints.QuestionDelivered,
+			ID: fmt.Sprint("q-", i), Run: RunID, Agent: Root, Group: fmt.Sprint("q-", i),
+			Kind: checkpoints.AskClarification, State: checkpoints.QuestionDelivered,
 			Text: "Which?", Tool: &call, AskedAt: at, Answer: "this", AnsweredAt: &at, Delivering: true, Noticed: 1,
 		}
 		s.Questions[q.ID] = q
-		v := &Delivery{UUID: fmt.Sprint("u", i), Agent: root, Seq: i + 2, State: checkpoints.DeliveryDelivered, Launch: 1, Tool: &call, Groups: []string{q.ID}}
+		v := &Delivery{UUID: fmt.Sprint("u", i), Agent: Root, Seq: i + 2, State: checkpoints.DeliveryDelivered,
+			Launch: 1, Tool: &call, Groups: []string{q.ID}}
 		s.Deliveries[v.UUID] = v
 	}
 	return s

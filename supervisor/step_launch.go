@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // namespace is what the uuids of deliveries are derived under. It never changes: a second sending must be the same.
@@ -28,15 +29,15 @@ type delivering struct {
 	tool     *checkpoints.ToolCall
 	reply    json.RawMessage
 	groups   []string
-	messages []checkpoints.Saying
+	messages []checkpoints.OutboxItem
 	now      bool   // it does not wait for the end of a turn
 	grant    string // the question whose permission it spends
 }
 
 // begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
-func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
+func (d *transition) begin(a *Agent, l *Launch, v delivering, at time.Time) {
 	for _, g := range v.groups {
-		for _, q := range d.group(g) {
+		for _, q := range d.Group(g) {
 			d.question(q.ID).Delivering = true
 		}
 	}
@@ -47,24 +48,25 @@ func (d *draft) begin(a *Agent, l *Launch, v delivering, at time.Time) {
 	})
 }
 
-func (d *draft) started(b Started, at time.Time) error {
-	l := d.live(b.Agent)
+func (d *transition) started(b Started, at time.Time) error {
+	l := d.Live(b.Agent)
 	if l == nil || l.N != b.Launch || l.State != checkpoints.LaunchIntended {
 		return unwelcome("launch %d of %s was not intended", b.Launch, b.Agent)
 	}
 	l = d.last(b.Agent)
 	l.State, l.PID, l.StartTicks, l.StartedAt = checkpoints.LaunchStarted, b.PID, b.StartTicks, &at
 	begins(d.agent(b.Agent), at)
-	if d.execs() { // it was started with its prompt, and its one turn has begun
-		l.Turn, l.Heard = true, true
-		for _, v := range d.deliveries(b.Agent, func(v *Delivery) bool { return v.Launch == l.N && v.State == checkpoints.DeliveryPending }) {
+	if d.Execs() { // it was started with its prompt, and its one turn has begun
+		l.Turn, l.Begun = true, true
+		for _, v := range d.FindDeliveries(b.Agent,
+			func(v *Delivery) bool { return v.Launch == l.N && v.State == checkpoints.DeliveryPending }) {
 			d.arrived(v.UUID)
 		}
 	}
 	return nil
 }
 
-func (d *draft) sent(b Sent) error {
+func (d *transition) sent(b Sent) error {
 	v := d.Deliveries[b.UUID]
 	if v == nil || v.State != checkpoints.DeliveryPending || v.Launch != b.Launch {
 		return unwelcome("delivery %s is not pending", b.UUID) // its receipt may have been faster
@@ -76,13 +78,13 @@ func (d *draft) sent(b Sent) error {
 
 // inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way may
 // begin none.
-func (d *draft) inTurn(v *Delivery, launch int) {
-	if l := d.live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now {
+func (d *transition) inTurn(v *Delivery, launch int) {
+	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now {
 		d.last(v.Agent).Turn = true
 	}
 }
 
-func (d *draft) received(b Received) error {
+func (d *transition) received(b Received) error {
 	v := d.Deliveries[b.UUID]
 	if v == nil || !undelivered(v) {
 		return unwelcome("delivery %s does not wait for a receipt", b.UUID)
@@ -110,23 +112,23 @@ func (d *draft) received(b Received) error {
 }
 
 // arrived marks a delivery, and the answers that it carried, as delivered.
-func (d *draft) arrived(id string) {
+func (d *transition) arrived(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDelivered
 	for _, g := range v.Groups {
-		for _, q := range d.group(g) {
+		for _, q := range d.Group(g) {
 			if q.State == checkpoints.QuestionAnswered {
 				d.question(q.ID).State = checkpoints.QuestionDelivered
 			}
 		}
 	}
 	if len(v.Groups) > 0 || v.Now {
-		d.agent(v.Agent).SentOn = false // a person has spoken: what was asked of it before is settled
+		d.agent(v.Agent).ReportRequested = false // a person has spoken: what was asked of it before is settled
 	}
 }
 
 // drop gives a delivery up. The answers and messages that it carried are said in another way.
-func (d *draft) drop(id string) {
+func (d *transition) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
 	d.sayAgain(v.Agent, v.Messages)
@@ -134,13 +136,13 @@ func (d *draft) drop(id string) {
 		d.question(v.Grant).GrantSpent = false
 	}
 	for _, g := range v.Groups {
-		for _, q := range d.group(g) {
+		for _, q := range d.Group(g) {
 			d.question(q.ID).Delivering = false
 		}
 	}
 }
 
-func (d *draft) confirmed(b Confirmed) error {
+func (d *transition) confirmed(b Confirmed) error {
 	v := d.Deliveries[b.UUID]
 	if v == nil || !waitsForReceipt(v) {
 		return unwelcome("delivery %s is settled", b.UUID)
@@ -159,15 +161,15 @@ func (d *draft) confirmed(b Confirmed) error {
 }
 
 // end decides that the agent's process goes. What was decided first holds.
-func (d *draft) end(agent, how, reason string) {
-	if l := d.live(agent); l != nil && l.End == "" {
+func (d *transition) end(agent, how, reason string) {
+	if l := d.Live(agent); l != nil && l.End == "" {
 		l = d.last(agent)
 		l.End, l.EndReason = how, reason
 	}
 }
 
 // fail decides that the agent has failed, with or without a process.
-func (d *draft) fail(agent, fault, reason string) {
+func (d *transition) fail(agent, fault, reason string) {
 	a := d.agent(agent)
 	a.Fault, a.FaultReason = fault, reason
 	d.end(agent, endFail, reason)
@@ -178,20 +180,21 @@ func backoff(n int) time.Duration {
 	return min(time.Second<<(2*min(n-1, 8)), 5*time.Minute)
 }
 
-func (d *draft) ended(b Ended, at time.Time) error {
+func (d *transition) ended(b Ended, at time.Time) error {
 	if _, err := d.current(b.Agent, b.Launch); err != nil {
 		return err
 	}
 	l, a := d.last(b.Agent), d.agent(b.Agent)
 	d.broken(a, l, b)
-	waited := len(d.open(a.ID)) > 0 || d.execs() && d.answered(a.ID) // before answers that it has read count as unread again
+	waited := len(d.Open(a.ID)) > 0 || d.Execs() &&
+		d.answered(a.ID) // before answers that it has read count as unread again
 	switch {
-	case !d.execs():
-		d.doubt(a.ID, l, b.Failure.Kind == procs.Crashed)
+	case !d.Execs():
+		d.markUncertain(a.ID, l, b.Failure.Kind == procs.Crashed)
 	case l.End != "" || b.Failure.Kind != "":
-		d.untell(a.ID, l)
+		d.retract(a.ID, l)
 	}
-	if d.execs() && l.End == "" && b.Failure.Kind != procs.NotStarted {
+	if d.Execs() && l.End == "" && b.Failure.Kind != procs.NotStarted {
 		l.Turn = false
 		l.Turns++
 	}
@@ -199,17 +202,17 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	d.clientsGone(a.ID, at)
 	if turn {
 		d.unseen(a.ID, checkpoints.Turn{Launch: l.N, Before: l.Turns}, at)
-		a.SentOn = false // the turn in which it was to report has been cut short
+		a.ReportRequested = false // the turn in which it was to report has been cut short
 	}
 	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, b.Outcome, false, nil
 	a.HoldUntil = nil
-	lost := len(alive(l)) > 0 || l.TurnDue || d.reads(l)
-	l.Background, l.WakeUps, l.Besides, l.Replies = nil, nil, false, nil
-	l.TurnDue, l.LetGo, l.Untold = false, false, false
+	lost := len(Alive(l)) > 0 || l.TurnDue || d.reads(l)
+	l.Background, l.WakeUps, l.BusyElsewhere, l.Replies = nil, nil, false, nil
+	l.TurnDue, l.StopAllowed, l.BackgroundEndUnreported = false, false, false
 	a.GoOn = a.GoOn || turn || lost
 
 	switch {
-	case end == endFinish:
+	case end == EndFinish:
 		a.GoOn = false
 	case end == endFail:
 		// The fault was set when it was decided.
@@ -233,31 +236,32 @@ func (d *draft) ended(b Ended, at time.Time) error {
 	return nil
 }
 
-// reads tells whether a prompt is on its way to the process of a launch, whose turn may not have begun: a turn that the CLI began
+// reads reports whether a prompt is on its way to the process of a launch, whose turn may not have begun: a turn that the CLI began
 // by itself may have come between.
-func (d *draft) reads(l *Launch) bool {
-	return !d.execs() && len(d.deliveries(l.Agent, func(v *Delivery) bool { return v.Launch == l.N && v.Tool == nil && undelivered(v) })) > 0
+func (d *transition) reads(l *Launch) bool {
+	return !d.Execs() && len(d.FindDeliveries(l.Agent,
+		func(v *Delivery) bool { return v.Launch == l.N && v.Tool == nil && undelivered(v) })) > 0
 }
 
-// answered tells whether a person has answered what the agent has not read yet.
-func (d *draft) answered(agent string) bool {
-	return len(d.questionsOf(agent, func(q *Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
+// answered reports whether a person has answered what the agent has not read yet.
+func (d *transition) answered(agent string) bool {
+	return len(d.FindQuestionsOf(agent, func(q *Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
 }
 
-// doubt makes the transcript decide on what was said last to a launch that has ended. A pending delivery may have been
+// markUncertain makes the transcript decide on what was said last to a launch that has ended. A pending delivery may have been
 // written all the same. And the CLI writes its transcript up to 100 ms late: killed within that time, it forgets what
 // it has already confirmed. That may happen while we end it ourselves, too.
-func (d *draft) doubt(agent string, l *Launch, crashed bool) {
+func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	a := d.agent(agent)
-	killed := (crashed || l.End == "" || l.End == endRecover) && (l.Turn || a.Report == nil)
-	for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+	killed := (crashed || l.End == "" || l.End == EndRecover) && (l.Turn || a.Report == nil)
+	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
 			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
 	}) {
 		a.GoOn = a.GoOn || v.State == checkpoints.DeliveryPending
 		d.delivery(v.UUID).State = checkpoints.DeliverySent
 		for _, g := range v.Groups {
-			for _, q := range d.group(g) {
+			for _, q := range d.Group(g) {
 				if q.State == checkpoints.QuestionDelivered {
 					d.question(q.ID).State = checkpoints.QuestionAnswered
 				}
@@ -266,21 +270,21 @@ func (d *draft) doubt(agent string, l *Launch, crashed bool) {
 	}
 }
 
-// untell takes back that answers were delivered to a command that has not come to its end: it remembers nothing, so they are
+// retract takes back that answers were delivered to a command that has not come to its end: it remembers nothing, so they are
 // said again to its next process. One that asks again is given the answers to that instead.
-func (d *draft) untell(agent string, l *Launch) {
-	if asked := d.questionsOf(agent, func(q *Question) bool {
+func (d *transition) retract(agent string, l *Launch) {
+	if asked := d.FindQuestionsOf(agent, func(q *Question) bool {
 		waits := q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering
 		return waits && l.StartedAt != nil && !q.AskedAt.Before(*l.StartedAt)
 	}); len(asked) > 0 {
 		return
 	}
-	for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		return v.Launch == l.N && v.State == checkpoints.DeliveryDelivered && len(v.Groups) > 0
 	}) {
 		d.drop(v.UUID)
 		for _, g := range v.Groups {
-			for _, q := range d.group(g) {
+			for _, q := range d.Group(g) {
 				if q.State == checkpoints.QuestionDelivered {
 					d.question(q.ID).State = checkpoints.QuestionAnswered
 				}
@@ -290,19 +294,19 @@ func (d *draft) untell(agent string, l *Launch) {
 }
 
 // abandon gives up what was sent to a session that is gone: it is said again in the next one.
-func (d *draft) abandon(a *Agent) {
-	for _, v := range d.deliveries(a.ID, undelivered) {
+func (d *transition) abandon(a *Agent) {
+	for _, v := range d.FindDeliveries(a.ID, undelivered) {
 		d.drop(v.UUID)
 	}
 }
 
 // failure decides what a failure of a launch or turn means: another try, or the end.
-func (d *draft) failure(a *Agent, f procs.Failure, at time.Time) {
+func (d *transition) failure(a *Agent, f procs.Failure, at time.Time) {
 	a.Failures++
 	if f.Passing && a.Failures <= d.Config.Retries {
 		due := at.Add(backoff(a.Failures))
 		a.NotBefore, a.GoOn = &due, true
-		if l := d.launch(a.ID); l.State == checkpoints.LaunchEnded {
+		if l := d.Launch(a.ID); l.State == checkpoints.LaunchEnded {
 			d.last(a.ID).EndReason = f.Reason
 		}
 		d.end(a.ID, endRetry, f.Reason)
@@ -310,7 +314,7 @@ func (d *draft) failure(a *Agent, f procs.Failure, at time.Time) {
 	}
 	reason := f.Reason
 	if f.Passing && d.Config.Retries > 0 {
-		reason += " (after " + plural(d.Config.Retries, "retry", "retries") + ")"
+		reason += " (after " + text.Plural(d.Config.Retries, "retry", "retries") + ")"
 	}
 	d.fail(a.ID, string(f.Kind), reason)
 }

@@ -12,28 +12,29 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
-func (d *draft) turnBegun(b TurnBegun) error {
+func (d *transition) turnBegun(b TurnBegun) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
-		l.Turn, l.Heard, l.TurnDue, l.LetGo, l.Untold, l.Excused, l.Version = true, true, false, false, false, false, b.Version
+		l.Turn, l.Begun, l.TurnDue, l.StopAllowed, l.BackgroundEndUnreported, l.ReportWaived, l.Version = true, true, false, false, false, false, b.Version
 	})
 }
 
-func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
+func (d *transition) turnEnded(b TurnEnded, at time.Time) error {
 	if _, err := d.current(b.Agent, b.Launch); err != nil {
 		return err
 	}
 	l, a := d.last(b.Agent), d.agent(b.Agent)
 	d.billed(a, l, b)
-	if d.execs() {
+	if d.Execs() {
 		return nil // its turn ends with the process, whose exit tells how
 	}
-	l.TurnDue = l.TurnDue || l.Untold
+	l.TurnDue = l.TurnDue || l.BackgroundEndUnreported
 	if len(l.Background) == 0 {
 		d.clientsGone(a.ID, at)
 	}
-	l.Turn, l.LetGo, l.Untold, l.Gate = false, false, false, nil
+	l.Turn, l.StopAllowed, l.BackgroundEndUnreported, l.Gate = false, false, false, nil
 	if endsByItself(b.Failure) {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (d *draft) turnEnded(b TurnEnded, at time.Time) error {
 		a.GoOn = true
 		d.end(a.ID, endBudget, b.Failure.Reason)
 	case l.End != "":
-	case isLimit(b.Failure):
+	case IsLimit(b.Failure):
 		d.rejected(a, b.Failure.Reason, b.Resets, at)
 	default:
 		d.failure(a, b.Failure, at)
@@ -58,29 +59,30 @@ func endsByItself(f procs.Failure) bool {
 	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
 }
 
-func (d *draft) gateAsked(b GateAsked, at time.Time) error {
+func (d *transition) gateAsked(b GateAsked, at time.Time) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
 		l.Background, l.WakeUps, l.Transcript = b.Background, b.WakeUps, b.Transcript
 		l.Gate = &checkpoints.Gate{Request: b.Request}
-		l.LetGo, l.Untold = true, b.Untold
+		l.StopAllowed, l.BackgroundEndUnreported = true, b.Untold
 		if len(b.Background) == 0 {
 			d.clientsGone(b.Agent, at)
 		}
 		a := d.Agents[b.Agent]
-		if b.Report || b.Ask || a.Report != nil || a.SentOn || a.StopWanted != "" || l.End != "" || len(b.Background)+len(b.WakeUps) > 0 {
+		if b.Report || b.Ask || a.Report != nil || a.ReportRequested || a.StopWanted != "" || l.End != "" || len(b.Background)+len(b.WakeUps) > 0 {
 			return
 		}
-		undelivered := d.deliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
-		if l.Excused = len(d.waitsFor(a.ID)) > 0 || len(d.open(a.ID)) > 0 || d.preparing(a.ID) != "" || len(a.Sayings) > 0 || len(undelivered) > 0; l.Excused {
+		undelivered := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+		if l.ReportWaived = len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 || d.preparing(a.ID) != "" ||
+			len(a.Outbox) > 0 || len(undelivered) > 0; l.ReportWaived {
 			return
 		}
-		d.agent(a.ID).SentOn = true
+		d.agent(a.ID).ReportRequested = true
 		l.Gate.Block = gateReason(a.ID)
-		l.LetGo, l.Untold = false, false
+		l.StopAllowed, l.BackgroundEndUnreported = false, false
 	})
 }
 
-func (d *draft) gateReplied(b GateReplied) error {
+func (d *transition) gateReplied(b GateReplied) error {
 	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
 		if l.Gate != nil && l.Gate.Request == b.Request {
 			l.Gate = nil
@@ -88,7 +90,7 @@ func (d *draft) gateReplied(b GateReplied) error {
 	})
 }
 
-func (d *draft) heard(b Heard, at time.Time) error {
+func (d *transition) heard(b Heard, at time.Time) error {
 	if _, err := d.current(b.Agent, b.Launch); err != nil {
 		return err
 	}
@@ -96,8 +98,8 @@ func (d *draft) heard(b Heard, at time.Time) error {
 }
 
 // signal takes what an agent says of its work.
-func (d *draft) signal(agent string, n Named, at time.Time) error {
-	a, l := d.agent(agent), d.launch(agent)
+func (d *transition) signal(agent string, n Named, at time.Time) error {
+	a, l := d.agent(agent), d.Launch(agent)
 	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
 		a.Report = report(n.Signal)
@@ -121,18 +123,18 @@ func (d *draft) signal(agent string, n Named, at time.Time) error {
 }
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
-func (d *draft) ask(agent string, n Named, at time.Time) error {
+func (d *transition) ask(agent string, n Named, at time.Time) error {
 	fp := fingerprint(n.Signal)
-	if same := d.questionsOf(agent, func(q *Question) bool {
+	if same := d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Fingerprint == fp && q.Tool == nil && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
 	}); len(same) > 0 {
 		if q := same[0]; q.File != nil && q.File.Polls {
-			return d.escalate(d.group(q.Group), n)
+			return d.escalate(d.Group(q.Group), n)
 		}
 		return unwelcome("the same signal as question %s", same[0].ID)
 	}
-	doc := encode(n.Signal)
-	kind, qs := asks(n.Signal)
+	doc := text.JSON(n.Signal)
+	kind, qs := ParseQuestions(n.Signal)
 	var file *checkpoints.FileAsked
 	if n.Signal.Dialect == signals.Escalated {
 		file = &checkpoints.FileAsked{ID: n.Signal.Field("question_id")}
@@ -147,7 +149,7 @@ func (d *draft) ask(agent string, n Named, at time.Time) error {
 }
 
 // leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
-func (d *draft) leftState(q *Question, kept *checkpoints.Kept) {
+func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
 	switch {
 	case kept == nil:
 	case kept.Copy != "":
@@ -167,17 +169,17 @@ func fingerprint(s signals.Signal) string {
 }
 
 // stoppedComplete takes a stop that says the work is complete: without a report it is not, and one is asked for, once.
-func (d *draft) stoppedComplete(a *Agent, l *Launch, at time.Time) error {
-	if a.Report != nil || a.SentOn || d.execs() {
+func (d *transition) stoppedComplete(a *Agent, l *Launch, at time.Time) error {
+	if a.Report != nil || a.ReportRequested || d.Execs() {
 		return unwelcome("the work of %s is known to be complete", a.ID)
 	}
-	a.SentOn = true
+	a.ReportRequested = true
 	wantReport(a, l, "You stopped because the work is complete.", at)
 	return nil
 }
 
 // surveyed takes what was found of a launch that has ended, and hears what was not heard of it.
-func (d *draft) surveyed(b Surveyed, at time.Time) error {
+func (d *transition) surveyed(b Surveyed, at time.Time) error {
 	a := d.agent(b.Agent)
 	a.Checkpoint = b.Checkpoint
 	if err := d.onEnded(b.Agent, b.Launch, func(l *Launch) { l.Surveyed = true }); err != nil {
@@ -199,7 +201,7 @@ func (d *draft) surveyed(b Surveyed, at time.Time) error {
 	return nil
 }
 
-func (d *draft) asked(b Asked, at time.Time) error {
+func (d *transition) asked(b Asked, at time.Time) error {
 	l, err := d.current(b.Agent, b.Launch)
 	if err != nil {
 		return err
@@ -207,7 +209,7 @@ func (d *draft) asked(b Asked, at time.Time) error {
 	if d.knowsRequest(l, b.Call.Request) {
 		return unwelcome("request %s again", b.Call.Request)
 	}
-	fp := fingerprintOf(b.Call)
+	fp := FingerprintOf(b.Call)
 	if v, ok := d.unasked(b, l, fp); ok {
 		d.begin(d.agent(b.Agent), l, v, at)
 		return nil
@@ -220,43 +222,43 @@ func (d *draft) asked(b Asked, at time.Time) error {
 }
 
 // unasked gives what a call is answered that nobody is asked about; not ok if a person is.
-func (d *draft) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
+func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
 	call := b.Call
 	answer := func(why string, r json.RawMessage) (delivering, bool) {
 		return delivering{key: fmt.Sprintf("%s %d %s", why, l.N, call.Request), tool: &call, reply: r}, true
 	}
 	switch {
 	case b.Refused != "":
-		return answer("refused", encode(reply{Behavior: deny, Message: b.Refused}))
+		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
 	case b.Kind != checkpoints.AskPermission:
 		return v, false
 	case d.Config.Permissions == DenyPermissions:
-		return answer("denied", encode(reply{Behavior: deny, Message: permissionsDenied}))
+		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: permissionsDenied}))
 	}
 	if g := d.grant(b.Agent, fingerprint, b.Rule); g != nil {
 		d.question(g.ID).GrantSpent = true
 		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g})}, true
 	}
 	if d.permitted(b.Rule, b.Agent) != "" {
-		return answer("by rule", encode(reply{Behavior: allow, UpdatedInput: call.Input}))
+		return answer("by rule", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	}
 	return v, false
 }
 
-// fingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
-func fingerprintOf(call checkpoints.ToolCall) string {
+// FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
+func FingerprintOf(call checkpoints.ToolCall) string {
 	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
 }
 
 // grant finds a permission that was given after its call was gone, for exactly this tool and input, and of which the
 // agent was told. It is good for one call: without it a parked agent would ask for ever. The rule differs where the path has
 // become a link, or one no more, and leads to another file than the person has seen.
-func (d *draft) grant(agent, fingerprint, rule string) *Question {
-	for _, q := range d.questionsOf(agent, func(q *Question) bool {
+func (d *transition) grant(agent, fingerprint, rule string) *Question {
+	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Rule == rule &&
 			allowed(q) && !q.GrantSpent
 	}) {
-		for _, v := range d.deliveries(agent, func(v *Delivery) bool {
+		for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
 		}) {
 			if v.Tool == nil && slices.Contains(v.Groups, q.Group) {
@@ -267,8 +269,9 @@ func (d *draft) grant(agent, fingerprint, rule string) *Question {
 	return nil
 }
 
-// openQuestions makes the questions of one signal or call, and answers those that were answered in advance.
-func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []signals.Question, n Naming, at time.Time, more func(*Question)) {
+// OpenQuestions makes the questions of one signal or call, and answers those that were answered in advance.
+func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, qs []signals.Question, n Naming,
+	at time.Time, more func(*Question)) {
 	if len(qs) == 0 || len(n.IDs) < len(qs) {
 		panic(fmt.Sprintf("supervisor: %d ids for %d questions", len(n.IDs), len(qs)))
 	}
@@ -276,9 +279,9 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 	copy(presets, n.Presets)
 	var later source
 	for i, asked := range qs {
-		q := newQuestion(kind, asked)
+		q := NewQuestion(kind, asked)
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, at
-		q.Who = d.who(agent)
+		q.Who = d.Who(agent)
 		more(q)
 		if i > 0 {
 			later.of(q)
@@ -287,9 +290,9 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 		}
 		d.addQuestion(q)
 	}
-	for _, q := range d.group(group) {
+	for _, q := range d.Group(group) {
 		if p := presets[q.Index]; p.Value != "" {
-			d.answer(Note{Question: q.ID, Value: p.Value, By: p.by(), At: at})
+			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: at})
 		} else if as := d.answeredLike(q); as != nil {
 			d.answerLike(q, as)
 		} else if d.Config.Policy == Fail {
@@ -300,18 +303,18 @@ func (d *draft) openQuestions(agent string, kind checkpoints.QuestionKind, qs []
 }
 
 // refuse fails an agent because it asks, under --on-question fail.
-func (d *draft) refuse(q *Question) {
+func (d *transition) refuse(q *Question) {
 	if q.Kind == checkpoints.AskBudget {
 		d.refuseBudget(q)
 		return
 	}
-	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+firstLine(q.Text))
+	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
 }
 
 // askCancelled takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
-func (d *draft) askCancelled(b AskCancelled) error {
+func (d *transition) askCancelled(b AskCancelled) error {
 	found := false
-	for _, q := range d.questionsOf(b.Agent, func(q *Question) bool {
+	for _, q := range d.FindQuestionsOf(b.Agent, func(q *Question) bool {
 		return q.Tool != nil && q.Tool.Launch == b.Launch && q.Tool.Request == b.Request
 	}) {
 		switch q.State {
@@ -326,13 +329,13 @@ func (d *draft) askCancelled(b AskCancelled) error {
 		}
 		found = true
 	}
-	for _, v := range d.deliveries(b.Agent, func(v *Delivery) bool {
+	for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
 		return v.Tool != nil && v.Tool.Launch == b.Launch && v.Tool.Request == b.Request && undelivered(v)
 	}) {
 		d.drop(v.UUID)
 		found = true
 	}
-	if l := d.live(b.Agent); l != nil && l.N == b.Launch && replyAt(l, b.Request) >= 0 {
+	if l := d.Live(b.Agent); l != nil && l.N == b.Launch && ReplyAt(l, b.Request) >= 0 {
 		d.forget(d.last(b.Agent), b.Request)
 		found = true
 	}

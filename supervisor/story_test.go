@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,25 +16,26 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
-// A story drives Step and Plan as an engine would, with the test in the place of the world. Every event passes through
+// A Story drives Step and Plan as an engine would, with the test in the place of the world. Every event passes through
 // its written form, and at the end the history is folded and must give the records.
-type story struct {
-	t      *testing.T
-	state  State
-	at     time.Time
-	events []Event
+type Story struct {
+	T      *testing.T
+	State  State
+	At     time.Time
+	Events []Event
 }
 
 const (
-	root  = "a-rootrootroot"
-	runID = "r-storyrun"
+	Root  = "a-rootrootroot"
+	RunID = "r-storyrun"
 )
 
-// begin tells a story up to the first turn under way.
-func begin(t *testing.T, change func(*Config)) *story {
-	s := &story{t: t, at: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+// Begin tells a story up to the first turn under way.
+func Begin(t *testing.T, change func(*Config)) *Story {
+	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	cfg := Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, Retries: 2}
 	policy := Ask
 	if change != nil {
@@ -42,136 +44,136 @@ func begin(t *testing.T, change func(*Config)) *story {
 			policy = cfg.OnQuestion
 		}
 	}
-	s.do(Created{Run: runID, Cwd: "/work", Agent: root, Task: "Choose a database", Config: cfg})
-	s.do(Opened{PID: 1, Bell: "/tmp/bell", Policy: policy})
-	s.launches(1)
+	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: cfg})
+	s.Do(Opened{PID: 1, Bell: "/tmp/bell", Policy: policy})
+	s.Launches(1)
 	t.Cleanup(s.folds)
 	return s
 }
 
-// launches plays the start of launch n until the agent reads its prompt.
-func (s *story) launches(n int) {
-	s.t.Helper()
+// Launches plays the start of launch n until the agent reads its prompt.
+func (s *Story) Launches(n int) {
+	s.T.Helper()
 	s.plans("launch a-rootrootroot " + string(rune('0'+n)))
-	s.do(Started{Agent: root, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
-	s.delivers(n)
-	s.do(TurnBegun{Agent: root, Launch: n})
+	s.Do(Started{Agent: Root, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
+	s.Delivers(n)
+	s.Do(TurnBegun{Agent: Root, Launch: n})
 }
 
-// delivers plays the delivery of the one prompt that is planned, up to its start, and gives it.
-func (s *story) delivers(n int) *Delivery {
-	s.t.Helper()
-	for _, e := range Plan(s.state) {
+// Delivers plays the delivery of the one prompt that is planned, up to its start, and gives it.
+func (s *Story) Delivers(n int) *Delivery {
+	s.T.Helper()
+	for _, e := range Plan(s.State) {
 		if e.Do == DoDeliver {
-			d := s.state.Deliveries[e.Delivery]
-			s.do(Sent{UUID: d.UUID, Launch: n})
+			d := s.State.Deliveries[e.Delivery]
+			s.Do(Sent{UUID: d.UUID, Launch: n})
 			if d.Tool == nil {
-				s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
+				s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 			}
 			return d
 		}
 	}
-	s.t.Fatalf("nothing to deliver in %v", s.keys())
+	s.T.Fatalf("nothing to deliver in %v", s.keys())
 	return nil
 }
 
-func (s *story) do(b Body) {
-	s.t.Helper()
+func (s *Story) Do(b Body) {
+	s.T.Helper()
 	if !s.try(b) {
-		s.t.Fatalf("%T was unwelcome", b)
+		s.T.Fatalf("%T was unwelcome", b)
 	}
 }
 
-// try tells whether the event was welcome.
-func (s *story) try(b Body) bool {
-	s.t.Helper()
-	s.at = s.at.Add(time.Second)
-	record, err := Event{At: s.at, Body: b}.record(runID, int64(len(s.events)+1))
+// try reports whether the event was welcome.
+func (s *Story) try(b Body) bool {
+	s.T.Helper()
+	s.At = s.At.Add(time.Second)
+	record, err := Event{At: s.At, Body: b}.Record(RunID, int64(len(s.Events)+1))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	e, err := recorded(record)
+	e, err := Recorded(record)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	if diff := cmp.Diff(b, e.Body, cmp.Comparer(bytes.Equal)); diff != "" {
-		s.t.Fatalf("%T changes when it is written and read: %s", b, diff)
+		s.T.Fatalf("%T changes when it is written and read: %s", b, diff)
 	}
-	next, err := Step(s.state, e)
+	next, err := Step(s.State, e)
 	if errors.Is(err, ErrUnwelcome) {
 		return false
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.state, s.events = next, append(s.events, e)
+	s.State, s.Events = next, append(s.Events, e)
 	return true
 }
 
 // folds checks that the records are what the history makes.
-func (s *story) folds() {
+func (s *Story) folds() {
 	var again State
-	for _, e := range s.events {
+	for _, e := range s.Events {
 		var err error
 		if again, err = Step(again, e); err != nil {
-			s.t.Errorf("folding the history: %v", err)
+			s.T.Errorf("folding the history: %v", err)
 			return
 		}
 	}
-	if diff := cmp.Diff(s.state, again, cmpopts.IgnoreUnexported(State{}), cmp.Comparer(bytes.Equal)); diff != "" {
-		s.t.Errorf("the history does not give the records (-records +history):\n%s", diff)
+	if diff := cmp.Diff(s.State, again, cmpopts.IgnoreUnexported(State{}), cmp.Comparer(bytes.Equal)); diff != "" {
+		s.T.Errorf("the history does not give the records (-records +history):\n%s", diff)
 	}
 }
 
-func (s *story) keys() []string {
+func (s *Story) keys() []string {
 	var keys []string
-	for _, e := range Plan(s.state) {
+	for _, e := range Plan(s.State) {
 		keys = append(keys, e.Key)
 	}
 	return keys
 }
 
-func (s *story) plans(key string) {
-	s.t.Helper()
+func (s *Story) plans(key string) {
+	s.T.Helper()
 	if !slices.ContainsFunc(s.keys(), func(k string) bool { return strings.HasPrefix(k, key) }) {
-		s.t.Fatalf("the plan is %q, without %q", s.keys(), key)
+		s.T.Fatalf("the plan is %q, without %q", s.keys(), key)
 	}
 }
 
-func (s *story) plansNot(key string) {
-	s.t.Helper()
+func (s *Story) plansNot(key string) {
+	s.T.Helper()
 	if slices.ContainsFunc(s.keys(), func(k string) bool { return strings.HasPrefix(k, key) }) {
-		s.t.Fatalf("the plan is %q, with %q", s.keys(), key)
+		s.T.Fatalf("the plan is %q, with %q", s.keys(), key)
 	}
 }
 
-func (s *story) is(status Status) {
-	s.t.Helper()
-	if got := s.state.Agents[root]; got.Status != status {
-		s.t.Fatalf("the agent is %s (%s), want %s", got.Status, got.Reason, status)
+func (s *Story) is(status Status) {
+	s.T.Helper()
+	if got := s.State.Agents[Root]; got.Status != status {
+		s.T.Fatalf("the agent is %s (%s), want %s", got.Status, got.Reason, status)
 	}
 }
 
-func (s *story) exits(code int) {
-	s.t.Helper()
-	if got := ExitCode(s.state.Agents[root]); got != code {
-		s.t.Fatalf("exit code %d, want %d (%s)", got, code, s.state.Agents[root].Reason)
+func (s *Story) exits(code int) {
+	s.T.Helper()
+	if got := ExitCode(s.State.Agents[Root]); got != code {
+		s.T.Fatalf("exit code %d, want %d (%s)", got, code, s.State.Agents[Root].Reason)
 	}
 }
 
-// asks lets the agent ask, by text, and the turn end.
-func (s *story) asks(id, text string) {
-	s.t.Helper()
-	s.do(s.clarification(id, text))
+// Asks lets the agent ask, by text, and the turn end.
+func (s *Story) Asks(id, text string) {
+	s.T.Helper()
+	s.Do(s.clarification(id, text))
 	s.turnEnds()
 }
 
-func (s *story) clarification(id, text string) Heard {
+func (s *Story) clarification(id, text string) Heard {
 	return Heard{
-		Agent: root, Launch: s.state.launch(root).N, Named: Named{
+		Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{
 			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
 			Signal: signals.Signal{
-				Kind: signals.Clarification, Dialect: signals.Block, AgentID: root,
+				Kind: signals.Clarification, Dialect: signals.Block, AgentID: Root,
 				Fields:    []signals.Field{{Name: "blocked_at", Value: "the schema"}},
 				Questions: []signals.Question{{ID: "Q1", Text: text, Options: []signals.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}}},
 			},
@@ -179,60 +181,60 @@ func (s *story) clarification(id, text string) Heard {
 	}
 }
 
-func (s *story) turnEnds() {
-	s.t.Helper()
-	s.do(TurnEnded{Agent: root, Launch: s.state.launch(root).N, CostUSD: 0.01, InputTokens: 10, OutputTokens: 5})
-	for _, d := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+func (s *Story) turnEnds() {
+	s.T.Helper()
+	s.Do(TurnEnded{Agent: Root, Launch: s.State.Launch(Root).N, CostUSD: 0.01, InputTokens: 10, OutputTokens: 5})
+	for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
 }
 
-func (s *story) reports(status, deliverables string) {
-	s.t.Helper()
-	s.do(Heard{Agent: root, Launch: s.state.launch(root).N, Named: Named{Signal: signals.Signal{
-		Kind: signals.Completion, AgentID: root, Fields: []signals.Field{
+func (s *Story) reports(status, deliverables string) {
+	s.T.Helper()
+	s.Do(Heard{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: signals.Signal{
+		Kind: signals.Completion, AgentID: Root, Fields: []signals.Field{
 			{Name: "status", Value: status}, {Name: "summary", Value: "Chose it."}, {Name: "deliverables", Value: deliverables},
 		},
 	}}})
 }
 
-func (s *story) answers(id, value string) {
-	s.t.Helper()
-	s.notes(Note{Kind: noteAnswer, Question: id, Value: value})
+func (s *Story) Answers(id, value string) {
+	s.T.Helper()
+	s.Notes(InboxEntry{Kind: EntryAnswer, Question: id, Value: value})
 }
 
-// notes leaves notes in the inbox.
-func (s *story) notes(notes ...Note) {
-	s.t.Helper()
+// Notes leaves notes in the inbox.
+func (s *Story) Notes(notes ...InboxEntry) {
+	s.T.Helper()
 	for i := range notes {
-		notes[i].By, notes[i].At, notes[i].Seq = "a test", s.at, s.state.Taken+int64(i)+1
+		notes[i].By, notes[i].At, notes[i].Seq = "a test", s.At, s.State.Taken+int64(i)+1
 	}
-	s.do(Noted{Notes: notes})
+	s.Do(InboxRead{Notes: notes})
 }
 
-// ends lets the process end as it was told to.
-func (s *story) ends() {
-	s.t.Helper()
-	l := s.state.launch(root)
-	s.plans("end " + root)
-	s.do(Ended{Agent: root, Launch: l.N, Outcome: "exit 0"})
+// Ends lets the process end as it was told to.
+func (s *Story) Ends() {
+	s.T.Helper()
+	l := s.State.Launch(Root)
+	s.plans("end " + Root)
+	s.Do(Ended{Agent: Root, Launch: l.N, Outcome: "exit 0"})
 }
 
 // dies lets the process end by itself.
-func (s *story) dies(f procs.Failure) {
-	s.t.Helper()
-	s.do(Ended{Agent: root, Launch: s.state.launch(root).N, Outcome: "ended by SIGKILL", Failure: f})
+func (s *Story) dies(f procs.Failure) {
+	s.T.Helper()
+	s.Do(Ended{Agent: Root, Launch: s.State.Launch(Root).N, Outcome: "ended by SIGKILL", Failure: f})
 }
 
-// rests plays what follows the end of a launch before anything is said again.
-func (s *story) rests(found bool) {
-	s.t.Helper()
-	for _, e := range Plan(s.state) {
+// Rests plays what follows the end of a launch before anything is said again.
+func (s *Story) Rests(found bool) {
+	s.T.Helper()
+	for _, e := range Plan(s.State) {
 		switch e.Do {
 		case DoConfirm:
-			s.do(Confirmed{UUID: e.Delivery, Found: found})
+			s.Do(Confirmed{UUID: e.Delivery, Found: found})
 		case DoSurvey:
-			s.do(Surveyed{Agent: root, Launch: e.Launch, Checkpoint: "Files you wrote: schema.sql"})
+			s.Do(Surveyed{Agent: Root, Launch: e.Launch, Checkpoint: "Files you wrote: schema.sql"})
 		}
 	}
 }
@@ -242,21 +244,22 @@ func crash() procs.Failure {
 }
 
 // prompts gives the texts that were delivered to the agent, without the dropped ones.
-func (s *story) prompts() []string {
+func (s *Story) prompts() []string {
 	var texts []string
-	for _, d := range s.state.deliveries(root, func(d *Delivery) bool { return d.State == checkpoints.DeliveryDelivered && d.Tool == nil }) {
+	for _, d := range s.State.FindDeliveries(Root,
+		func(d *Delivery) bool { return d.State == checkpoints.DeliveryDelivered && d.Tool == nil }) {
 		texts = append(texts, d.Text)
 	}
 	return texts
 }
 
-func raw(v any) json.RawMessage { return encode(v) }
+func raw(v any) json.RawMessage { return text.JSON(v) }
 
-func parseAny(t *testing.T, doc json.RawMessage) any {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal(doc, &v); err != nil {
-		t.Fatal(err)
-	}
-	return v
+// withAgent gives a state with another record of an agent.
+func withAgent(s State, id string, change func(*Agent)) State {
+	a := *s.Agents[id]
+	change(&a)
+	s.Agents = maps.Clone(s.Agents)
+	s.Agents[id] = &a
+	return s
 }

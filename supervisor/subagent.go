@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what becomes of a subagent that has asked a person when its process has ended before its work. The subagent has
@@ -15,62 +16,18 @@ import (
 // had its answer, and revives the subagent with its work, or, where the release cannot do that or the conversation is a new one,
 // gives its task again. Left alone, the main conversation would begin that task anew, and a person be asked again.
 
-// askedIn gives the first questions of the calls in which subagents have asked in a launch.
-func (s State) askedIn(l *Launch) []*Question {
-	return s.questionsOf(l.Agent, func(q *Question) bool {
+// AskedIn gives the first questions of the calls in which subagents have asked in a launch.
+func (s State) AskedIn(l *Launch) []*Question {
+	return s.FindQuestionsOf(l.Agent, func(q *Question) bool {
 		return q.Index == 0 && q.Tool != nil && q.Tool.From != nil && q.Tool.Launch == l.N &&
 			q.State != checkpoints.QuestionWithdrawn
 	})
 }
 
-// lookUp reads in a transcript which subagents had made calls, what they had done before, and whether they had come to their end.
-func lookUp(transcript string, asked []*Question) (map[string]checkpoints.Subagent, error) {
-	found := map[string]checkpoints.Subagent{}
-	for _, q := range asked {
-		sub := *q.Tool.From
-		var w work
-		spoke := false // last of all: it ends with a text
-		id, err := procs.SubagentSaid(transcript, q.Tool.ToolUse, func(m procs.Message) {
-			_, spoke = m.(procs.Text)
-			switch m := m.(type) {
-			case procs.Text:
-				w.addBlock(contentBlock{Type: "text", Text: m.Text}, true)
-			case procs.ToolUse:
-				w.addBlock(contentBlock{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
-			}
-		})
-		if err != nil {
-			return found, err
-		}
-		_, returned, err := procs.AnsweredIn(transcript, sub.ToolUse)
-		if err != nil {
-			return found, err
-		}
-		sub.Interrupted = !spoke || !returned
-		if id != "" {
-			sub.ID = id
-		}
-		sub.Done = w.bySubagent()
-		found[q.ID] = sub
-	}
-	return found, nil
-}
-
-// bySubagent tells the work of a subagent to who has it done again.
-func (w work) bySubagent() string {
-	var b strings.Builder
-	tellList(&b, "Files that it wrote:", w.files, maxSurveyFiles)
-	tellList(&b, "Commands that it ran, the last ones:", w.commands, maxSurveyCommands)
-	if said := w.lastSaid(); said != "" {
-		fmt.Fprintf(&b, "The last thing that it said:\n%s\n", said)
-	}
-	return strings.TrimSpace(b.String())
-}
-
 // lookedUp takes what was found of subagents that waited.
-func (d *draft) lookedUp(found map[string]checkpoints.Subagent) {
+func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
 	for id, sub := range found {
-		for _, q := range d.group(id) {
+		for _, q := range d.Group(id) {
 			call := *q.Tool
 			call.From = &sub
 			d.question(q.ID).Tool = &call
@@ -80,21 +37,21 @@ func (d *draft) lookedUp(found map[string]checkpoints.Subagent) {
 
 // sayInterrupted has an agent told, before its next launch, of its subagents that had their answers and were interrupted at
 // their work.
-func (d *draft) sayInterrupted(a *Agent, at time.Time) {
-	for _, q := range d.questionsOf(a.ID, func(q *Question) bool {
+func (d *transition) sayInterrupted(a *Agent, at time.Time) {
+	for _, q := range d.FindQuestionsOf(a.ID, func(q *Question) bool {
 		return q.Index == 0 && interrupted(q) && q.State == checkpoints.QuestionDelivered
 	}) {
-		toSay(a, checkpoints.Saying{Key: "interrupted " + q.Group, Group: q.Group, At: at})
+		enqueue(a, checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: at})
 	}
 }
 
-// interrupted tells whether a question came from a subagent of whose interruption nobody has been told.
+// interrupted reports whether a question came from a subagent of whose interruption nobody has been told.
 func interrupted(q *Question) bool {
 	return q.Tool != nil && q.Tool.From != nil && q.Tool.From.Interrupted
 }
 
 // toldInterrupted takes note that the agent is being told of the interruption of a subagent.
-func (d *draft) toldInterrupted(group []*Question) {
+func (d *transition) toldInterrupted(group []*Question) {
 	for _, q := range group {
 		if interrupted(q) {
 			call, sub := *q.Tool, *q.Tool.From
@@ -112,7 +69,7 @@ func fromSubagent(group []*Question) *checkpoints.Subagent {
 	return group[0].Tool.From
 }
 
-// revives tells whether subagents of the agent can be revived in its next launch.
+// revives reports whether subagents of the agent can be revived in its next launch.
 func (s State) revives(agent string, l *Launch) bool {
 	for _, before := range slices.Backward(s.Launches[agent]) {
 		if before.Version != "" {
@@ -185,12 +142,13 @@ func (s State) forSubagent(group []*Question) string {
 		if allowed(first) {
 			decided = "The person allows it, once and exactly so: make the call again, unchanged, if it is still needed."
 		}
-		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name, preview(first.Tool.Input), decided)
+		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
+			text.Preview(first.Tool.Input), decided)
 	case checkpoints.AskBlocker:
-		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, signalOf(first), s.commandOf(first)))
+		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.commandOf(first)))
 	default:
 		for _, q := range group {
-			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, answerOf(q))
+			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
 		}
 	}
 	return b.String()

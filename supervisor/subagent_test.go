@@ -9,26 +9,27 @@ import (
 )
 
 // parks begins a story in which a subagent asks and the process is parked, on a release.
-func parks(t *testing.T, version string) *story {
-	s := begin(t, func(c *Config) { c.Hold = 0 })
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: version})
+func parks(t *testing.T, version string) *Story {
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
 	from := &checkpoints.Subagent{ToolUse: "toolu_agent", Type: "general-purpose", Task: "look at the schema", Prompt: "Look at the schema, then decide.", Depth: 1}
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"},{"text":"And which?"}]}`, from, "q-1", "q-2")
-	s.ends()
+	s.Ends()
 	s.plans("survey")
 	looked := *from
 	looked.ID, looked.Done = "sub1", "Files that it wrote:\n- schema.sql"
-	s.do(Surveyed{Agent: root, Launch: 1, Checkpoint: "some work", Subagents: map[string]checkpoints.Subagent{"q-1": looked}})
-	s.do(Confirmed{UUID: s.state.deliveries(root, waitsForReceipt)[0].UUID, Found: true})
+	s.Do(Surveyed{Agent: Root, Launch: 1, Checkpoint: "some work",
+		Subagents: map[string]checkpoints.Subagent{"q-1": looked}})
+	s.Do(Confirmed{UUID: s.State.FindDeliveries(Root, waitsForReceipt)[0].UUID, Found: true})
 	s.is(checkpoints.Parked)
 	return s
 }
 
 func TestAParkedSubagentIsRevivedWithItsAnswers(t *testing.T) {
 	s := parks(t, "2.1.329")
-	s.answers("q-1", "this one")
+	s.Answers("q-1", "this one")
 	s.is(checkpoints.Parked)
-	s.answers("q-2", "that one")
+	s.Answers("q-2", "that one")
 	text := s.delivered(2)
 	for _, want := range []string{"sub1 (look at the schema)", "A1: this one", "A2: that one", `to "sub1"`, "SendMessage"} {
 		if !strings.Contains(text, want) {
@@ -41,15 +42,15 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 	for name, tell := range map[string]func() string{
 		"by the release": func() string {
 			s := parks(t, "2.1.7")
-			s.answers("q-1", "this one")
-			s.answers("q-2", "that one")
+			s.Answers("q-1", "this one")
+			s.Answers("q-2", "that one")
 			return s.delivered(2)
 		},
 		"in a new conversation": func() string {
 			s := parks(t, "2.1.329")
-			l := &Launch{Agent: root, N: 2} // and no --resume
-			sub := s.state.Questions["q-1"].Tool.From
-			return s.state.subagentAnswered(sub, [][]*Question{s.state.group("q-1")}, s.state.revives(root, l))
+			l := &Launch{Agent: Root, N: 2} // and no --resume
+			sub := s.State.Questions["q-1"].Tool.From
+			return s.State.subagentAnswered(sub, [][]*Question{s.State.Group("q-1")}, s.State.revives(Root, l))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,21 +71,21 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 }
 
 func TestWhatOneSubagentAskedInSeveralCallsIsToldItOnce(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Hold = 0 })
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: "2.1.329"})
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 	one := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
 	two := &checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}
-	s.do(Besides{Agent: root, Launch: 1, AtWork: true})
+	s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, one, "q-1")
 	s.calls("r2", "ask_user", `{"questions":[{"text":"Other?"}]}`, two, "q-2")
 	s.calls("r3", "stop_work", `{"blocker_type":"error","details":"No disk"}`, one, "q-3")
-	s.do(Besides{Agent: root, Launch: 1})
-	s.ends()
-	s.rests(true)
-	s.answers("q-1", "a")
-	s.answers("q-2", "b")
-	s.answers("q-3", "resolved: freed some")
-	s.do(Prepared{Question: "q-3"})
+	s.Do(BusyElsewhere{Agent: Root, Launch: 1})
+	s.Ends()
+	s.Rests(true)
+	s.Answers("q-1", "a")
+	s.Answers("q-2", "b")
+	s.Answers("q-3", "resolved: freed some")
+	s.Do(Prepared{Question: "q-3"})
 	text := s.delivered(2)
 	if n := strings.Count(text, "Call SendMessage"); n != 2 {
 		t.Errorf("%d subagents are revived:\n%s", n, text)
@@ -95,36 +96,36 @@ func TestWhatOneSubagentAskedInSeveralCallsIsToldItOnce(t *testing.T) {
 }
 
 func TestAnAnswerThatTheSubagentHasReadIsNotSaidAgain(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	from := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
 	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, from, "q-1")
-	s.answers("q-1", "a")
-	d := s.delivers(1)
-	s.do(Ended{Agent: root, Launch: 1, Outcome: "ended by SIGKILL"})
+	s.Answers("q-1", "a")
+	d := s.Delivers(1)
+	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL"})
 	s.plans("confirm " + d.UUID)
-	for _, v := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Confirmed{UUID: v.UUID, Found: true}) // its transcript has the result
+	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		s.Do(Confirmed{UUID: v.UUID, Found: true}) // its transcript has the result
 	}
-	if q := s.state.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the question is %s", q.State)
 	}
 }
 
 // cut begins a story in which a subagent has read its answer, and is killed at its work with its process.
-func cut(t *testing.T, version string) *story {
-	s := begin(t, nil)
-	s.do(TurnBegun{Agent: root, Launch: 1, Version: version})
+func cut(t *testing.T, version string) *Story {
+	s := Begin(t, nil)
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
 	from := checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Prompt: "Look at the schema.", Depth: 1}
 	s.calls("r1", "ask_user", `{"questions":[{"text":"First?"}]}`, &from, "q-1")
-	s.answers("q-1", "a")
-	s.delivers(1)
-	s.do(Ended{Agent: root, Launch: 1, Outcome: "ended by SIGKILL", Failure: crash()})
+	s.Answers("q-1", "a")
+	s.Delivers(1)
+	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL", Failure: crash()})
 	from.Interrupted, from.Done = true, "Files that it wrote:\n- schema.sql"
-	s.do(Surveyed{Agent: root, Launch: 1, Subagents: map[string]checkpoints.Subagent{"q-1": from}})
-	for _, v := range s.state.deliveries(root, waitsForReceipt) {
-		s.do(Confirmed{UUID: v.UUID, Found: true})
+	s.Do(Surveyed{Agent: Root, Launch: 1, Subagents: map[string]checkpoints.Subagent{"q-1": from}})
+	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		s.Do(Confirmed{UUID: v.UUID, Found: true})
 	}
-	s.do(RetryDue{Agent: root})
+	s.Do(RetryDue{Agent: Root})
 	return s
 }
 
@@ -140,8 +141,8 @@ func TestASubagentThatHadItsAnswerIsSentOnWithItsWork(t *testing.T) {
 		t.Errorf("it is told the answer again:\n%s", text)
 	}
 	s.dies(crash())
-	s.rests(true)
-	s.do(RetryDue{Agent: root})
+	s.Rests(true)
+	s.Do(RetryDue{Agent: Root})
 	if text := s.delivered(3); strings.Contains(text, "sub1") {
 		t.Errorf("it is told of it again:\n%s", text)
 	}
@@ -158,9 +159,9 @@ func TestWhereItCannotBeSentOnTheOneInItsPlaceIsToldTheAnswer(t *testing.T) {
 
 func TestWhatASubagentIsToldIsSaidAgainInANewConversation(t *testing.T) {
 	s := cut(t, "2.1.329")
-	s.launches(2)
+	s.Launches(2)
 	s.dies(procs.Failure{Kind: procs.SessionGone, Reason: "no conversation"})
-	s.do(Surveyed{Agent: root, Launch: 2})
+	s.Do(Surveyed{Agent: Root, Launch: 2})
 	if text := s.delivered(3); !strings.Contains(text, "A1: a") || !strings.Contains(text, "Start a subagent") {
 		t.Errorf("the agent reads:\n%s", text)
 	}
@@ -168,18 +169,18 @@ func TestWhatASubagentIsToldIsSaidAgainInANewConversation(t *testing.T) {
 
 // A process that resumes a conversation may end an empty turn of its own before it begins that of the prompt.
 func TestAPromptIsNotForgottenWhenAnotherTurnEndsBeforeItBegins(t *testing.T) {
-	s := begin(t, nil)
-	s.asks("q-1", "Which?")
-	s.answers("q-1", "SQLite")
-	for _, e := range Plan(s.state) {
+	s := Begin(t, nil)
+	s.Asks("q-1", "Which?")
+	s.Answers("q-1", "SQLite")
+	for _, e := range Plan(s.State) {
 		if e.Do == DoDeliver {
-			s.do(Sent{UUID: e.Delivery, Launch: 1})
+			s.Do(Sent{UUID: e.Delivery, Launch: 1})
 		}
 	}
-	s.do(TurnEnded{Agent: root, Launch: 1})
+	s.Do(TurnEnded{Agent: Root, Launch: 1})
 	s.dies(crash())
-	s.rests(true)
-	s.do(RetryDue{Agent: root})
+	s.Rests(true)
+	s.Do(RetryDue{Agent: Root})
 	if text := s.delivered(2); !strings.Contains(text, "## GO ON") {
 		t.Errorf("the agent reads:\n%s", text)
 	}

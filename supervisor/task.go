@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,11 +80,11 @@ func CheckPermissions(p Permissions) error {
 	return nil
 }
 
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
+var modelName = lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
 
 // CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude knows.
 func CheckModel(name string) error {
-	if !modelName.MatchString(name) {
+	if !modelName().MatchString(name) {
 		return fmt.Errorf("takes the name of a model, such as opus, not %q", name)
 	}
 	return nil
@@ -94,14 +93,14 @@ func CheckModel(name string) error {
 // CheckAgentType tells why name cannot be handed on to claude as that of a kind of agent. Whether there is such a kind, claude
 // knows.
 func CheckAgentType(name string) error {
-	if !modelName.MatchString(name) {
+	if !modelName().MatchString(name) {
 		return fmt.Errorf("takes the name of a kind of agent, such as code-reviewer, not %q", name)
 	}
 	return nil
 }
 
-// due gives the files that have to be on disk when an agent is done: those that its task names, then those of its report.
-func due(a *Agent) []string {
+// Due gives the files that have to be on disk when an agent is done: those that its task names, then those of its report.
+func Due(a *Agent) []string {
 	named := slices.Concat(files(a.Deliverables), a.Report.Files)
 	var once []string
 	for _, path := range named {
@@ -112,9 +111,9 @@ func due(a *Agent) []string {
 	return once
 }
 
-// writable tells whether a question of this kind may be answered by what was written down before: by a task file. What
+// Writable reports whether a question of this kind may be answered by what was written down before: by a task file. What
 // lets the agent do more than it may by itself is a person's to decide.
-func writable(kind checkpoints.QuestionKind) bool {
+func Writable(kind checkpoints.QuestionKind) bool {
 	switch kind {
 	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile:
 		return true

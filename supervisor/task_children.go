@@ -10,12 +10,12 @@ import (
 // Independence says how the work of a child and that of its parent hang together.
 type Independence = checkpoints.Independence
 
-// identified gives stated work the ids of the agents that do it. Until then Agent, Parent and Said.After hold the names that the
+// Identified gives stated work the ids of the agents that do it, which newID makes. Until then Agent, Parent and Said.After hold the names that the
 // task gives it, "" what has none.
 //
 // What comes after an agent comes after all that stands below it, for that has ended before it; and what stands below an agent
 // comes after whatever that comes after.
-func identified(stated []Child) []Child {
+func Identified(stated []Child, newID func() string) []Child {
 	if len(stated) == 0 {
 		return nil
 	}
@@ -24,7 +24,7 @@ func identified(stated []Child) []Child {
 	children := make([]Child, len(stated))
 	for i, c := range stated {
 		children[i] = c
-		children[i].Agent = newAgent()
+		children[i].Agent = newID()
 		if c.Agent != "" {
 			ids[c.Agent] = children[i].Agent
 		}
@@ -61,7 +61,7 @@ func (d Delegates) Within(limit Delegates) Delegates {
 	strict := []Delegate{DenyDelegations, AskDelegations, AutoDelegations}
 	within := make(Delegates, max(len(d), len(limit), 1))
 	for i := range within {
-		within[i] = strict[min(slices.Index(strict, d.at(i+1)), slices.Index(strict, limit.at(i+1)))]
+		within[i] = strict[min(slices.Index(strict, d.At(i+1)), slices.Index(strict, limit.At(i+1)))]
 	}
 	return within
 }

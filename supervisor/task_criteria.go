@@ -41,9 +41,9 @@ func achieved(criteria []string, metrics string) (beside []Criterion, rest strin
 	return beside, rest
 }
 
-// Beside sets an agent's success criteria beside the metrics of its report, as achieved does; without criteria all metrics
+// MatchCriteria sets an agent's success criteria beside the metrics of its report, as achieved does; without criteria all metrics
 // are what is left.
-func Beside(a *Agent) (beside []Criterion, rest string) {
+func MatchCriteria(a *Agent) (beside []Criterion, rest string) {
 	metrics := ""
 	if a.Report != nil {
 		metrics = a.Report.Metrics

@@ -43,7 +43,7 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 		{"a criterion in other letters", []string{"登录 页面"}, "登录 页面 ok", []string{"登录 页面 ok"}, ""},
 	} {
 		a := &Agent{SuccessCriteria: c.criteria, Report: &checkpoints.Report{Metrics: c.metrics}}
-		beside, rest := Beside(a)
+		beside, rest := MatchCriteria(a)
 		var got []string
 		for i, b := range beside {
 			got = append(got, b.Achieved)
@@ -58,11 +58,11 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 }
 
 func TestWithoutCriteriaAllMetricsAreLeftAsTheyAre(t *testing.T) {
-	beside, rest := Beside(&Agent{Report: &checkpoints.Report{Metrics: "  12 of 12\n"}})
+	beside, rest := MatchCriteria(&Agent{Report: &checkpoints.Report{Metrics: "  12 of 12\n"}})
 	if beside != nil || rest != "  12 of 12\n" {
 		t.Errorf("beside %v stands %q", beside, rest)
 	}
-	if beside, rest = Beside(&Agent{SuccessCriteria: []string{"it works"}}); len(beside) != 1 || rest != "" {
+	if beside, rest = MatchCriteria(&Agent{SuccessCriteria: []string{"it works"}}); len(beside) != 1 || rest != "" {
 		t.Errorf("before a report: %v, %q", beside, rest)
 	}
 }

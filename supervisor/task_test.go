@@ -55,12 +55,13 @@ They are looked for on disk when you report.
 
 func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 	s, err := Step(State{}, Event{Body: Created{
-		Run: "r-1", Agent: root, Task: "Add a login", SuccessCriteria: []string{"the tests pass"}, Deliverables: []string{"auth.go"},
+		Run: "r-1", Agent: Root, Task: "Add a login", SuccessCriteria: []string{"the tests pass"},
+		Deliverables: []string{"auth.go"},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.Agents[root]
+	a := s.Agents[Root]
 	if !slices.Equal(a.SuccessCriteria, []string{"the tests pass"}) || !slices.Equal(a.Deliverables, []string{"auth.go"}) {
 		t.Errorf("the agent keeps %q and %q", a.SuccessCriteria, a.Deliverables)
 	}
@@ -68,7 +69,7 @@ func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 
 func TestTheFilesOfTheTaskAreDueBesideThoseOfTheReport(t *testing.T) {
 	a := &Agent{Deliverables: []string{"auth.go", "a faster login"}, Report: &checkpoints.Report{Files: []string{"notes.md", "auth.go"}}}
-	if diff := cmp.Diff([]string{"auth.go", "notes.md"}, due(a)); diff != "" {
+	if diff := cmp.Diff([]string{"auth.go", "notes.md"}, Due(a)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -100,31 +101,34 @@ func TestAModelIsANameAndNoFlag(t *testing.T) {
 }
 
 // permission asks for a call that needs it.
-func permission(s *story, request string) {
-	s.t.Helper()
+func permission(s *Story, request string) {
+	s.T.Helper()
 	kind, qs := checkpoints.AskPermission, []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?"}}
-	s.do(Asked{
-		Agent: root, Launch: s.state.launch(root).N, Kind: kind, Questions: qs, Naming: Naming{IDs: []string{"q-" + request}},
-		Call: checkpoints.ToolCall{Launch: s.state.launch(root).N, Request: request, ToolUse: "toolu_" + request, Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
+	s.Do(Asked{
+		Agent: Root, Launch: s.State.Launch(Root).N, Kind: kind, Questions: qs,
+		Naming: Naming{IDs: []string{"q-" + request}},
+		Call: checkpoints.ToolCall{Launch: s.State.Launch(Root).N, Request: request, ToolUse: "toolu_" + request,
+			Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
 	})
 }
 
 func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Permissions = DenyPermissions })
-	before := s.state
+	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	before := s.State
 	permission(s, "1")
-	if n := len(s.state.Questions); n != 0 {
+	if n := len(s.State.Questions); n != 0 {
 		t.Fatalf("%d questions are asked", n)
 	}
 	s.is(checkpoints.Running)
-	told := notices(before, s.state, Event{At: s.at, Body: Asked{
-		Agent: root, Kind: checkpoints.AskPermission, Call: checkpoints.ToolCall{Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
+	told := Notifications(before, s.State, Event{At: s.At, Body: Asked{
+		Agent: Root, Kind: checkpoints.AskPermission,
+		Call: checkpoints.ToolCall{Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
 	}})
 	if len(told) != 1 || told[0].Text != "permission denied, nobody is asked: Bash: rm -rf /tmp/x" {
 		t.Errorf("the person is told %+v", told)
 	}
 	permission(s, "2")
-	denied := s.state.deliveries(root, func(v *Delivery) bool { return v.Tool != nil })
+	denied := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.Tool != nil })
 	if len(denied) != 2 {
 		t.Fatalf("%d replies to two calls", len(denied))
 	}
@@ -137,34 +141,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 }
 
 func TestUnderDenyAClarificationIsAskedAllTheSame(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Permissions = DenyPermissions })
-	s.asks("q-1", "Which database?")
+	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
-}
-
-func TestAnAnswerOfATaskFilePermitsNothing(t *testing.T) {
-	allowing := Preset{Key: "bash", Value: "allow"}
-	e := engine{Supervisor: Supervisor{Choose: func(_ *Question, typed string) (string, error) { return typed, nil }}}
-	for _, c := range []struct {
-		fromFile bool
-		kind     checkpoints.QuestionKind
-		answered bool
-	}{
-		{true, checkpoints.AskClarification, true},
-		{true, checkpoints.AskBlocker, true},
-		{true, checkpoints.AskFile, true},
-		{true, checkpoints.AskPermission, false},
-		{true, checkpoints.AskDelegation, false},
-		{true, checkpoints.AskBudget, false},
-		{true, checkpoints.AskCommand, false},
-		{false, checkpoints.AskPermission, true},
-	} {
-		p := allowing
-		p.FromFile = c.fromFile
-		e.state = State{Config: Config{Answers: []Preset{p}}}
-		n := e.naming(c.kind, []signals.Question{{Header: "Bash", Text: "Allow Bash?"}}, "")
-		if got := n.Presets[0].Value != ""; got != c.answered {
-			t.Errorf("a %s question, answered in a task file %t: answered %t", c.kind, c.fromFile, got)
-		}
-	}
 }

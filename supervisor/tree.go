@@ -3,16 +3,16 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is how the agents of a run hang together: whom an agent waits for, who is told of its end, and what a run comes to.
 
-// children gives the children of an agent, in the order in which they came.
-func (s State) children(id string) []*Agent {
+// Children gives the children of an agent, in the order in which they came.
+func (s State) Children(id string) []*Agent {
 	ids := s.indexed().children[id]
 	cs := make([]*Agent, len(ids))
 	for i, id := range ids {
@@ -21,8 +21,8 @@ func (s State) children(id string) []*Agent {
 	return cs
 }
 
-// below tells whether an agent stands below another.
-func (s State) below(a *Agent, above string) bool {
+// Below reports whether an agent stands below another.
+func (s State) Below(a *Agent, above string) bool {
 	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
 		if a.ID == above {
 			return true
@@ -31,14 +31,14 @@ func (s State) below(a *Agent, above string) bool {
 	return false
 }
 
-// gates tells whether the end of a child counts for those above it, and is waited for.
+// gates reports whether the end of a child counts for those above it, and is waited for.
 func gates(a *Agent) bool {
 	return a.ContinuedBy == "" && (a.Delegated == nil || a.Delegated.Independence != checkpoints.Optional)
 }
 
 // waitsFor gives the children without which an agent is not done, and which live.
 func (s State) waitsFor(id string) []*Agent {
-	return slices.DeleteFunc(s.children(id), func(c *Agent) bool { return c.Status.Ended() || !gates(c) })
+	return slices.DeleteFunc(s.Children(id), func(c *Agent) bool { return c.Status.Ended() || !gates(c) })
 }
 
 // faultPredecessor is the failure of an agent that could not begin.
@@ -51,8 +51,8 @@ func childKey(c *Agent) string { return fmt.Sprintf(childKeys+"%s %d", c.ID, c.E
 // childKeys is what all these keys begin with, and no others.
 const childKeys = "child "
 
-// endUntold tells whether a child's parent has not been told of its end: the words wait, or are on their way.
-func (s State) endUntold(c *Agent) bool {
+// backgroundEndUnreported reports whether a child's parent has not been told of its end: the words wait, or are on their way.
+func (s State) backgroundEndUnreported(c *Agent) bool {
 	parent := s.Agents[c.Parent]
 	if parent == nil {
 		return false
@@ -60,14 +60,14 @@ func (s State) endUntold(c *Agent) bool {
 	if toldByClients(c.Delegated.Nested) {
 		return true
 	}
-	told := func(say checkpoints.Saying) bool { return say.Key == childKey(c) }
-	return slices.ContainsFunc(parent.Sayings, told) || len(s.deliveries(parent.ID, func(v *Delivery) bool {
+	told := func(say checkpoints.OutboxItem) bool { return say.Key == childKey(c) }
+	return slices.ContainsFunc(parent.Outbox, told) || len(s.FindDeliveries(parent.ID, func(v *Delivery) bool {
 		return undelivered(v) && slices.ContainsFunc(v.Messages, told)
 	})) > 0
 }
 
 // tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were started.
-func (d *draft) tellParent(c *Agent, at time.Time) {
+func (d *transition) tellParent(c *Agent, at time.Time) {
 	if p := d.Agents[c.Parent]; p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
 		said := *c.Delegated
 		said.Told = true
@@ -76,15 +76,15 @@ func (d *draft) tellParent(c *Agent, at time.Time) {
 		if d.inPool(c) {
 			return
 		}
-		toSay(d.agent(p.ID), checkpoints.Saying{Key: childKey(c), Text: d.childEnded(c), From: c.ID, At: at})
+		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c), From: c.ID, At: at})
 	}
 }
 
 // orphan stops what an agent has started and that still lives when the agent itself ends: nobody would hear of it. Where a person
 // has stopped the agent alone, whoever stands above it does.
-func (d *draft) orphan(a *Agent) {
+func (d *transition) orphan(a *Agent) {
 	above := d.survivor(a)
-	for _, c := range d.children(a.ID) {
+	for _, c := range d.Children(a.ID) {
 		switch {
 		case c.Status.Ended():
 		case a.StopOnly && above != nil:
@@ -107,11 +107,11 @@ func (s State) survivor(a *Agent) *Agent {
 }
 
 // adopt puts an agent under another, which hears of its end. It goes on where it works.
-func (d *draft) adopt(c, above *Agent) {
-	folder := d.folder(c.ID)
+func (d *transition) adopt(c, above *Agent) {
+	folder := d.Folder(c.ID)
 	c = d.agent(c.ID)
 	d.add().move(c, above.ID)
-	if c.Parent = above.ID; d.folder(c.ID) != folder {
+	if c.Parent = above.ID; d.Folder(c.ID) != folder {
 		c.Cwd = folder
 	}
 	d.touch(c.ID)
@@ -119,7 +119,7 @@ func (d *draft) adopt(c, above *Agent) {
 }
 
 // concern has those settled that an agent's end concerns: its parent, and what comes after it.
-func (d *draft) concern(a *Agent) {
+func (d *transition) concern(a *Agent) {
 	if a.Parent != "" {
 		d.touch(a.Parent)
 	}
@@ -138,26 +138,26 @@ func (s State) awaits(a *Agent) string {
 	var names []string
 	for _, id := range s.predecessors(a) {
 		if p := s.Agents[id]; !p.Status.Ended() {
-			names = append(names, title(p))
+			names = append(names, Title(p))
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return "comes after " + few(names)
+	return "comes after " + text.JoinLimited(names)
 }
 
 // predecessors gives the agents that one comes after: those that its task names, and its own children, which the task states: no
 // other can have come before it has begun.
 func (s State) predecessors(a *Agent) []string {
-	if s.launch(a.ID) != nil {
+	if s.Launch(a.ID) != nil {
 		return nil
 	}
 	var ids []string
 	if a.Delegated != nil {
 		ids = slices.Clone(a.Delegated.After)
 	}
-	for _, c := range s.children(a.ID) {
+	for _, c := range s.Children(a.ID) {
 		if gates(c) {
 			ids = append(ids, c.ID)
 		}
@@ -168,7 +168,7 @@ func (s State) predecessors(a *Agent) []string {
 // lacks names an agent that one comes after and that has not succeeded: it then cannot begin. A root begins all the same: it is
 // told what became of each.
 func (s State) lacks(a *Agent) *Agent {
-	if a.Delegated == nil || s.launch(a.ID) != nil {
+	if a.Delegated == nil || s.Launch(a.ID) != nil {
 		return nil
 	}
 	for _, id := range a.Delegated.After {
@@ -179,33 +179,33 @@ func (s State) lacks(a *Agent) *Agent {
 	return nil
 }
 
-// title names an agent for people: as its task file does, else by its id.
-func title(a *Agent) string {
+// Title names an agent for people: as its task file does, else by its id.
+func Title(a *Agent) string {
 	if a.Delegated != nil && a.Delegated.Name != "" {
 		return a.Delegated.Name + " (" + a.ID + ")"
 	}
 	return a.ID
 }
 
-// settleGroup settles an agent that is nothing but its children.
-func (d *draft) settleGroup(id string, at time.Time) {
+// reconcileGroup settles an agent that is nothing but its children.
+func (d *transition) reconcileGroup(id string, at time.Time) {
 	a := d.agent(id)
 	live := titles(d.waitsFor(id))
 	switch {
 	case a.StopWanted != "" && slices.ContainsFunc(d.waitsFor(id), func(c *Agent) bool { return c.StopWanted == "" }):
-		d.say(a, checkpoints.Blocked, "stopped by "+a.StopWanted+"; "+waitsForChildren(live), at)
+		d.setStatus(a, checkpoints.Blocked, "stopped by "+a.StopWanted+"; "+waitsForChildren(live), at)
 	case a.StopWanted != "" && len(live) > 0:
-		d.say(a, checkpoints.Stopping, "stopped by "+a.StopWanted, at)
+		d.setStatus(a, checkpoints.Stopping, "stopped by "+a.StopWanted, at)
 	case a.StopWanted != "":
-		d.conclude(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
-	case len(live) > 0 && d.Run.Leaving == leavingInterrupted:
-		d.say(a, checkpoints.Interrupted, "the supervisor was interrupted", at)
+		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
+	case len(live) > 0 && d.Run.Leaving == LeavingInterrupted:
+		d.setStatus(a, checkpoints.Interrupted, "the supervisor was interrupted", at)
 	case len(live) > 0:
-		d.say(a, checkpoints.Blocked, waitsForChildren(live), at)
+		d.setStatus(a, checkpoints.Blocked, waitsForChildren(live), at)
 	default:
 		status, reason := d.cameTo(id)
 		a.FaultReason = "" // of a group the children alone tell
-		d.conclude(a, status, reason, at)
+		d.finish(a, status, reason, at)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s State) cameTo(group string) (status Status, reason string) {
 	status, reason = checkpoints.Succeeded, "all its tasks succeeded"
 	all, bad := 0, 0
 	keptBack := false // what is told of could not begin for what went wrong with another
-	for _, c := range s.children(group) {
+	for _, c := range s.Children(group) {
 		if !gates(c) {
 			continue
 		}
@@ -223,7 +223,7 @@ func (s State) cameTo(group string) (status Status, reason string) {
 			bad++
 		}
 		if worse(c, status) || keptBack && c.Status == status && c.Fault != faultPredecessor {
-			status, reason = c.Status, fmt.Sprintf("%s: %s", title(c), c.Reason)
+			status, reason = c.Status, fmt.Sprintf("%s: %s", Title(c), c.Reason)
 			keptBack = c.Fault == faultPredecessor
 		}
 	}
@@ -234,11 +234,11 @@ func (s State) cameTo(group string) (status Status, reason string) {
 }
 
 // waitForChildren keeps a process that has nothing to do until its children have ended, as long as one is held.
-func (d *draft) waitForChildren(a *Agent, l *Launch, at time.Time) {
+func (d *transition) waitForChildren(a *Agent, l *Launch, at time.Time) {
 	switch {
 	case d.Config.Hold == 0:
 		d.end(a.ID, endPark, "no process is held for its children")
-		d.settleEnding(a, l, at)
+		d.reconcileEnding(a, l, at)
 		return
 	case d.Config.Hold == Forever:
 		a.HoldUntil = nil
@@ -246,12 +246,12 @@ func (d *draft) waitForChildren(a *Agent, l *Launch, at time.Time) {
 		until := at.Add(d.Config.Hold)
 		a.HoldUntil = &until
 	}
-	d.say(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))), at)
+	d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))), at)
 }
 
 // unended gives the agents that have not ended, without the root.
 func (s State) unended() []*Agent {
-	return slices.DeleteFunc(s.agents(), func(a *Agent) bool { return a.ID == s.Run.Root || a.Status.Ended() })
+	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.ID == s.Run.Root || a.Status.Ended() })
 }
 
 // waitsForPerson gives the first agent that waits for a person, where nothing in the run can go on before that; nil where
@@ -278,32 +278,21 @@ func (s State) waitsForPerson() *Agent {
 func titles(as []*Agent) []string {
 	var names []string
 	for _, a := range as {
-		names = append(names, title(a))
+		names = append(names, Title(a))
 	}
 	return names
 }
 
-// maxListed is how many agents a reason names.
-const maxListed = 3
+func waitsForChildren(names []string) string { return "waits for " + text.JoinLimited(names) }
 
-func waitsForChildren(names []string) string { return "waits for " + few(names) }
-
-// few lists names, of many the first.
-func few(names []string) string {
-	if n := len(names); n > maxListed {
-		return fmt.Sprintf("%d agents: %s, …", n, strings.Join(names[:maxListed], ", "))
-	}
-	return strings.Join(names, ", ")
-}
-
-// byWorst are exit codes, the worst first.
-var byWorst = []int{
+// ByWorst are exit codes, the worst first.
+var ByWorst = []int{
 	ExitInternal, ExitNoAgent, ExitFailed, ExitUnreported, ExitStopped, ExitBudget, ExitInterrupted, ExitParked, ExitPartial, ExitSuccess,
 }
 
-// worse tells whether the end of an agent is worse than a status.
+// worse reports whether the end of an agent is worse than a status.
 func worse(a *Agent, than Status) bool {
-	return slices.Index(byWorst, ExitCode(a)) < slices.Index(byWorst, ExitCode(&Agent{Status: than}))
+	return slices.Index(ByWorst, ExitCode(a)) < slices.Index(ByWorst, ExitCode(&Agent{Status: than}))
 }
 
 // decisive gives the agent whose end is that of the run: the root, or the worst of those that gate it.
@@ -312,15 +301,16 @@ func (s State) decisive() *Agent { return s.decisiveIn(s.Agents[s.Run.Root]) }
 // decisiveIn gives the agent whose end is that of one and all below it.
 func (s State) decisiveIn(top *Agent) *Agent {
 	worst := top
-	for _, a := range s.agents() {
-		if s.countsFor(top, a) && a.Status.Ended() && !s.follows(a) && slices.Index(byWorst, ExitCode(a)) < slices.Index(byWorst, ExitCode(worst)) {
+	for _, a := range s.AllAgents() {
+		if s.countsFor(top, a) && a.Status.Ended() && !s.follows(a) &&
+			slices.Index(ByWorst, ExitCode(a)) < slices.Index(ByWorst, ExitCode(worst)) {
 			worst = a
 		}
 	}
 	return worst
 }
 
-// follows tells whether an agent was stopped for no other reason than that the one above it has ended badly, which says more: what
+// follows reports whether an agent was stopped for no other reason than that the one above it has ended badly, which says more: what
 // a used-up budget fails ends by the budget, and not as stopped by a person.
 func (s State) follows(a *Agent) bool {
 	p := s.Agents[a.Parent]
@@ -328,10 +318,10 @@ func (s State) follows(a *Agent) bool {
 		p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial
 }
 
-// counts tells whether an agent and all above it gate.
+// counts reports whether an agent and all above it gate.
 func (s State) counts(a *Agent) bool { return s.countsFor(s.Agents[s.Run.Root], a) }
 
-// countsFor tells whether an agent stands below another, or is it, and it and all between them gate.
+// countsFor reports whether an agent stands below another, or is it, and it and all between them gate.
 func (s State) countsFor(top, a *Agent) bool {
 	for ; a != nil && a.ID != top.ID; a = s.Agents[a.Parent] {
 		if !gates(a) {

@@ -18,45 +18,45 @@ const (
 )
 
 // delegated gives a story in which the root has delegated work, under --delegate auto.
-func delegatedWork(t *testing.T, configure func(*Config), fields ...signals.Field) *story {
+func delegatedWork(t *testing.T, configure func(*Config), fields ...signals.Field) *Story {
 	t.Helper()
-	s := begin(t, func(c *Config) {
+	s := Begin(t, func(c *Config) {
 		c.Delegate, c.MaxParallel = Delegates{AutoDelegations}, 4
 		if configure != nil {
 			configure(c)
 		}
 	})
-	s.delegates(root, childOne, "q-one", fields...)
+	s.delegates(Root, childOne, "q-one", fields...)
 	return s
 }
 
 // delegates has an agent print a delegation.
-func (s *story) delegates(agent, child, question string, fields ...signals.Field) {
-	s.t.Helper()
+func (s *Story) delegates(agent, child, question string, fields ...signals.Field) {
+	s.T.Helper()
 	if len(fields) == 0 {
 		fields = []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + child}}
 	}
-	s.do(Heard{Agent: agent, Launch: 1, Named: Named{
+	s.Do(Heard{Agent: agent, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Delegate, AgentID: agent, Fields: fields},
 		Naming: Naming{IDs: []string{question}, Child: child},
 	}})
 }
 
-func (s *story) status(agent string, want Status) {
-	s.t.Helper()
-	if a := s.state.Agents[agent]; a == nil || a.Status != want {
-		s.t.Fatalf("%s is %+v, want %s", agent, a, want)
+func (s *Story) status(agent string, want Status) {
+	s.T.Helper()
+	if a := s.State.Agents[agent]; a == nil || a.Status != want {
+		s.T.Fatalf("%s is %+v, want %s", agent, a, want)
 	}
 }
 
 // childReports has the child begin, report and end.
-func (s *story) childReports(status string) {
-	s.t.Helper()
+func (s *Story) childReports(status string) {
+	s.T.Helper()
 	agent := childOne
-	s.do(Started{Agent: agent, Launch: 1, PID: 7})
-	prompts := s.state.deliveries(agent, undelivered)
+	s.Do(Started{Agent: agent, Launch: 1, PID: 7})
+	prompts := s.State.FindDeliveries(agent, undelivered)
 	for _, v := range prompts {
-		s.do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
+		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
 	}
 	for _, b := range []Body{
 		TurnBegun{Agent: agent, Launch: 1},
@@ -65,55 +65,56 @@ func (s *story) childReports(status string) {
 		}}}},
 		TurnEnded{Agent: agent, Launch: 1},
 	} {
-		s.do(b)
+		s.Do(b)
 	}
 	for _, v := range prompts {
-		s.do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
+		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
 	}
-	if r := s.state.Agents[agent].Report; r != nil && !r.Checked {
-		s.do(Checked{Agent: agent})
+	if r := s.State.Agents[agent].Report; r != nil && !r.Checked {
+		s.Do(Checked{Agent: agent})
 	}
-	s.do(Ended{Agent: agent, Launch: 1, Outcome: "exit 0"})
+	s.Do(Ended{Agent: agent, Launch: 1, Outcome: "exit 0"})
 }
 
 func TestAChildsEndIsTheNextMessageOfItsParent(t *testing.T) {
 	s := delegatedWork(t, nil)
 	s.status(childOne, checkpoints.Starting)
 	s.turnEnds()
-	if text := s.delivers(1).Text; !strings.Contains(text, "## DELEGATION APPROVED\n\nNew agent launched: "+childOne) {
+	if text := s.Delivers(1).Text; !strings.Contains(text, "## DELEGATION APPROVED\n\nNew agent launched: "+childOne) {
 		t.Fatalf("the parent reads:\n%s", text)
 	}
 	s.turnEnds()
-	s.status(root, checkpoints.Blocked)
+	s.status(Root, checkpoints.Blocked)
 	s.childReports("success")
 	s.status(childOne, checkpoints.Succeeded)
-	text := s.delivers(1).Text
+	text := s.Delivers(1).Text
 	for _, want := range []string{"## DELEGATED WORK ENDED\n\nAgent: " + childOne, "Outcome: succeeded", "\n    ## DELEGATION APPROVED\n", "Tool uses: 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in what the parent reads:\n%s", want, text)
 		}
 	}
-	if len(s.state.Agents[root].Sayings) != 0 {
+	if len(s.State.Agents[Root].Outbox) != 0 {
 		t.Error("it would be told again")
 	}
 }
 
 // Children that report at length would together be more than any model reads, and their parent could not go on.
 func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
-	s := begin(t, nil)
+	s := Begin(t, nil)
 	long := strings.Repeat("word ", maxChildText/5)
-	d := newDraft(withAgent(s.state, root, func(a *Agent) {
+	d := NewTransition(withAgent(s.State, Root, func(a *Agent) {
 		for i := range 300 {
 			c := Agent{
-				ID: worker(i), Task: "Count.", Status: checkpoints.Partial, Reason: "deliverables are missing:\n" + long, EndedAt: &s.at,
+				ID: worker(i), Task: "Count.", Status: checkpoints.Partial,
+				Reason: "deliverables are missing:\n" + long, EndedAt: &s.At,
 				Report: &checkpoints.Report{Summary: long, Metrics: long, Issues: long}, Delegated: &checkpoints.Delegated{},
 			}
-			toSay(a, checkpoints.Saying{Key: childKey(&c), Text: s.state.childEnded(&c), From: c.ID})
+			enqueue(a, checkpoints.OutboxItem{Key: childKey(&c), Text: s.State.childEnded(&c), From: c.ID})
 		}
-		toSay(a, checkpoints.Saying{Key: "message 1", Text: personSays(long), From: fromUser})
+		enqueue(a, checkpoints.OutboxItem{Key: "message 1", Text: personSays(long), From: fromUser})
 	}))
-	d.speak(d.agent(root), d.last(root), s.at)
-	said := d.deliveries(root, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+	d.flush(d.agent(Root), d.last(Root), s.At)
+	said := d.FindDeliveries(Root, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
 	if len(said) != 1 || len(said[0].Messages) != 301 {
 		t.Fatalf("it is told by %d prompts", len(said))
 	}
@@ -139,13 +140,14 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 			s := delegatedWork(t, nil, signals.Field{Name: "new_task_description", Value: "Draw"},
 				signals.Field{Name: "independence", Value: string(independence)})
 			s.turnEnds()
-			s.delivers(1)
-			s.do(Heard{Agent: root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: root, Fields: []signals.Field{
-				{Name: "status", Value: "success"}, {Name: "summary", Value: "done"},
-			}}}})
+			s.Delivers(1)
+			s.Do(Heard{Agent: Root, Launch: 1,
+				Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: Root, Fields: []signals.Field{
+					{Name: "status", Value: "success"}, {Name: "summary", Value: "done"},
+				}}}})
 			s.turnEnds()
-			s.status(root, want)
-			if s.state.Run.Status.Ended() {
+			s.status(Root, want)
+			if s.State.Run.Status.Ended() {
 				t.Error("the run has ended")
 			}
 		})
@@ -154,12 +156,14 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 
 func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: ExitFailed, checkpoints.Optional: ExitSuccess} {
-		d := newDraft(State{
-			Run: &Run{ID: runID, Root: root}, Agents: map[string]*Agent{root: {ID: root, Status: checkpoints.Succeeded}},
+		d := NewTransition(State{
+			Run:      &Run{ID: RunID, Root: Root},
+			Agents:   map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}},
 			Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 		})
 		d.addAgent(&Agent{
-			ID: childOne, Parent: root, Status: checkpoints.Failed, Delegated: &checkpoints.Delegated{Independence: independence},
+			ID: childOne, Parent: Root, Status: checkpoints.Failed,
+			Delegated: &checkpoints.Delegated{Independence: independence},
 		})
 		if got := ExitCode(d.decisive()); got != want {
 			t.Errorf("a failed child that is %s: exit %d, want %d", independence, got, want)
@@ -173,16 +177,16 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 
 // An agent whose budget is used up ends with 4, though what it has started is stopped with it, which a person did not ask for.
 func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
-	d := newDraft(State{
-		Run: &Run{ID: runID, Root: root},
+	d := NewTransition(State{
+		Run: &Run{ID: RunID, Root: Root},
 		Agents: map[string]*Agent{
-			root:       {ID: root, Status: checkpoints.Failed, Fault: string(procs.OverBudget)},
-			childOne:   {ID: childOne, Parent: root, Status: checkpoints.Stopped, StopWanted: "the end of " + root},
+			Root:       {ID: Root, Status: checkpoints.Failed, Fault: string(procs.OverBudget)},
+			childOne:   {ID: childOne, Parent: Root, Status: checkpoints.Stopped, StopWanted: "the end of " + Root},
 			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped, StopWanted: "the end of " + childOne},
 		},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 	})
-	if got := d.decisive(); got.ID != root || ExitCode(got) != ExitBudget {
+	if got := d.decisive(); got.ID != Root || ExitCode(got) != ExitBudget {
 		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, ExitCode(got), ExitBudget)
 	}
 	d.agent(childOne).StopWanted = "a person"
@@ -194,15 +198,16 @@ func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 func TestTheSameDelegationAgainStartsNothing(t *testing.T) {
 	s := delegatedWork(t, nil)
 	s.turnEnds()
-	s.delivers(1)
-	if s.try(Heard{Agent: root, Launch: 1, Named: Named{
-		Signal: signals.Signal{Kind: signals.Delegate, AgentID: root, Fields: []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + childOne}}},
+	s.Delivers(1)
+	if s.try(Heard{Agent: Root, Launch: 1, Named: Named{
+		Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root,
+			Fields: []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + childOne}}},
 		Naming: Naming{IDs: []string{"q-two"}, Child: "a-childtwo0000"},
 	}}) {
 		t.Error("it was welcome")
 	}
-	if len(s.state.Agents) != 2 {
-		t.Errorf("%d agents", len(s.state.Agents))
+	if len(s.State.Agents) != 2 {
+		t.Errorf("%d agents", len(s.State.Agents))
 	}
 }
 
@@ -223,10 +228,11 @@ func TestALimitDeniesAndSaysWhich(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := delegatedWork(t, c.configure, c.fields...)
 			s.turnEnds()
-			if text := s.delivers(1).Text; !strings.Contains(text, "## DELEGATION DENIED") || !strings.Contains(text, c.want) {
+			if text := s.Delivers(1).Text; !strings.Contains(text, "## DELEGATION DENIED") ||
+				!strings.Contains(text, c.want) {
 				t.Errorf("no %q in:\n%s", c.want, text)
 			}
-			if len(s.state.Agents) != 1 {
+			if len(s.State.Agents) != 1 {
 				t.Error("it was started all the same")
 			}
 		})
@@ -235,28 +241,30 @@ func TestALimitDeniesAndSaysWhich(t *testing.T) {
 
 func TestDepthIsCountedAlongTheTree(t *testing.T) {
 	s := delegatedWork(t, func(c *Config) { c.MaxDepth = 1 })
-	s.do(Started{Agent: childOne, Launch: 1, PID: 7})
-	s.do(TurnBegun{Agent: childOne, Launch: 1})
+	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
+	s.Do(TurnBegun{Agent: childOne, Launch: 1})
 	s.delegates(childOne, grandchild, "q-deep")
-	if q := s.state.Questions["q-deep"]; q.AnsweredBy != "--max-depth" || s.state.Agents[grandchild] != nil {
+	if q := s.State.Questions["q-deep"]; q.AnsweredBy != "--max-depth" || s.State.Agents[grandchild] != nil {
 		t.Errorf("decided by %q: %q", q.AnsweredBy, q.Answer)
 	}
 }
 
 func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
-	s := begin(t, func(c *Config) { c.Delegate = Delegates{AskDelegations} })
+	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AskDelegations} })
 	welcome := 0
 	for i := range 10_000 {
 		id := strings.Repeat("x", 4) + string(rune('a'+i%26)) + strings.Repeat("y", i/26%50) + strings.Repeat("z", i/1300)
-		if s.try(Heard{Agent: root, Launch: 1, Named: Named{
-			Signal: signals.Signal{Kind: signals.Delegate, AgentID: root, Fields: []signals.Field{{Name: "new_task_description", Value: "Draw " + id}}},
+		if s.try(Heard{Agent: Root, Launch: 1, Named: Named{
+			Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root,
+				Fields: []signals.Field{{Name: "new_task_description", Value: "Draw " + id}}},
 			Naming: Naming{IDs: []string{"q-" + id}, Child: "a-" + id},
 		}}) {
 			welcome++
 		}
 	}
-	if welcome != maxUndecided+1 || len(s.state.Questions) != maxUndecided || len(s.state.Agents[root].Sayings) != 1 {
-		t.Errorf("%d taken, %d questions, %d to be said", welcome, len(s.state.Questions), len(s.state.Agents[root].Sayings))
+	if welcome != maxUndecided+1 || len(s.State.Questions) != maxUndecided || len(s.State.Agents[Root].Outbox) != 1 {
+		t.Errorf("%d taken, %d questions, %d to be said", welcome, len(s.State.Questions),
+			len(s.State.Agents[Root].Outbox))
 	}
 }
 
@@ -270,36 +278,37 @@ func TestAnUnknownPriorityIsTheUsualOne(t *testing.T) {
 }
 
 func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T) {
-	for only, want := range map[bool]string{true: root, false: childOne} {
+	for only, want := range map[bool]string{true: Root, false: childOne} {
 		s := delegatedWork(t, nil)
-		s.do(Started{Agent: childOne, Launch: 1, PID: 7})
-		s.do(TurnBegun{Agent: childOne, Launch: 1})
+		s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
+		s.Do(TurnBegun{Agent: childOne, Launch: 1})
 		s.delegates(childOne, grandchild, "q-deep")
-		s.notes(Note{Kind: noteStop, Agent: childOne, Only: only, By: "a test"})
-		s.do(Ended{Agent: childOne, Launch: 1, Outcome: "ended by SIGTERM"})
-		s.do(Surveyed{Agent: childOne, Launch: 1})
-		for _, v := range s.state.deliveries(childOne, waitsForReceipt) {
-			s.do(Confirmed{UUID: v.UUID, Found: true})
+		s.Notes(InboxEntry{Kind: EntryStop, Agent: childOne, Only: only, By: "a test"})
+		s.Do(Ended{Agent: childOne, Launch: 1, Outcome: "ended by SIGTERM"})
+		s.Do(Surveyed{Agent: childOne, Launch: 1})
+		for _, v := range s.State.FindDeliveries(childOne, waitsForReceipt) {
+			s.Do(Confirmed{UUID: v.UUID, Found: true})
 		}
 		s.status(childOne, checkpoints.Stopped)
-		if got := s.state.Agents[grandchild]; got.Parent != want || (got.StopWanted == "") != only {
+		if got := s.State.Agents[grandchild]; got.Parent != want || (got.StopWanted == "") != only {
 			t.Errorf("only %v: the grandchild stands under %s and is stopped by %q", only, got.Parent, got.StopWanted)
 		}
-		if wrong := indexHolds(s.state); wrong != "" {
+		if wrong := indexHolds(s.State); wrong != "" {
 			t.Error(wrong)
 		}
 	}
 }
 
 func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
-	d := newDraft(State{
-		Run: &Run{ID: runID, Root: root}, Agents: map[string]*Agent{root: {ID: root, Status: checkpoints.Blocked}},
+	d := NewTransition(State{
+		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 	})
 	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 	waits := func(id, priority string, minutes time.Duration) {
 		since := at.Add(-minutes * time.Minute)
-		d.addAgent(&Agent{ID: id, Parent: root, Priority: priority, Status: checkpoints.Queued, QueuedAt: &since, Delegated: &checkpoints.Delegated{}})
+		d.addAgent(&Agent{ID: id, Parent: Root, Priority: priority, Status: checkpoints.Queued, QueuedAt: &since,
+			Delegated: &checkpoints.Delegated{}})
 	}
 	waits("a-new-p0", "P0", 1)
 	waits("a-old-p2", "P2", 21)
@@ -310,7 +319,7 @@ func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
 		d.Config.MaxParallel++
 		d.reindex()
 		d.dispatch(at)
-		for _, a := range d.agents() {
+		for _, a := range d.AllAgents() {
 			if a.Launches > 0 && !slices.Contains(order, a.ID) {
 				order = append(order, a.ID)
 			}

@@ -11,12 +11,14 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is AskUserQuestion, the CLI's own tool to ask: one to four questions, each with at most four options, answered
 // under their texts. The CLI has looked at a call before it comes here; what it let through differs between releases.
 
-const askUserQuestion = "AskUserQuestion"
+// AskUserQuestion is the tool of the CLI that asks a person.
+const AskUserQuestion = "AskUserQuestion"
 
 // The bounds of a call, by the tool's schema.
 const (
@@ -24,9 +26,9 @@ const (
 	maxUserOptions   = 4
 )
 
-// userQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do about it.
+// UserQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do about it.
 // A question about which a person could only guess, or whose answer could not be told from another's, is better asked again.
-func userQuestions(input json.RawMessage) ([]signals.Question, error) {
+func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 	var in struct {
 		Questions []struct {
 			Question    string           `json:"question"`
@@ -46,7 +48,7 @@ func userQuestions(input json.RawMessage) ([]signals.Question, error) {
 		q := signals.Question{
 			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options, MultiSelect: asked.MultiSelect,
 		}
-		switch cut := newQuestion(checkpoints.AskClarification, q).Cut; {
+		switch cut := NewQuestion(checkpoints.AskClarification, q).Truncated; {
 		case !readable(q.Text):
 			return nil, misasked("question %d has no text", i+1)
 		case slices.ContainsFunc(qs, func(other signals.Question) bool { return other.Text == q.Text }):
@@ -73,7 +75,7 @@ func misasked(format string, args ...any) error {
 	return errors.New("Nobody was asked: " + fmt.Sprintf(format, args...) + ". Correct the call, or go on without it.")
 }
 
-// readable tells whether a person can see anything of a text.
+// readable reports whether a person can see anything of a text.
 func readable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) >= 0
 }
@@ -92,8 +94,8 @@ func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
 	}
 	var answers bytes.Buffer
 	for _, q := range group {
-		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, encode(answerOf(q)))
+		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, text.JSON(AnswerOf(q)))
 	}
 	members["answers"] = json.RawMessage("{" + answers.String()[1:] + "}")
-	return encode(members)
+	return text.JSON(members)
 }

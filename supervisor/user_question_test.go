@@ -27,12 +27,12 @@ func userInput(questions ...map[string]any) json.RawMessage {
 }
 
 func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
-	asked, err := asking(procs.Ask{Name: askUserQuestion, Input: json.RawMessage(`{"questions":[
+	asked, err := ParseAsk(procs.Ask{Name: AskUserQuestion, Input: json.RawMessage(`{"questions":[
 		{"question":"Which layout?","header":"Layout","multiSelect":false,"options":[
 			{"label":"Rows","description":"one below the other","preview":"a\nb"},
 			{"label":"Columns","description":"side by side","preview":"a b"}]},
 		{"question":"Which colours?","header":"Colours","multiSelect":true,"options":[{"label":"Red"},{"label":"Blue"}]},
-		{"question":"What is it called?","header":"Name","options":[]}],"metadata":{"source":"x"}}`)}, "/work")
+		{"question":"What is it called?","header":"Name","options":[]}],"metadata":{"source":"x"}}`)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 		"a megabyte of a label":     {userInput(userQuestion("Which?", "a", long)), "its option 2's label has 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			qs, err := userQuestions(c.input)
+			qs, err := UserQuestions(c.input)
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "Nobody was asked: ") || len(qs) != 0 {
 				t.Errorf("%d questions, %v", len(qs), err)
 			}
@@ -82,14 +82,16 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 }
 
 func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
-	s := begin(t, nil)
-	s.do(Asked{
-		Agent: root, Launch: 1, Kind: checkpoints.AskClarification, Refused: "Nobody was asked: it holds 0 questions.",
-		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: askUserQuestion, Input: json.RawMessage("{}")},
+	s := Begin(t, nil)
+	s.Do(Asked{
+		Agent: Root, Launch: 1, Kind: checkpoints.AskClarification, Refused: "Nobody was asked: it holds 0 questions.",
+		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
+			Input: json.RawMessage("{}")},
 	})
-	d := s.delivers(1)
-	if string(d.Reply) != `{"behavior":"deny","message":"Nobody was asked: it holds 0 questions."}` || len(s.state.Questions) != 0 {
-		t.Fatalf("%d questions, the reply is %s", len(s.state.Questions), d.Reply)
+	d := s.Delivers(1)
+	if string(d.Reply) != `{"behavior":"deny","message":"Nobody was asked: it holds 0 questions."}` ||
+		len(s.State.Questions) != 0 {
+		t.Fatalf("%d questions, the reply is %s", len(s.State.Questions), d.Reply)
 	}
 	s.is(checkpoints.Running)
 }
@@ -97,13 +99,13 @@ func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
 // The CLI finds an answer by the text of its question, to the byte: also where that cannot be held by Go, or is shown cut.
 func TestAnAnswerStandsUnderTheTextThatTheCLIHasWritten(t *testing.T) {
 	input := json.RawMessage(`{"questions":[{"question":"half a pair \ud83d?"},{"question":"<b>\u00e9 \u0000\"?","multiSelect":true}],"metadata":{"source":"x"}}`)
-	qs, err := userQuestions(input)
+	qs, err := UserQuestions(input)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var group []*Question
 	for i, asked := range qs {
-		q := newQuestion(checkpoints.AskClarification, asked)
+		q := NewQuestion(checkpoints.AskClarification, asked)
 		q.Index, q.Answer = i, []string{`my "own"`, "A, B"}[i]
 		group = append(group, q)
 	}
@@ -122,7 +124,7 @@ func FuzzAskUserQuestion(f *testing.F) {
 	f.Add([]byte(`{"questions":[{"question":"a"},{"question":"a"}],"answers":{"a":"b"}}`))
 	f.Add([]byte(`{"Questions":[{"QUESTION":"a"}],"questions":null}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		qs, err := userQuestions(input)
+		qs, err := UserQuestions(input)
 		if err != nil {
 			if len(err.Error()) > 1000 {
 				t.Fatalf("a reason of %d bytes", len(err.Error()))
@@ -131,9 +133,9 @@ func FuzzAskUserQuestion(f *testing.F) {
 		}
 		var group []*Question
 		for i, asked := range qs {
-			q := newQuestion(checkpoints.AskClarification, asked)
+			q := NewQuestion(checkpoints.AskClarification, asked)
 			q.Index, q.Answer = i, asked.ID
-			if len(q.Text) > maxText || len(q.Options) > maxUserOptions || q.Cut != "" || !utf8.ValidString(q.Text) {
+			if len(q.Text) > MaxText || len(q.Options) > maxUserOptions || q.Truncated != "" || !utf8.ValidString(q.Text) {
 				t.Fatalf("out of bounds: %+v", q)
 			}
 			group = append(group, q)

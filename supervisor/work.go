@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // Work is a task for a child, whoever gives it: an agent that delegates, a task file, or a run inside an agent. The zero
@@ -46,14 +47,15 @@ func workAsked(sig signals.Signal) Work {
 		Fork: field("fork_context") == "true",
 		Said: checkpoints.Delegated{
 			Independence: checkpoints.Independence(strings.ToLower(field("independence"))), Reason: field("delegation_reason"),
-			Context: field("context_required"), Coordination: field("coordination"), Estimated: firstLine(field("estimated_duration")),
-			Type: handedName(field("subagent_type")), Model: handedName(field("model")),
+			Context: field("context_required"), Coordination: field("coordination"),
+			Estimated: text.FirstLine(field("estimated_duration")),
+			Type:      handedName(field("subagent_type")), Model: handedName(field("model")),
 		},
 	}
 	if n, err := strconv.Atoi(field("max_turns")); err == nil && n > 0 {
 		w.Said.MaxTurns = n
 	}
-	return w.usual()
+	return w.Usual()
 }
 
 // handedName gives a name that is handed on to claude as an argument; "" for what is none.
@@ -64,8 +66,8 @@ func handedName(name string) string {
 	return name
 }
 
-// usual puts what is usual in the place of what is not said or not known.
-func (w Work) usual() Work {
+// Usual puts what is usual in the place of what is not said or not known.
+func (w Work) Usual() Work {
 	switch w.Said.Independence {
 	case checkpoints.Parallel, checkpoints.Blocks, checkpoints.Optional:
 	default:
@@ -74,7 +76,7 @@ func (w Work) usual() Work {
 	if rank(w.Priority) < 0 {
 		w.Priority = defaultPriority
 	}
-	w.Said.Name = oneLine(w.Said.Name)
+	w.Said.Name = text.OneLine(w.Said.Name)
 	return w
 }
 
@@ -103,8 +105,8 @@ func (w Work) prompt() string {
 }
 
 // spawn makes the agent that does a child's work. It is launched when it may begin and a slot is free.
-func (d *draft) spawn(c Child, at time.Time) {
-	c.Work = c.usual()
+func (d *transition) spawn(c Child, at time.Time) {
+	c.Work = c.Usual()
 	parent := d.Agents[c.Parent]
 	said := c.Said
 	a := &Agent{
@@ -114,25 +116,25 @@ func (d *draft) spawn(c Child, at time.Time) {
 		Budget: bounding(c.Budget), Estimate: ParseEstimate(said.Estimated),
 	}
 	a.SessionID = sessionOf(a)
-	if c.Cwd != "" && under(c.Cwd, d.folder(parent.ID)) {
+	if c.Cwd != "" && text.Under(c.Cwd, d.Folder(parent.ID)) {
 		a.Cwd = filepath.Clean(c.Cwd)
 	}
 	switch before := d.Agents[c.Resume]; {
 	case before != nil:
-		if d.begun(before.ID) {
+		if d.Begun(before.ID) {
 			a.From = before.SessionID
 		}
 		d.agent(before.ID).ContinuedBy = a.ID
 		d.touch(before.Parent)
-	case c.Fork && d.begun(parent.ID):
+	case c.Fork && d.Begun(parent.ID):
 		a.From = parent.SessionID
 	}
 	d.addAgent(a)
 }
 
-// asChild puts what was said of an agent's process by whoever delegated its work into a launch.
-func (s State) asChild(spec *procs.Spec, a *Agent) {
-	if a.From != "" && !s.begun(a.ID) {
+// AsChild puts what was said of an agent's process by whoever delegated its work into a launch.
+func (s State) AsChild(spec *procs.Spec, a *Agent) {
+	if a.From != "" && !s.Begun(a.ID) {
 		spec.Fork = a.From
 	}
 	said := a.Delegated
@@ -145,10 +147,10 @@ func (s State) asChild(spec *procs.Spec, a *Agent) {
 	}
 }
 
-// begun tells whether an agent has had a conversation.
-func (s State) begun(agent string) bool {
+// Begun reports whether an agent has had a conversation.
+func (s State) Begun(agent string) bool {
 	for _, l := range s.Launches[agent] {
-		if l.Heard {
+		if l.Begun {
 			return true
 		}
 	}

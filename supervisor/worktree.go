@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,11 +8,20 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
+
+// TakesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where that is gone.
+func (s State) TakesOver(a *Agent) string {
+	if above := s.Agents[a.Parent].Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
+		return a.Worktree.Repo
+	}
+	return s.Folder(a.Parent)
+}
 
 // This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent or, under
 // --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace) and looked through
-// before it counts as ended (DoTidy), so that its parent is told in one go what became of it and where its work lies. Both deeds can
+// before it counts as ended (DoTidy), so that its parent is told in one go what became of it and where its work lies. Both effects can
 // be done again at any time: what a crash has left half made is found by the names of the branch and the folder, which are the
 // agent's own.
 
@@ -35,10 +43,11 @@ type (
 )
 
 func (Placed) event() {}
+
 func (Tidied) event() {}
 
-// folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
-func (s State) folder(agent string) string {
+// Folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
+func (s State) Folder(agent string) string {
 	for a := s.Agents[agent]; a != nil; a = s.Agents[a.Parent] {
 		if a.Cwd != "" {
 			return a.Cwd
@@ -50,9 +59,10 @@ func (s State) folder(agent string) string {
 // branchOf names the branch of an agent's worktree.
 func branchOf(a *Agent) string { return "claude-supervise/" + a.Run + "/" + a.ID }
 
-// placeDue tells whether an agent's folder has to be made ready before a process of it may start.
+// placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
-	return a.Delegated != nil && !a.Placed && (s.Config.Worktree || s.continues(a) != nil || len(contextFiles(a.Delegated.Context)) > 0)
+	return a.Delegated != nil && !a.Placed &&
+		(s.Config.Worktree || s.continues(a) != nil || len(ContextFiles(a.Delegated.Context)) > 0)
 }
 
 // continues gives the ended agent in whose worktree one goes on, nil if there is none.
@@ -69,7 +79,7 @@ func (s State) continues(a *Agent) *Agent {
 }
 
 // places begins to make an agent's folder ready, if that has to be done before a process of it starts.
-func (d *draft) places(a *Agent, at time.Time) bool {
+func (d *transition) places(a *Agent, at time.Time) bool {
 	if w := a.Worktree; w != nil && (w.State == checkpoints.WorktreeKept || w.State == checkpoints.WorktreeRemoved) { // it has ended before
 		a.Placed = false
 	}
@@ -82,13 +92,13 @@ func (d *draft) places(a *Agent, at time.Time) bool {
 		w := *before.Worktree
 		a.Worktree = &w
 	case a.Worktree == nil && d.Config.Worktree:
-		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.folder(a.ID)}
+		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.Folder(a.ID)}
 	}
-	d.say(a, checkpoints.Starting, "its folder is made ready", at)
+	d.setStatus(a, checkpoints.Starting, "its folder is made ready", at)
 	return true
 }
 
-func (d *draft) placed(b Placed) error {
+func (d *transition) placed(b Placed) error {
 	if a := d.Agents[b.Agent]; a == nil || !a.Placing {
 		return unwelcome("no folder is made ready for %s", b.Agent)
 	}
@@ -104,16 +114,16 @@ func (d *draft) placed(b Placed) error {
 }
 
 // tidies begins to look through the worktree of an agent that is about to end, if it has one.
-func (d *draft) tidies(a *Agent, at time.Time) bool {
+func (d *transition) tidies(a *Agent, at time.Time) bool {
 	if a.Worktree == nil || a.Worktree.State != checkpoints.WorktreeMade {
 		return false
 	}
 	a.Tidying = true
-	d.say(a, a.Status, "ends; its worktree is looked through", at)
+	d.setStatus(a, a.Status, "ends; its worktree is looked through", at)
 	return true
 }
 
-func (d *draft) tidied(b Tidied) error {
+func (d *transition) tidied(b Tidied) error {
 	if a := d.Agents[b.Agent]; a == nil || !a.Tidying {
 		return unwelcome("the worktree of %s is not looked through", b.Agent)
 	}
@@ -133,17 +143,17 @@ func planWorkplace(a *Agent) []Effect {
 	return nil
 }
 
-// inhabited tells whether an agent that has not ended works in the worktree of another.
-func (s State) inhabited(a *Agent) bool {
+// Inhabited reports whether an agent that has not ended works in the worktree of another.
+func (s State) Inhabited(a *Agent) bool {
 	for id, other := range s.Agents {
-		if id != a.ID && !other.Status.Ended() && under(s.folder(id), a.Worktree.Path) {
+		if id != a.ID && !other.Status.Ended() && text.Under(s.Folder(id), a.Worktree.Path) {
 			return true
 		}
 	}
 	return false
 }
 
-// unplace forgets where an agent works on another machine than this, and tells whether it had a folder of its own that did not come
+// unplace forgets where an agent works on another machine than this, and reports whether it had a folder of its own that did not come
 // along. One in the run's folder did.
 func unplace(a *Agent, from, to string) (lost bool) {
 	cwd := a.Cwd
@@ -197,22 +207,22 @@ func workLies(a *Agent) string {
 	case checkpoints.WorktreeKept:
 		merge, drop := w.Commands("")
 		if len(merge) == 0 {
-			return fmt.Sprintf("Its worktree is kept, %s: %s.", w.Path, leftIn(w))
+			return fmt.Sprintf("Its worktree is kept, %s: %s.", w.Path, LeftIn(w))
 		}
 		return fmt.Sprintf("Its work is not in your folder but in %s, branch %s: %s.\nTo take it over, in your folder: %s\nTo be rid of it: %s",
-			w.Path, w.Branch, leftIn(w), strings.Join(merge, " && "), strings.Join(drop, " && "))
+			w.Path, w.Branch, LeftIn(w), strings.Join(merge, " && "), strings.Join(drop, " && "))
 	}
 	return ""
 }
 
-// leftIn says in words what is left in a worktree.
-func leftIn(w *checkpoints.Worktree) string {
+// LeftIn says in words what is left in a worktree.
+func LeftIn(w *checkpoints.Worktree) string {
 	var what []string
 	if w.Commits > 0 {
-		what = append(what, plural(w.Commits, "commit", "commits"))
+		what = append(what, text.Plural(w.Commits, "commit", "commits"))
 	}
 	if w.Loose > 0 {
-		what = append(what, plural(w.Loose, "change", "changes")+" not committed")
+		what = append(what, text.Plural(w.Loose, "change", "changes")+" not committed")
 	}
 	if w.Problem != "" {
 		what = append(what, w.Problem)
@@ -232,7 +242,7 @@ func placedNotices(before State, b Placed) []string {
 			known := func(a *Agent) bool {
 				return a.Worktree != nil && (slices.Contains(a.Worktree.Lacks, what) || w.Problem != "" && a.Worktree.Problem == w.Problem)
 			}
-			if !slices.ContainsFunc(before.agents(), known) {
+			if !slices.ContainsFunc(before.AllAgents(), known) {
 				if w.Problem == "" {
 					what = "not in its worktree: " + what
 				}
@@ -248,24 +258,24 @@ func placedNotices(before State, b Placed) []string {
 
 // keptInWords tells a person of a worktree that was kept.
 func keptInWords(s State, w checkpoints.Worktree) string {
-	return fmt.Sprintf("its worktree is kept (%s); to merge or drop it: claude-supervise show %s", leftIn(&w), s.Run.ID)
+	return fmt.Sprintf("its worktree is kept (%s); to merge or drop it: claude-supervise show %s", LeftIn(&w), s.Run.ID)
 }
 
-// FolderOf is where the agent works that a question is of, absolute. Paths in an answer begin there.
-func (c Client) FolderOf(ctx context.Context, q *Question) (string, error) {
-	run, err := c.Store.Run(ctx, q.Run)
-	if err != nil {
-		return "", err
-	}
-	agents, err := c.Store.Agents(ctx, q.Run)
-	return foldersIn(run, agents).folder(q.Agent), err
-}
-
-// foldersIn is as much of a run's state as tells where its agents work.
-func foldersIn(run Run, agents []Agent) State {
+// FoldersIn is as much of a run's state as tells where its agents work.
+func FoldersIn(run Run, agents []Agent) State {
 	s := State{Run: &run, Agents: make(map[string]*Agent, len(agents))}
 	for i := range agents {
 		s.Agents[agents[i].ID] = &agents[i]
 	}
 	return s
+}
+
+// WorktreeAround gives the worktree of an agent above one in which a folder lies, nil if it lies in none.
+func (s State) WorktreeAround(a *Agent, folder string) *checkpoints.Worktree {
+	for above := s.Agents[a.Parent]; above != nil; above = s.Agents[above.Parent] {
+		if w := above.Worktree; w != nil && w.State == checkpoints.WorktreeMade && text.Under(folder, w.Path) {
+			return w
+		}
+	}
+	return nil
 }

@@ -11,33 +11,33 @@ func TestAMessageAndAnAnswerAreToldApart(t *testing.T) {
 		line      string
 		open      []string
 		undecided string
-		want      wish
+		want      typedLine
 	}{
-		{"use staging", nil, "", wish{do: toSay, text: "use staging"}},
-		{"two\nlines", nil, "", wish{do: toSay, text: "two\nlines"}},
-		{"use staging", one, "", wish{do: toChoose, text: "use staging"}},
-		{"1", one, "", wish{do: toChoose, text: "1"}},
-		{"a", one, "", wish{do: toChoose, text: "a"}},
-		{"a", one, "1", wish{do: toAnswer, text: "1"}},
-		{"A", one, "1", wish{do: toAnswer, text: "1"}},
-		{"/answer", one, "1", wish{do: toAnswer, text: "1"}},
-		{"m", one, "1", wish{do: toSay, text: "1"}},
-		{"/say", one, "1", wish{do: toSay, text: "1"}},
-		{"n", one, "1", wish{do: toDrop}},
-		{"a different one", one, "1", wish{do: toChoose, text: "a different one"}},
-		{"/say use staging", one, "", wish{do: toSay, text: "use staging"}},
-		{"/say /etc is shared", nil, "", wish{do: toSay, text: "/etc is shared"}},
-		{"/say", one, "", wish{do: toSay}},
-		{"/answer 2", one, "", wish{do: toAnswer, text: "2"}},
-		{"/answer both, OAuth2 first", one, "", wish{do: toAnswer, text: "both, OAuth2 first"}},
-		{"/answer q-abcdef JWT it is", two, "", wish{do: toAnswer, question: "q-abcdef", text: "JWT it is"}},
-		{"/answer q-abc JWT", two, "", wish{do: toAnswer, question: "q-abc", text: "JWT"}},
-		{"/answer abcdef JWT", two, "", wish{do: toAnswer, question: "abcdef", text: "JWT"}},
-		{"/answer", one, "", wish{do: toAnswer}},
-		{"/detach", one, "", wish{do: toDetach}},
-		{"/help", nil, "", wish{do: toHelp}},
-		{"/etc is shared", nil, "", wish{do: unknownTo, text: "/etc"}},
-		{"/Answer 2", one, "", wish{do: unknownTo, text: "/Answer"}},
+		{"use staging", nil, "", typedLine{kind: toSay, text: "use staging"}},
+		{"two\nlines", nil, "", typedLine{kind: toSay, text: "two\nlines"}},
+		{"use staging", one, "", typedLine{kind: toChoose, text: "use staging"}},
+		{"1", one, "", typedLine{kind: toChoose, text: "1"}},
+		{"a", one, "", typedLine{kind: toChoose, text: "a"}},
+		{"a", one, "1", typedLine{kind: toAnswer, text: "1"}},
+		{"A", one, "1", typedLine{kind: toAnswer, text: "1"}},
+		{"/answer", one, "1", typedLine{kind: toAnswer, text: "1"}},
+		{"m", one, "1", typedLine{kind: toSay, text: "1"}},
+		{"/say", one, "1", typedLine{kind: toSay, text: "1"}},
+		{"n", one, "1", typedLine{kind: toDrop}},
+		{"a different one", one, "1", typedLine{kind: toChoose, text: "a different one"}},
+		{"/say use staging", one, "", typedLine{kind: toSay, text: "use staging"}},
+		{"/say /etc is shared", nil, "", typedLine{kind: toSay, text: "/etc is shared"}},
+		{"/say", one, "", typedLine{kind: toSay}},
+		{"/answer 2", one, "", typedLine{kind: toAnswer, text: "2"}},
+		{"/answer both, OAuth2 first", one, "", typedLine{kind: toAnswer, text: "both, OAuth2 first"}},
+		{"/answer q-abcdef JWT it is", two, "", typedLine{kind: toAnswer, question: "q-abcdef", text: "JWT it is"}},
+		{"/answer q-abc JWT", two, "", typedLine{kind: toAnswer, question: "q-abc", text: "JWT"}},
+		{"/answer abcdef JWT", two, "", typedLine{kind: toAnswer, question: "abcdef", text: "JWT"}},
+		{"/answer", one, "", typedLine{kind: toAnswer}},
+		{"/detach", one, "", typedLine{kind: toDetach}},
+		{"/help", nil, "", typedLine{kind: toHelp}},
+		{"/etc is shared", nil, "", typedLine{kind: unknownTo, text: "/etc"}},
+		{"/Answer 2", one, "", typedLine{kind: unknownTo, text: "/Answer"}},
 	} {
 		if got := understood(c.line, c.open, c.undecided); got != c.want {
 			t.Errorf("%q with %d open questions and %q undecided is %+v, want %+v", c.line, len(c.open), c.undecided, got, c.want)
@@ -53,7 +53,7 @@ func FuzzUnderstood(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, undecided string) {
 		w := understood(line, []string{"q-7kq2mx"}, undecided)
 		named := strings.HasPrefix(strings.TrimSpace(line), "/")
-		if (w.do == toSay || w.do == toAnswer) && !named && (undecided == "" || w.text != undecided) {
+		if (w.kind == toSay || w.kind == toAnswer) && !named && (undecided == "" || w.text != undecided) {
 			t.Errorf("%q with %q undecided is %+v", line, undecided, w)
 		}
 		if again := understood(line, []string{"q-7kq2mx"}, undecided); again != w {

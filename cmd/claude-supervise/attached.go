@@ -15,12 +15,15 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/view"
 )
 
 // attached is a person who looks at a run that somebody else supervises, or at one of its agents, and writes to that.
 type attached struct {
-	reader  supervisor.Reader
-	log     supervisor.RunLog
+	reader  view.Reader
+	log     view.RunLog
 	agent   string // the one that is looked at; "": all of the run
 	to      string // whom messages are for, as it was typed
 	printer *terminal.Printer
@@ -29,16 +32,18 @@ type attached struct {
 
 	mu        sync.Mutex
 	open      []*supervisor.Question
-	undecided string   // what was typed, and is an answer or a message
-	about     []string // the ids of the questions that it may be an answer to
+	asked     map[string]int // the numbers that the talk gave the open questions when they were shown
+	undecided string         // what was typed, and is an answer or a message
+	about     []string       // the ids of the questions that it may be an answer to
+	choice    int            // the number of the question which of the two it is
 }
 
-func newAttached(r supervisor.Reader, log supervisor.RunLog, agent, to string, plain bool) *attached {
+func newAttached(r view.Reader, log view.RunLog, agent, to string, plain bool) *attached {
 	a := &attached{
-		reader: r, log: log, agent: agent, to: to, first: true,
+		reader: r, log: log, agent: agent, to: to, first: true, asked: map[string]int{},
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: plain, Getenv: os.Getenv}),
 	}
-	if _, inside := supervisor.InsideAgent(os.Environ()); onTerminal() && !inside {
+	if _, inside := doctor.InsideAgent(os.Environ()); onTerminal() && !inside {
 		a.talk = terminal.NewTalk(os.Stdin, a.printer)
 	}
 	return a
@@ -59,7 +64,7 @@ func (a *attached) show(ctx context.Context) error {
 	defer stop()
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	var last supervisor.RunView
+	var last view.RunView
 	told := make(chan struct{})
 	stays := context.AfterFunc(ctx, func() { // who waits for a reader that stands still must not
 		defer close(told)
@@ -95,7 +100,7 @@ func (a *attached) closed() error {
 
 // watch shows all that goes on, and takes what is typed, until the run or the agent goes on no more (last is how the run was left
 // then), the person leaves or ctx ends.
-func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, last *supervisor.RunView) error {
+func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, last *view.RunView) error {
 	follow, err := a.begin(ctx)
 	if err != nil {
 		return err
@@ -121,7 +126,7 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 	})
 	if a.talk != nil {
 		group.Go(func() error {
-			if err := a.talk.Run(typing, func(ctx context.Context, text string) { a.typed(ctx, text, leave) }); err != nil {
+			if err := a.talk.Run(typing, func(ctx context.Context, text string, asked int) { a.typed(ctx, text, asked, leave) }); err != nil {
 				a.printer.Notice("Nothing can be typed here: " + err.Error())
 			} else if typing.Err() == nil {
 				leave(errLeft)
@@ -136,15 +141,15 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 var errOver = errors.New("over")
 
 // begin shows what was said last, and gives what shows the rest.
-func (a *attached) begin(ctx context.Context) (follow func(context.Context) (supervisor.RunView, error), err error) {
+func (a *attached) begin(ctx context.Context) (follow func(context.Context) (view.RunView, error), err error) {
 	if a.agent == "" {
 		said, log, err := a.log.Recent(ctx, recently)
 		if err == nil {
 			err = a.said(said...)
 		}
 		prose := log.Prose()
-		return func(ctx context.Context) (supervisor.RunView, error) {
-			return log.Follow(ctx, func(line supervisor.LogLine) error { return a.said(prose(line)...) })
+		return func(ctx context.Context) (view.RunView, error) {
+			return log.Follow(ctx, func(line view.LogLine) error { return a.said(prose(line)...) })
 		}, err
 	}
 	own, err := a.reader.Log(ctx, a.agent)
@@ -156,7 +161,7 @@ func (a *attached) begin(ctx context.Context) (follow func(context.Context) (sup
 		err = a.said(said...)
 	}
 	prose := log.Prose()
-	return func(ctx context.Context) (supervisor.RunView, error) {
+	return func(ctx context.Context) (view.RunView, error) {
 		return log.Follow(ctx, func(line []byte) error { return a.said(prose(line)...) })
 	}, err
 }
@@ -172,7 +177,7 @@ func (a *attached) said(texts ...string) error {
 }
 
 // see shows what has happened to the run, and what can be typed now.
-func (a *attached) see(s supervisor.Sight) error {
+func (a *attached) see(s view.Snapshot) error {
 	s = a.ofAgent(s)
 	a.mu.Lock()
 	dropped := len(s.Open) == 0 && a.undecided != ""
@@ -194,6 +199,7 @@ func (a *attached) see(s supervisor.Sight) error {
 	if err := a.said(texts...); err != nil {
 		return err
 	}
+	a.number(s.Open)
 	if dropped {
 		a.printer.Notice("What you typed was not sent: the question is no longer open.")
 	}
@@ -207,18 +213,35 @@ func (a *attached) see(s supervisor.Sight) error {
 	return nil
 }
 
+// number takes note that questions were shown: what was typed before is no answer to them.
+func (a *attached) number(open []*supervisor.Question) {
+	if a.talk == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	asked := map[string]int{}
+	for _, q := range open {
+		if asked[q.ID] = a.asked[q.ID]; asked[q.ID] == 0 {
+			asked[q.ID] = a.talk.Asked()
+		}
+	}
+	a.asked = asked
+}
+
 // ofAgent gives as much of a sight as is of the agent that is looked at.
-func (a *attached) ofAgent(s supervisor.Sight) supervisor.Sight {
+func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
 	if a.agent == "" {
 		return s
 	}
 	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(q *supervisor.Question) bool { return q.Agent != a.agent })
-	s.News = slices.DeleteFunc(slices.Clone(s.News), func(n supervisor.Notice) bool { return n.Agent != a.agent && n.Agent != "" })
+	s.News = slices.DeleteFunc(slices.Clone(s.News),
+		func(n supervisor.Notification) bool { return n.Agent != a.agent && n.Agent != "" })
 	return s
 }
 
 // asItStands says how what is looked at stands, and since when.
-func (a *attached) asItStands(s supervisor.Sight) string {
+func (a *attached) asItStands(s view.Snapshot) string {
 	if agent, is := s.Run.Agent(a.agent); is {
 		return at(agent.Since) + stateOf(awaited(s.Run, a.agent))
 	}
@@ -237,18 +260,18 @@ func canType(open []*supervisor.Question) string {
 }
 
 // words says a notice as it stands between what the agent says; "" for what is shown elsewhere.
-func (a *attached) words(n supervisor.Notice) string {
+func (a *attached) words(n supervisor.Notification) string {
 	var text string
 	switch n.Type {
 	case supervisor.QuestionOpen:
 		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
 	case supervisor.RunStarted:
 		text = "supervised again"
-	case supervisor.MessageLeft:
+	case view.MessageLeft:
 		if n.By != who("attach") { // that was shown when it was typed
 			text = "message of " + n.By + ": " + n.Text
 		}
-	case supervisor.MessageRead:
+	case view.MessageRead:
 		text = "the agent reads: " + n.Text
 		if n.Text == "" {
 			text = "the agent reads a message that was left before"
@@ -267,29 +290,52 @@ func (a *attached) words(n supervisor.Notice) string {
 // at begins a line of ours between those of the log, which begin with their times, too.
 func at(t time.Time) string { return t.Local().Format(time.TimeOnly) + " -- " }
 
-// typed does what a line asks for.
-func (a *attached) typed(ctx context.Context, line string, leave context.CancelCauseFunc) {
+// typed does what a line asks for. asked is the number of the last question that it can be an answer to.
+func (a *attached) typed(ctx context.Context, line string, asked int, leave context.CancelCauseFunc) {
 	a.mu.Lock()
 	open, undecided, about := a.open, a.undecided, a.about
-	a.undecided = ""
+	var seen []*supervisor.Question // when the line was begun
+	for _, q := range open {
+		if n := a.asked[q.ID]; n > 0 && n <= asked || asked == terminal.Unknown {
+			seen = append(seen, q)
+		}
+	}
+	early := undecided != "" && asked < a.choice
+	if !early {
+		a.undecided = ""
+	}
 	a.mu.Unlock()
-	ids := make([]string, len(open))
-	for i, q := range open {
+	if early && understood(line, nil, undecided).kind != understood(line, nil, "").kind {
+		a.printer.Notice("That was typed before it was asked, and decides nothing. Type a, m, or n for neither.")
+		return
+	}
+	ids := make([]string, len(seen))
+	for i, q := range seen {
 		ids[i] = q.ID
 	}
-	switch w := understood(line, ids, undecided); w.do {
+	if asked == terminal.Unknown {
+		seen = nil
+	}
+	switch w := understood(line, ids, undecided); w.kind {
 	case toSay:
 		a.say(ctx, w.text)
 	case toAnswer:
-		if undecided != "" && w.text == undecided && len(about) == 1 { // another may have taken its place meanwhile
+		if undecided != "" && w.text == undecided && len(about) == 1 && asked != terminal.Unknown { // another may have taken its place meanwhile
 			w.question = about[0]
 		}
-		a.answer(ctx, open, w)
+		a.answer(ctx, open, seen, w)
 	case toChoose:
 		a.mu.Lock()
-		a.undecided, a.about = w.text, ids
+		a.undecided, a.about, a.choice = w.text, ids, 0
 		a.mu.Unlock()
+		if asked == terminal.Unknown {
+			a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") + ", or a message? Type m for a message, n for neither, or\n  /answer " + ids[0] + " VALUE")
+			return
+		}
 		a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") + ", or a message? Type a, m, or n for neither.")
+		a.mu.Lock()
+		a.choice = a.talk.Asked()
+		a.mu.Unlock()
 	case toDrop:
 		a.printer.Notice("Dropped; nothing was sent.")
 	case toDetach:
@@ -303,7 +349,7 @@ func (a *attached) typed(ctx context.Context, line string, leave context.CancelC
 
 const attachHelp = `  MESSAGE            is for the agent, while no question is open
   /say MESSAGE       is for the agent, and answers nothing
-  /answer VALUE      answers the open question
+  /answer VALUE      answers the question that was open when you began to type
   /answer ID VALUE   answers one of several
   /detach, Ctrl-D    leaves; the run goes on`
 
@@ -320,27 +366,33 @@ func (a *attached) say(ctx context.Context, text string) {
 	a.printer.Notice(becomes)
 }
 
-// answer answers a question as the answer command does.
-func (a *attached) answer(ctx context.Context, open []*supervisor.Question, w wish) {
-	if err := a.answered(ctx, open, w); err != nil {
+// answer answers a question as the answer command does. seen are those of the open ones that the line can be an answer to unless
+// it names another by its whole id, which nobody types before they have read it.
+func (a *attached) answer(ctx context.Context, open, seen []*supervisor.Question, w typedLine) {
+	if err := a.answered(ctx, open, seen, w); err != nil {
 		a.printer.Notice("Not taken: " + err.Error())
 	}
 }
 
-func (a *attached) answered(ctx context.Context, open []*supervisor.Question, w wish) error {
-	q, err := oneOf(open, w.question)
+func (a *attached) answered(ctx context.Context, open, seen []*supervisor.Question, w typedLine) error {
+	if i := slices.IndexFunc(open, func(q *supervisor.Question) bool { return q.ID == w.question || q.ID == "q-"+w.question }); i >= 0 {
+		seen = open[i : i+1]
+	} else if len(open) > 0 && len(seen) == 0 {
+		return fmt.Errorf("%s may have come after you began to type: name it, as in /answer %s VALUE", open[0].ID, open[0].ID)
+	}
+	q, err := oneOf(seen, w.question)
 	if err != nil {
 		return err
 	}
 	if w.text == "" {
 		return errors.New("type the answer behind it: /answer VALUE")
 	}
-	client, err := openClient()
+	c, err := openClient()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // what was left is on disk
-	cwd, err := folderOf(ctx, client, q)
+	defer func() { _ = c.Close() }() // what was left is on disk
+	cwd, err := folderOf(ctx, c, q)
 	if err != nil {
 		return err
 	}
@@ -348,7 +400,7 @@ func (a *attached) answered(ctx context.Context, open []*supervisor.Question, w 
 	if err != nil {
 		return fmt.Errorf("%w; %s stays open", err, q.ID)
 	}
-	return client.Answer(ctx, q.ID, supervisor.Answer{Text: value, By: who("attach")})
+	return c.Answer(ctx, q.ID, client.Answer{Text: value, By: who("attach")})
 }
 
 // oneOf gives the open question that an id or its start names; "" names the only one.

@@ -11,7 +11,8 @@ import (
 	"syscall"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/host"
 )
 
 // A supervisor in the background is this program once more, in a session of its own so that it outlives the terminal.
@@ -22,7 +23,7 @@ const (
 	readyFD       = 3
 )
 
-// inBackground tells whether this process is a supervisor in the background.
+// inBackground reports whether this process is a supervisor in the background.
 func inBackground() bool { return os.Getenv(backgroundRun) != "" }
 
 // underWay tells whoever has started this supervisor in the background that it supervises its run now.
@@ -37,7 +38,7 @@ func underWay() {
 
 // inTheBackground starts this program with these arguments as the supervisor of a run, and waits until it is that. It
 // gives the file that it writes to. Where it ends before, the error is a *backgroundError.
-func inTheBackground(c supervisor.Client, run string, stdin io.Reader, args ...string) (log string, err error) {
+func inTheBackground(c client.Client, run string, stdin io.Reader, args ...string) (log string, err error) {
 	self, err := ownPath()
 	if err != nil {
 		return "", err
@@ -101,7 +102,7 @@ func detach(stdin string, asJSON bool) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // nothing was written
-	run := supervisor.NewRun()
+	run := host.NewRun()
 	log, err := inTheBackground(client, run, strings.NewReader(stdin), os.Args[1:]...)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A caller calls a person who may be looking elsewhere: by the terminal's bell, on the desktop, and by the command of
+// A caller calls a person who may be looking elsewhere: by the terminal's wake-up socket, on the desktop, and by the command of
 // --notify. The zero caller calls nobody.
 type caller struct {
 	on      bool
@@ -59,7 +59,7 @@ func (c *caller) call(ctx context.Context, q *supervisor.Question) {
 }
 
 // announce tells the person's own command of a question, or how a run is left.
-func (c *caller) announce(ctx context.Context, command []string, n supervisor.Notice) error {
+func (c *caller) announce(ctx context.Context, command []string, n supervisor.Notification) error {
 	if !c.on {
 		return nil
 	}

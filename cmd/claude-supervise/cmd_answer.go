@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +12,13 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
 )
 
 type answerFlags struct {
 	change, skip, resume bool
-	alike                bool
+	allLike              bool
 	decline              *string // why; nil: not declined
 }
 
@@ -85,7 +86,7 @@ the answer goes where the script looks for it.`,
 		},
 	}
 	cmd.Flags().BoolVar(&f.change, "change", false, "replace the answer given before, until it is on its way")
-	cmd.Flags().BoolVar(&f.alike, "all-like", false, "answer all questions of the run like this one, later too")
+	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all questions of the run like this one, later too")
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
 	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
@@ -120,7 +121,7 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 }
 
 // folderOf is the folder that paths in an answer are relative to: the agent's, and for a script's question this one.
-func folderOf(ctx context.Context, c supervisor.Client, q *supervisor.Question) (string, error) {
+func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (string, error) {
 	if q.Run == "" {
 		return ".", nil
 	}
@@ -128,13 +129,13 @@ func folderOf(ctx context.Context, c supervisor.Client, q *supervisor.Question) 
 }
 
 // leave gives a question its answer, says so, and lets the run go on.
-func leave(ctx context.Context, client supervisor.Client, q *supervisor.Question, value string, f answerFlags) error {
+func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags) error {
 	var err error
 	if q.Run == "" {
-		err = client.AnswerFile(q.ID, value, f.change)
+		err = c.AnswerFile(q.ID, value, f.change)
 	} else {
-		err = client.Answer(ctx, q.ID, supervisor.Answer{
-			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, Alike: f.alike, By: who("answer"),
+		err = c.Answer(ctx, q.ID, client.Answer{
+			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: who("answer"),
 		})
 	}
 	if err != nil {
@@ -147,7 +148,7 @@ func leave(ctx context.Context, client supervisor.Client, q *supervisor.Question
 	case f.decline != nil:
 		said = fmt.Sprintf("%s\n%s declined: %s", q.Text, q.ID, value)
 	}
-	if f.alike {
+	if f.allLike {
 		said += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
 	}
 	if q.Run == "" {
@@ -159,26 +160,27 @@ func leave(ctx context.Context, client supervisor.Client, q *supervisor.Question
 	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
 		return err
 	}
-	return goOn(ctx, client, q.Run, f.resume)
+	return goOn(ctx, c, q.Run, f.resume)
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
 // that is open; q is nil where none is. An id is known by its q-, or by being whole: the start of one without it could
 // be an answer. A question file's name is one too, unless it is what a person may mean as the answer: whoever writes such
 // files chooses their names.
-func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervisor.Question, typed string, named bool, err error) {
+func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Question, typed string, named bool,
+	err error) {
 	if len(args) > 0 {
 		marked := strings.HasPrefix(args[0], "q-")
 		q, err = c.Find(ctx, args[0])
 		switch {
 		case err == nil && (marked || q.ID == "q-"+args[0]):
 			return q, spelled(q, args[1:]), true, nil
-		case err != nil && marked && supervisor.NoSuchID(err):
+		case err != nil && marked && view.NoSuchID(err):
 			if q, wrong := c.FileQuestion(ctx, args[0]); wrong == nil { // a file may be called so
 				return q, spelled(q, args[1:]), true, nil
 			}
 			return nil, "", false, err
-		case err != nil && !supervisor.NoSuchID(err):
+		case err != nil && !view.NoSuchID(err):
 			return nil, "", false, err
 		}
 	}
@@ -191,10 +193,10 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 		switch {
 		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
 			return nil, "", false, usage("%q is an answer to question %s and the name of a question file: name the question first, as in `%s`",
-				args[0], open[0].ID, supervisor.AnswerCommand(open[0]))
+				args[0], open[0].ID, view.AnswerCommand(open[0]))
 		case err == nil:
 			return q, spelled(q, args[1:]), true, nil
-		case !supervisor.NoSuchID(err):
+		case !view.NoSuchID(err):
 			return nil, "", false, err
 		}
 	}
@@ -217,7 +219,7 @@ func meant(ctx context.Context, c supervisor.Client, args []string) (q *supervis
 		ids = append(ids, q.ID)
 	}
 	return nil, "", false, usage("%d questions are open (%s): say which, as in `%s`; `claude-supervise questions` shows them",
-		len(open), strings.Join(ids, ", "), supervisor.AnswerCommand(open[0]))
+		len(open), strings.Join(ids, ", "), view.AnswerCommand(open[0]))
 }
 
 // spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why, and what
@@ -232,7 +234,7 @@ func spelled(q *supervisor.Question, words []string) string {
 	return strings.Join(words, " ")
 }
 
-// offered tells whether a word begins one of the question's options.
+// offered reports whether a word begins one of the question's options.
 func offered(q *supervisor.Question, word string) bool {
 	for _, o := range q.Options {
 		if strings.HasPrefix(strings.ToLower(o.Label), strings.ToLower(word)) {
@@ -255,25 +257,24 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`", q.ID)
 	case q.Run == "" && (f.skip || f.resume):
 		return "", usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
-	case q.Run == "" && f.alike:
+	case q.Run == "" && f.allLike:
 		return "", usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
-	case f.alike && !supervisor.Sharable(q.Kind):
+	case f.allLike && !supervisor.Sharable(q.Kind):
 		return "", usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
 	case f.skip && !q.Optional:
 		return "", usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead", q.ID, q.Run)
 	case f.skip:
 		return "", nil
 	case strings.TrimSpace(typed) == "" && !tty:
-		return "", usage("no answer was given; type it after the id, as in `%s`", supervisor.AnswerCommand(q))
+		return "", usage("no answer was given; type it after the id, as in `%s`", view.AnswerCommand(q))
 	}
 	ask := shown(q)
 	for typed == "" {
-		fmt.Fprint(os.Stderr, terminal.Render(ask, 80, time.Now())+q.ID+"> ")
-		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		if err != nil && strings.TrimSpace(line) == "" {
+		line, err := terminal.AskLine(os.Stdin, os.Stderr, terminal.Render(ask, 80, time.Now()), q.ID+"> ")
+		if err != nil {
 			return "", errors.New("nothing was typed; the question stays open")
 		}
-		typed = strings.TrimSpace(line)
+		typed = line
 	}
 	value, err := terminal.Choose(ask, typed, cwd)
 	if err != nil {
@@ -305,7 +306,7 @@ func reasonFor(q *supervisor.Question, typed, why string, sure bool, f answerFla
 	return terminal.Choose(terminal.Question{ID: q.ID}, why, "") // words, whatever they look like
 }
 
-// freeText tells whether an answer is the person's own words.
+// freeText reports whether an answer is the person's own words.
 func freeText(q *supervisor.Question, value string) bool {
 	for _, o := range q.Options {
 		if value == o.Label {

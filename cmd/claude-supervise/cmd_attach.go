@@ -14,6 +14,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newAttach() *cobra.Command {
@@ -25,11 +26,12 @@ func newAttach() *cobra.Command {
 another terminal, or the background. Without RUN it is the one that goes on. RUN
 may be an agent's id: then only that agent is shown, until it has ended.
 
-What is typed is a message to the agent, of a run to its first. It is kept until the agent has read it,
-and goes into the turn that is under way. While a question is open, a message is
-told apart from its answer:
+What is typed is a message to the agent, of a run to its first. It is kept until
+the agent has read it, and goes into the turn that is under way. While a question
+is open, a message is told apart from its answer:
 
-  /answer VALUE      answers the question, as the answer command does
+  /answer VALUE      answers the question that was open when you began to
+                     type, as the answer command does
   /answer ID VALUE   answers that one
   /say MESSAGE       sends a message; the question stays open
   /detach            leaves, as Ctrl-D and Ctrl-C do; the run goes on
@@ -100,11 +102,11 @@ func say(ctx context.Context, id, text string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
-	sight, agent, err := supervisor.Reader{Dirs: client.Dirs, Store: client.Store}.Sight(ctx, id)
+	sight, agent, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Snapshot(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	becomes, err := sight.Becomes(agent)
+	becomes, err := sight.DeliveryForecast(agent)
 	if err == nil {
 		err = client.Say(ctx, id, text, who("attach"))
 	}
@@ -121,7 +123,7 @@ func say(ctx context.Context, id, text string) (string, error) {
 
 // runAttach shows a run until it has ended or the person leaves.
 func runAttach(ctx context.Context, id string, plain bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -144,7 +146,7 @@ func runAttach(ctx context.Context, id string, plain bool) error {
 }
 
 // onlyLive gives the one run that goes on.
-func onlyLive(ctx context.Context, r supervisor.Reader) (string, error) {
+func onlyLive(ctx context.Context, r view.Reader) (string, error) {
 	runs, err := r.Runs(ctx, false)
 	if err != nil {
 		return "", err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// calledAsAnswer tells whether this program was called by its other name, as the link that init makes has it. A supervisor
+// calledAsAnswer reports whether this program was called by its other name, as the link that init makes has it. A supervisor
 // in the background is never that, whatever the file is called that it was started from.
 func calledAsAnswer(name string) bool { return filepath.Base(name) == answerName && !inBackground() }
 
@@ -67,10 +66,9 @@ func runClaudeAnswer(ctx context.Context) error {
 		return err
 	}
 
-	in := bufio.NewReader(os.Stdin)
 	var q *supervisor.Question
 	for q == nil {
-		typed, err := typedAt(in, "\nQuestion ID to answer: ")
+		typed, err := typedAt("\nQuestion ID to answer: ")
 		if err != nil {
 			return err
 		}
@@ -83,7 +81,7 @@ func runClaudeAnswer(ctx context.Context) error {
 		return err
 	}
 	for {
-		typed, err := typedAt(in, "Your answer: ")
+		typed, err := typedAt("Your answer: ")
 		if err != nil {
 			return err
 		}
@@ -121,17 +119,16 @@ func listQuestions(p *terminal.Printer, open []*supervisor.Question, asks bool) 
 }
 
 // typedAt asks for one line.
-func typedAt(in *bufio.Reader, prompt string) (string, error) {
-	fmt.Fprint(os.Stderr, prompt)
-	line, err := in.ReadString('\n')
-	if err != nil && strings.TrimSpace(line) == "" {
+func typedAt(prompt string) (string, error) {
+	line, err := terminal.AskLine(os.Stdin, os.Stderr, "", prompt)
+	if err != nil {
 		fmt.Fprintln(os.Stderr)
 		if errors.Is(err, io.EOF) {
 			return "", errors.New("nothing was typed; all questions stay open")
 		}
-		return "", fmt.Errorf("reading what was typed: %w; all questions stay open", err)
+		return "", fmt.Errorf("%w; all questions stay open", err)
 	}
-	return strings.TrimSpace(line), nil
+	return line, nil
 }
 
 // amongOpen finds the question whose id was typed, or the start of it. Where only one is open, nothing need be typed.

@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
 )
 
 func newDoctor() *cobra.Command {
@@ -17,7 +18,7 @@ func newDoctor() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "look whether everything is there that runs need",
+		Short: "check the setup",
 		Long: `Look whether everything is there that runs need, and which channels the claude
 that is found has: how its agents can ask, and how they get their answers.
 
@@ -33,7 +34,7 @@ a release lacks (-) runs do without, in the way that is named.`,
 }
 
 func runDoctor(ctx context.Context, claude string, asJSON bool) error {
-	found := supervisor.Doctor(ctx, claude, os.Environ())
+	found := doctor.Doctor(ctx, claude, os.Environ())
 	err := print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(found)
@@ -58,7 +59,7 @@ func runDoctor(ctx context.Context, claude string, asJSON bool) error {
 		}
 		return nil
 	})
-	if err == nil && slices.ContainsFunc(found, func(f supervisor.Finding) bool { return !f.OK }) {
+	if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return !f.OK }) {
 		return exitError(supervisor.ExitFailed)
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/skill"
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 type initFlags struct{ user, dry, undo, yes, hook bool }
@@ -280,7 +280,7 @@ func homeFolder() (string, error) {
 func initPlace(user bool) (place, error) {
 	home, err := homeFolder()
 	if user {
-		folder, err := supervisor.ClaudeFolder(os.Getenv)
+		folder, err := view.ClaudeFolder(os.Getenv)
 		if err != nil {
 			return place{}, err
 		}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/cmd/claude-supervise/internal/skill"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 // A place is a folder that init works in. Below it no symlink is followed and nothing of another user is touched: a
@@ -122,7 +122,7 @@ func (f personsFile) acceptable(path string, info fs.FileInfo, folder bool) erro
 	return nil
 }
 
-// room tells whether the file can be written: the nearest folder that is there must take new files.
+// room reports whether the file can be written: the nearest folder that is there must take new files.
 func (f personsFile) room() error {
 	dir := filepath.Dir(f.path())
 	for ; dir != f.base; dir = filepath.Dir(dir) {
@@ -189,5 +189,5 @@ func (f personsFile) write(before contents, next string) error {
 		}
 		mode = info.Mode().Perm() & 0o666
 	}
-	return supervisor.ReplaceFile(f.path(), []byte(next), mode)
+	return client.ReplaceFile(f.path(), []byte(next), mode)
 }

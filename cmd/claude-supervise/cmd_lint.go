@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
 )
 
 func newLint() *cobra.Command {
@@ -77,7 +78,7 @@ func runLint(path, agent string, asJSON bool) error {
 	default:
 		path = "stdin"
 	}
-	found, err := supervisor.Lint(in, agent)
+	found, err := doctor.Lint(in, agent)
 	if err != nil {
 		return usage("lint cannot %w", err)
 	}
@@ -111,7 +112,7 @@ func runLint(path, agent string, asJSON bool) error {
 }
 
 // shortly says a signal in one line: what it is, whose, and what it says above all.
-func shortly(s supervisor.LintedSignal) string {
+func shortly(s doctor.LintedSignal) string {
 	text := string(s.Kind)
 	if s.AgentID != "" {
 		text += " of " + terminal.CleanLine(s.AgentID, 40)
@@ -159,7 +160,7 @@ func runLintHook(args []string, agent string, asJSON bool) error {
 	if terminal.IsTerminal(os.Stdin) {
 		return notBlocking(usage("Claude Code gives a hook its JSON on stdin; this is a terminal"))
 	}
-	reason, err := supervisor.LintHook(os.Stdin, agent)
+	reason, err := doctor.LintHook(os.Stdin, agent)
 	if err != nil {
 		return notBlocking(err)
 	}

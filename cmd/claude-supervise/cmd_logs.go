@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newLogs() *cobra.Command {
@@ -36,7 +36,7 @@ supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.`
 }
 
 func runLogs(ctx context.Context, id string, follow, raw bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -49,9 +49,9 @@ func runLogs(ctx context.Context, id string, follow, raw bool) error {
 		if agent != "" {
 			return agentLog(ctx, p, r, agent, follow, raw)
 		}
-		line := func(l supervisor.LogLine) error { return results(p, l.Said()) }
+		line := func(l view.LogLine) error { return results(p, l.Said()) }
 		if raw {
-			line = func(l supervisor.LogLine) error { return p.Raw(l.Line) }
+			line = func(l view.LogLine) error { return p.Raw(l.Line) }
 		}
 		if follow {
 			end, err := log.Follow(ctx, line)
@@ -65,12 +65,12 @@ func runLogs(ctx context.Context, id string, follow, raw bool) error {
 }
 
 // agentLog prints the log of one agent.
-func agentLog(ctx context.Context, p *terminal.Printer, r supervisor.Reader, agent string, follow, raw bool) error {
+func agentLog(ctx context.Context, p *terminal.Printer, r view.Reader, agent string, follow, raw bool) error {
 	log, err := r.Log(ctx, agent)
 	if err != nil {
 		return err
 	}
-	line := func(line []byte) error { return results(p, supervisor.Said(line)) }
+	line := func(line []byte) error { return results(p, view.Said(line)) }
 	if raw {
 		line = p.Raw
 	}
@@ -86,8 +86,8 @@ func agentLog(ctx context.Context, p *terminal.Printer, r supervisor.Reader, age
 }
 
 // awaited is an agent of a run that was left, or the run where it is its first.
-func awaited(v supervisor.RunView, agent string) supervisor.Awaited {
-	a := supervisor.Awaited{Node: supervisor.Node{Run: v.ID, Agent: agent}, View: v}
+func awaited(v view.RunView, agent string) view.Awaited {
+	a := view.Awaited{Node: view.Node{Run: v.ID, Agent: agent}, View: v}
 	if len(v.Agents) > 0 && v.Agents[0].ID == agent {
 		a.Agent = ""
 	}

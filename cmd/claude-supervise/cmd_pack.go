@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/pack"
 )
 
 type packFlags struct {
@@ -56,7 +57,8 @@ brings it back. The file holds all that the agents saw: keep it as private.`,
 }
 
 func addMaxSize(cmd *cobra.Command, size *string) {
-	cmd.Flags().StringVar(size, "max-size", humanize.IBytes(supervisor.DefaultMaxWork), "the uncommitted work may have this `SIZE`")
+	cmd.Flags().StringVar(size, "max-size", humanize.IBytes(pack.DefaultMaxWork),
+		"the uncommitted work may have this `SIZE`")
 }
 
 func workSize(text string) (int64, error) {
@@ -78,31 +80,31 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 	}
 	defer func() { _ = client.Close() }() // what was marked is on disk
 	if f.undo {
-		run, err := client.TakeBack(ctx, id)
+		run, err := pack.TakeBack(ctx, client, id)
 		if err != nil {
 			return err
 		}
 		return print(func(p *terminal.Printer) error {
-			return p.Result(run + " is here again; do not unpack its file. Go on with:\n  claude-supervise resume " + run)
+			return p.Result(run + " is here again; do not unpack its file. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
 	run, _, _, err := client.Target(ctx, id)
 	if err != nil {
 		return err
 	}
-	opt := supervisor.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + version}
+	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + version}
 	if f.output == "-" {
 		return packToStdout(ctx, client, run, opt)
 	}
 	return packToFile(ctx, client, run, f.output, opt)
 }
 
-func packToStdout(ctx context.Context, client supervisor.Client, run string, opt supervisor.PackOptions) error {
+func packToStdout(ctx context.Context, client client.Client, run string, opt pack.PackOptions) error {
 	if terminal.IsTerminal(os.Stdout) {
 		return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
 	}
 	opt.File = "standard output"
-	packed, err := client.Pack(ctx, run, os.Stdout, opt)
+	packed, err := pack.Write(ctx, client, run, os.Stdout, opt)
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func packToStdout(ctx context.Context, client supervisor.Client, run string, opt
 }
 
 // packToFile packs into a file, unless another one has its name.
-func packToFile(ctx context.Context, client supervisor.Client, run, file string, opt supervisor.PackOptions) error {
+func packToFile(ctx context.Context, client client.Client, run, file string, opt pack.PackOptions) error {
 	if file == "" {
 		file = run + ".tar.gz"
 	}
@@ -123,7 +125,7 @@ func packToFile(ctx context.Context, client supervisor.Client, run, file string,
 	if err := mayReplace(path, run); err != nil {
 		return err
 	}
-	packed, err := client.PackFile(ctx, run, path, opt)
+	packed, err := pack.WriteFile(ctx, client, run, path, opt)
 	if err != nil {
 		return err
 	}
@@ -140,13 +142,13 @@ func mayReplace(path, run string) error {
 		return fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
 	}
 	defer func() { _ = old.Close() }() // only read
-	if in, err := supervisor.PackedRunIn(old); err != nil || in != run {
+	if in, err := pack.PackedRunIn(old); err != nil || in != run {
 		return usage("%s is there already and is no pack file of %s; nothing was packed: name another with -o", path, run)
 	}
 	return nil
 }
 
-func packedText(p supervisor.PackedRun, into, file string) string {
+func packedText(p pack.PackedRun, into, file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is packed into %s (%s unpacked).\nIt goes on where that is unpacked:\n  claude-supervise unpack %s",
 		p.Run, into, humanize.IBytes(uint64(p.Bytes)), file)

@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newPermissions() *cobra.Command {
@@ -43,7 +44,7 @@ of --allow is claude's own: it holds until the agent's process ends.)`,
 }
 
 func runPermissions(ctx context.Context, id string, asJSON bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func runPermissions(ctx context.Context, id string, asJSON bool) error {
 }
 
 // permissionsText is what a person reads.
-func permissionsText(v supervisor.PermissionsView) string {
+func permissionsText(v view.PermissionsView) string {
 	var b strings.Builder
 	if len(v.Rules) == 0 {
 		b.WriteString("No rule lets anything run unasked.\n")

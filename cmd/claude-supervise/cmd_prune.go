@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 func newPrune() *cobra.Command {
@@ -89,7 +90,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 	return told
 }
 
-func prunedWords(r supervisor.Pruned, dry bool) string {
+func prunedWords(r client.Pruned, dry bool) string {
 	done := "forgotten"
 	if dry {
 		done = "would be forgotten"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newPs() *cobra.Command {
@@ -38,7 +38,7 @@ terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
 }
 
 func runPs(ctx context.Context, l listing, watch bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func runPs(ctx context.Context, l listing, watch bool) error {
 type listing struct{ all, tree, asJSON bool }
 
 // print lists the runs once.
-func (l listing) print(p *terminal.Printer, runs []supervisor.RunView) error {
+func (l listing) print(p *terminal.Printer, runs []view.RunView) error {
 	if l.asJSON {
 		return p.JSON(nonNil(runs))
 	}
@@ -65,7 +65,7 @@ func (l listing) print(p *terminal.Printer, runs []supervisor.RunView) error {
 }
 
 // text lists the runs for people.
-func (l listing) text(width int, runs []supervisor.RunView, now time.Time) string {
+func (l listing) text(width int, runs []view.RunView, now time.Time) string {
 	switch {
 	case len(runs) == 0 && l.all:
 		return "There are no runs yet. Start one with: claude-supervise run \"TASK\""
@@ -77,7 +77,7 @@ func (l listing) text(width int, runs []supervisor.RunView, now time.Time) strin
 	return runTable(width, runs, now)
 }
 
-func runTable(width int, runs []supervisor.RunView, now time.Time) string {
+func runTable(width int, runs []view.RunView, now time.Time) string {
 	rows := make([][]string, len(runs))
 	for i, r := range runs {
 		rows[i] = []string{
@@ -89,15 +89,16 @@ func runTable(width int, runs []supervisor.RunView, now time.Time) string {
 }
 
 // why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that ends it.
-func why(r supervisor.RunView) string {
-	if i := slices.IndexFunc(r.Agents, func(a supervisor.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 && r.Status == "blocked" {
+func why(r view.RunView) string {
+	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
+		r.Status == "blocked" {
 		return r.Agents[i].Reason
 	}
 	return r.Reason
 }
 
 // title names a run for people: its name, else the first line of its task.
-func title(r supervisor.RunView) string {
+func title(r view.RunView) string {
 	if r.Name != "" || len(r.Agents) == 0 {
 		return r.Name
 	}

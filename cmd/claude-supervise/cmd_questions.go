@@ -11,6 +11,9 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
 )
 
 func newQuestions() *cobra.Command {
@@ -29,7 +32,7 @@ func newQuestions() *cobra.Command {
 }
 
 func runQuestions(ctx context.Context, asJSON bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 	}
 	byFile, problems, err := r.FileQuestions(ctx)
 	for _, q := range byFile {
-		open = append(open, supervisor.View(q))
+		open = append(open, view.View(q))
 	}
 	return print(func(p *terminal.Printer) error {
 		tellFileProblems(p, problems, err)
@@ -74,15 +77,23 @@ func tellFileProblems(p *terminal.Printer, problems []string, err error) {
 }
 
 // shownView is a question as the terminal shows it.
-func shownView(q supervisor.QuestionView) terminal.Question {
+func shownView(q view.QuestionView) terminal.Question {
 	t := terminal.Question{
 		ID: q.ID, Kind: string(q.Kind), Header: q.Header, Text: q.Question, Context: q.Context, Agent: agentOf(q), Run: q.Run,
 		Asker: shownAsker(q.Asker), MultiSelect: q.MultiSelect, Validate: q.Validate, Urgent: q.Urgent,
-		Declinable: supervisor.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand, Of: 1,
+		Declinable: view.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand, Of: 1,
 		Task: q.Task,
 	}
-	if q.Kind == supervisor.AskDelegation {
+	switch q.Kind {
+	case supervisor.AskCommand: // what runs is kept as it is
+		t.Context = text.Visible(q.Context)
+		if n := text.HiddenIn(q.Context); n > 0 {
+			t.Context += fmt.Sprintf("\n(%d characters cannot be seen; here as \\x1b, \\u202e and so on.)", n)
+		}
+	case supervisor.AskDelegation:
 		t.Instead = supervisor.Instead
+	case client.AskPermission:
+		t.Advance = inAdvance(q.AllowRule)
 	}
 	blank := true
 	for _, o := range q.Options {
@@ -92,14 +103,14 @@ func shownView(q supervisor.QuestionView) terminal.Question {
 	if blank { // what nobody can choose keeps nobody from answering in own words
 		t.Options = nil
 	}
-	if a, b, alike := lookAlike(t.Options); alike {
+	if a, b, alike := indistinguishable(t.Options); alike {
 		t.Context = strings.TrimSpace(fmt.Sprintf("%s\nOptions %d and %d look the same, and are not: choose by number.", t.Context, a+1, b+1))
 	}
 	return t
 }
 
 // agentOf names the agent that asks: where a run has several, by more than an id.
-func agentOf(q supervisor.QuestionView) string {
+func agentOf(q view.QuestionView) string {
 	if start, _, _ := strings.Cut(q.Who, " "); q.Who == "" || strings.HasPrefix(q.Agent, start) {
 		return cmp.Or(q.Who, q.Agent)
 	}
@@ -107,7 +118,7 @@ func agentOf(q supervisor.QuestionView) string {
 }
 
 // shownAsker says who of an agent asks, where that is a subagent.
-func shownAsker(a *supervisor.AskerView) string {
+func shownAsker(a *view.AskerView) string {
 	if a == nil {
 		return ""
 	}
@@ -121,8 +132,8 @@ func shownAsker(a *supervisor.AskerView) string {
 	return who + ": " + a.Task
 }
 
-// lookAlike finds two options that differ in nothing that is shown.
-func lookAlike(options []terminal.Option) (a, b int, found bool) {
+// indistinguishable finds two options that differ in nothing that is shown.
+func indistinguishable(options []terminal.Option) (a, b int, found bool) {
 	seen := map[string]int{} // the first option of each look
 	for i, o := range options {
 		look := terminal.CleanLine(o.Label, 0)

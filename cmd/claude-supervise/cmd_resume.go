@@ -11,15 +11,19 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/engine"
 )
 
 func newResume() *cobra.Command {
 	var f sessionFlags
+	var g givenFlags
 	var policy string
 	var program program
 	var all, failed bool
 	cmd := &cobra.Command{
-		Use:   "resume RUN | --all | --failed RUN",
+		Use:   "resume RUN | --all | --failed RUN [flags] [-- FLAGS]",
 		Short: "go on with a run that nobody supervises",
 		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
 one whose supervisor died, or one that failed for a cause that is mended now.
@@ -28,11 +32,16 @@ With --all every such run that has not ended goes on, each in the background:
 after a reboot, say. With --failed those agents are tried again that have failed
 or reported so, in their conversations; what has succeeded is not done again.
 
-A run of --exec that came out of a pack file needs its command once more, for
-such a file names no program.`,
+What is given here holds for the run from now on: --allow RULE and what follows
+-- add to what it was started with, the other flags stand in its place. An open
+question that they decide is answered by them. A run that came out of a pack
+file has nothing of what it was granted before, for anybody can have written
+that: it is given here, or to unpack, and so is the command of a run of --exec.`,
 		Example: "  claude-supervise resume r-3f9a2c1b\n" +
 			"  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude\n" +
 			"  claude-supervise resume r-3f9a2c1b --exec \"sh agent.sh {}\"\n" +
+			"  claude-supervise resume r-3f9a2c1b --allow \"Bash(make test)\"\n" +
+			"  claude-supervise resume r-3f9a2c1b --max-cost-usd 5 -- --model opus\n" +
 			"  claude-supervise resume --all\n" +
 			"  claude-supervise resume --failed r-3f9a2c1b",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -40,18 +49,26 @@ such a file names no program.`,
 				return usage("--all and --failed exclude each other: name the run whose failed agents are tried again")
 			}
 			if all {
-				return exactly(0, 0, "either the id of a run or --all")(cmd, args)
+				return exactlyBeforeDash(0, 0, "either the id of a run or --all")(cmd, args)
 			}
-			return exactly(1, 1, "the id of a run, or --all")(cmd, args)
+			return exactlyBeforeDash(1, 1, "the id of a run, or --all")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
+			args, passed := beforeDash(cmd, args)
+			given, err := g.given(cmd, passed)
+			if err != nil {
+				return err
+			}
+			if all && !given.IsZero() {
+				return usage("what a run may do is given to one run, not with --all; nothing was resumed")
+			}
 			if all {
 				return resumeAll(cmd.Context(), policy, program)
 			}
-			return runResume(cmd.Context(), args[0], policy, failed, program, f)
+			return runResume(cmd.Context(), args[0], policy, failed, program, given, f)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, each in the background")
@@ -59,6 +76,7 @@ such a file names no program.`,
 	cmd.Flags().StringVar(&policy, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
 	cmd.Flags().StringVar(&program.claude, "claude", "", "another claude than the run was started with, at `PATH`")
 	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
+	addGivenFlags(cmd, &g)
 	addSessionFlags(cmd, &f)
 	return cmd
 }
@@ -69,7 +87,7 @@ type program struct{ claude, exec string }
 // found looks for both now, so that what is misspelt is known before anything is done.
 func (p program) found() (claude string, command []string, err error) {
 	if p.claude != "" {
-		if claude, err = supervisor.FindClaude(p.claude, os.Environ()); err != nil {
+		if claude, err = doctor.FindClaude(p.claude, os.Environ()); err != nil {
 			return "", nil, err
 		}
 	}
@@ -79,7 +97,7 @@ func (p program) found() (claude string, command []string, err error) {
 	return claude, command, err
 }
 
-func runResume(ctx context.Context, id, policy string, failed bool, with program, f sessionFlags) error {
+func runResume(ctx context.Context, id, policy string, failed bool, with program, given supervisor.Given, f sessionFlags) error {
 	typed := time.Now()
 	asked, err := onQuestion(policy)
 	if err != nil {
@@ -93,7 +111,7 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 	if err != nil {
 		return err
 	}
-	plan, err := s.resumption(ctx, id, typed, failed)
+	plan, err := s.resumePlan(ctx, id, typed, failed)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -101,14 +119,18 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 		asked = plan.OnQuestion
 	}
 	f.noNotify = f.noNotify || plan.NoNotify
-	out, err := s.supervise(ctx, f, plan.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, plan.Run, supervisor.Taking{Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command})
-	})
+	out, err := s.supervise(ctx, f, plan.Cwd,
+		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
+			return sup.Resume(ctx, plan.Run, engine.ResumeOptions{
+				Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command,
+				Given: given,
+			})
+		})
 	return s.finish(out, err)
 }
 
 // resumption finds out whether a run can go on, or have what failed in it tried again.
-func (s *session) resumption(ctx context.Context, id string, typed time.Time, failed bool) (supervisor.Resumption, error) {
+func (s *session) resumePlan(ctx context.Context, id string, typed time.Time, failed bool) (client.ResumePlan, error) {
 	if failed {
 		return s.Retryable(ctx, id)
 	}
@@ -167,7 +189,7 @@ func inBackgroundWords(run, log string) string {
 
 // goOn tells how a run that nobody supervises goes on after an answer, or lets it: unasked with --resume, and on a
 // terminal if the person says so.
-func goOn(ctx context.Context, c supervisor.Client, run string, unasked bool) error {
+func goOn(ctx context.Context, c client.Client, run string, unasked bool) error {
 	if c.Supervised(run) {
 		return nil
 	}
@@ -179,12 +201,12 @@ func goOn(ctx context.Context, c supervisor.Client, run string, unasked bool) er
 	}
 	if !unasked {
 		return print(func(p *terminal.Printer) error {
-			return p.Result("The answer is kept; nobody supervises the run. Go on with:\n  claude-supervise resume " + run)
+			return p.Result("The answer is kept; nobody supervises the run. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
 	log, err := inTheBackground(c, run, nil, "resume", run)
 	if err != nil {
-		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; go on with: claude-supervise resume %s", run, err, run)
+		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s", run, err, run)
 	}
 	return print(func(p *terminal.Printer) error {
 		return p.Result(inBackgroundWords(run, log))
@@ -197,9 +219,10 @@ func stopAlone(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.supervise(ctx, sessionFlags{}, "", func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Resume(ctx, run, supervisor.Taking{Policy: supervisor.Park})
-	})
+	out, err := s.supervise(ctx, sessionFlags{}, "",
+		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
+			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: supervisor.Park})
+		})
 	if errors.Is(err, supervisor.ErrOwned) {
 		return errors.Join(s.close(), print(func(p *terminal.Printer) error { return p.Result(run + " is being stopped.") }))
 	}

@@ -14,6 +14,8 @@ import (
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/engine"
 )
 
 type runFlags struct {
@@ -57,9 +59,10 @@ exits 75 when its caller can wait no longer, and the agent is told of the end.
 A task file has the keys prompt, context, goals, success_criteria,
 deliverables, name, model, max_turns, estimated_duration, permissions (ask,
 deny), allow, deny (lists of rules), answers (KEY: VALUE), accept_ids and hold.
-Flags go before it. Of delegate, max_parallel, max_depth, max_agents,
-max_cost_usd, max_tokens and max_time it makes what a flag sets narrower, never
-wider; worktree is true or false.
+Flags go before it. Of hold, delegate, max_parallel, max_depth, max_agents,
+max_cost_usd, max_tokens and max_time it makes what a flag or the default says
+narrower, never wider; what would be wider, allow and accept_ids count with
+--allow task only. worktree is true or false.
 
 Its children are work for agents of their own: a list, or a map by name, of
 maps with prompt, context, goals, success_criteria, deliverables, name, after
@@ -111,7 +114,7 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if err := setOwnFlags(cmd, f.demo); err != nil {
 				return err
 			}
-			o, err := newOrder(cmd, args, f)
+			o, err := newRunRequest(cmd, args, f)
 			if err != nil {
 				return err
 			}
@@ -123,15 +126,20 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 				return err
 			}
 			if f.demo == "" && f.exec == "" {
-				if o.Config.Claude, err = supervisor.FindClaude(f.claude, os.Environ()); err != nil {
+				if o.Config.Claude, err = doctor.FindClaude(f.claude, os.Environ()); err != nil {
 					return err
 				}
 			}
 			if err := remind(gaps, f); err != nil {
 				return err
 			}
-			if err := o.wish(); err != nil {
+			if err := o.requestedRules(); err != nil {
 				return err
+			}
+			if !f.quiet {
+				if err := o.trust(); err != nil {
+					return err
+				}
 			}
 			if f.detach && !inBackground() {
 				return detach(o.stdin, f.asJSON)
@@ -145,9 +153,14 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 		}
 		return flagError(cmd, err)
 	})
+	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
+	addRunFlags(cmd, &f)
+	return cmd
+}
+
+func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
-	fl.BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
 	fl.StringVar(&f.check, "check", checkWarn, "before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, ask (whether to start) or require (exit 2)")
 	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions), "`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
 	fl.StringArrayVar(&f.allow, "allow", nil, "let what the `RULE` is about run unasked; task: the rules of the task file, project: what the folder's own files permit and run")
@@ -158,7 +171,7 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
 	fl.IntVar(&f.maxHeld, "max-held", -1, "at most `N` processes wait at a time, the others are parked at once (-1: any number)")
 	fl.StringVar(&f.onQuestion, "on-question", "", "`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a terminal, else park")
-	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text")
+	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text; it permits nothing")
 	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers, KEY: VALUE")
 	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent `ID` in signals that counts as this agent's")
 	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
@@ -175,7 +188,6 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an `AGENT` that has ended, in its folder")
 	addDelegateFlags(cmd, &f.delegateFlags)
 	addSessionFlags(cmd, &f.sessionFlags)
-	return cmd
 }
 
 func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
@@ -197,9 +209,10 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 			policy = supervisor.Ask
 		}
 	}
-	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd, func(ctx context.Context, sup supervisor.Supervisor) (supervisor.Outcome, error) {
-		return sup.Start(ctx, t, policy)
-	})
+	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd,
+		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
+			return sup.Start(ctx, t, policy)
+		})
 	return s.finish(out, err)
 }
 
@@ -212,7 +225,7 @@ func (s *session) demoAnswers(name string) []supervisor.Preset {
 	s.printer.Notice("There is no terminal to ask on, so the demo answers its own questions.")
 	var answers []supervisor.Preset
 	for _, a := range scenario.Answers {
-		answers = append(answers, supervisor.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself"})
+		answers = append(answers, supervisor.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself", Demo: true})
 	}
 	return answers
 }
@@ -225,8 +238,8 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	for _, p := range out.UnusedAnswers() {
 		if p.By == "" && out.Run.EndedAt != nil {
 			why := "no question fits it"
-			if p.FromFile {
-				why += ", or it would permit something, which a task file cannot"
+			if out.Refused(p) {
+				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do in advance"
 			}
 			s.printer.Notice(fmt.Sprintf("The answer %q was not used: %s.", p.Key, why))
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "tell all about a run, an agent or a question",
+		Short: "show a run, an agent or a question",
 		Long: `Tell all about a run, an agent or a question. A run of several agents is shown
 as the tree of them, with what they have spent together; an agent with how it
 came about, what it has done and left behind, and what its processes use now.`,
@@ -31,7 +31,7 @@ came about, what it has done and left behind, and what its processes use now.`,
 }
 
 func runShow(ctx context.Context, id string, asJSON bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func runShow(ctx context.Context, id string, asJSON bool) error {
 	})
 }
 
-func showQuestion(width int, q supervisor.QuestionView) string {
+func showQuestion(width int, q view.QuestionView) string {
 	text := terminal.Whole(shownView(q), width, time.Now())
 	if q.Answer == nil {
 		return text + "State: " + string(q.State)
@@ -63,7 +63,7 @@ func showQuestion(width int, q supervisor.QuestionView) string {
 }
 
 // given is the answer of a question as it is shown.
-func given(q supervisor.QuestionView) string {
+func given(q view.QuestionView) string {
 	switch {
 	case q.Skipped:
 		return "(skipped)"

@@ -10,6 +10,8 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
 )
 
 func newStop() *cobra.Command {
@@ -46,7 +48,7 @@ func runStop(ctx context.Context, id string, only bool) error {
 	}
 	over := run // what has ended
 	if agent != "" && !ended {
-		v, err := supervisor.Reader{Dirs: client.Dirs, Store: client.Store}.Run(ctx, run)
+		v, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Run(ctx, run)
 		if err != nil {
 			return err
 		}
@@ -73,7 +75,7 @@ func runStop(ctx context.Context, id string, only bool) error {
 	case becomes.whole:
 		return stopAlone(ctx, run)
 	default:
-		becomes.text += "\nNobody supervises " + run + ": it is kept, and done when that goes on. Go on with:\n  claude-supervise resume " + run
+		becomes.text += "\nNobody supervises " + run + ": it is kept, and done when that goes on. To go on, run:\n  claude-supervise resume " + run
 	}
 	return print(func(p *terminal.Printer) error { return p.Result(becomes.text) })
 }
@@ -85,8 +87,8 @@ type stop struct {
 }
 
 // stopped says what the stop of an agent ends: itself, and what it has started.
-func stopped(ctx context.Context, c supervisor.Client, run, agent string, only bool) (stop, error) {
-	v, err := supervisor.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
+func stopped(ctx context.Context, c client.Client, run, agent string, only bool) (stop, error) {
+	v, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
 	if err != nil {
 		return stop{}, err
 	}
@@ -94,7 +96,7 @@ func stopped(ctx context.Context, c supervisor.Client, run, agent string, only b
 		return stop{whole: true, text: run + " is being stopped."}, nil
 	}
 	var below []string
-	eachBelow(v.Agents, func(_ int, a supervisor.AgentView) {
+	eachBelow(v.Agents, func(_ int, a view.AgentView) {
 		if standsBelow(v, a, agent) && a.ExitCode == nil {
 			below = append(below, a.ID+" ("+a.Who+")")
 		}
@@ -111,8 +113,8 @@ func stopped(ctx context.Context, c supervisor.Client, run, agent string, only b
 	return stop{text: text}, nil
 }
 
-// standsBelow tells whether an agent stands below another.
-func standsBelow(v supervisor.RunView, a supervisor.AgentView, above string) bool {
+// standsBelow reports whether an agent stands below another.
+func standsBelow(v view.RunView, a view.AgentView, above string) bool {
 	for range v.Agents { // which may be in a circle, in a database that somebody has changed
 		parent, is := v.Agent(a.Parent)
 		switch {

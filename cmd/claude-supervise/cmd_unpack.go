@@ -12,9 +12,12 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/pack"
+	"claude-supervise/supervisor/text"
 )
 
 type unpackFlags struct {
+	givenFlags
 	cwd, maxSize             string
 	dry, withoutWork, asJSON bool
 }
@@ -22,7 +25,7 @@ type unpackFlags struct {
 func newUnpack() *cobra.Command {
 	var f unpackFlags
 	cmd := &cobra.Command{
-		Use:   "unpack FILE",
+		Use:   "unpack FILE [flags] [-- CLAUDE FLAGS...]",
 		Short: "take a run out of its file, to go on with it here",
 		Long: `Take a run out of the file that pack made, to answer and resume it here. Without
 --cwd it goes on in this folder, or, if it was packed on this machine, in its
@@ -30,35 +33,45 @@ own. What was packed of a git work tree goes into a clone of the same repository
 that has no changes of its own; what was packed of another folder goes into an
 empty or missing one.
 
-Everything in the file is checked before anything is changed. It cannot name
-programs to run: claude is looked for here, and the command of a run of --exec
-is given to resume. But it holds what the agent was told and will do, and
-claude's flags, which are shown: unpack only what you trust.`,
+Everything in the file is checked before anything is changed, and nothing in it
+is taken for your word: anybody can have written it. It names no program to run.
+Rules, permissions, flags of claude that loosen, answers given in advance, and
+limits above the usual ones are not taken along. What was let run, delegated or
+raised and has not begun is asked anew. All of that is listed, with the flags
+that give it here, to unpack or to resume. Answers to what an agent only wanted
+to know are kept. The file holds what the agent was told and will do: read that.`,
 		Example: "  cd my-clone && claude-supervise unpack ~/Downloads/r-3f9a2c1b.tar.gz\n" +
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --dry-run\n" +
+			"  claude-supervise unpack r-3f9a2c1b.tar.gz --allow \"Bash(make test)\"\n" +
 			"  ssh ci 'claude-supervise pack r-3f9a2c1b -o -' | claude-supervise unpack -",
-		Args: exactly(1, 1, "a pack file, or - for stdin"),
+		Args: exactlyBeforeDash(1, 1, "a pack file, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runUnpack(cmd.Context(), args[0], f)
+			args, passed := beforeDash(cmd, args)
+			given, err := f.given(cmd, passed)
+			if err != nil {
+				return err
+			}
+			return runUnpack(cmd.Context(), args[0], given, f)
 		},
 	}
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "go on in this `FOLDER`")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything, say what would be done, and change nothing")
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the folder as it is")
 	addMaxSize(cmd, &f.maxSize)
+	addGivenFlags(cmd, &f.givenFlags)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func runUnpack(ctx context.Context, file string, f unpackFlags) error {
+func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpackFlags) error {
 	size, err := workSize(f.maxSize)
 	if err != nil {
 		return err
 	}
-	opt := supervisor.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size}
+	opt := pack.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size, Given: given}
 	if opt.Here, err = os.Getwd(); err != nil {
 		return fmt.Errorf("the present folder is not known: %w; give one with --cwd", err)
 	}
@@ -81,7 +94,7 @@ func runUnpack(ctx context.Context, file string, f unpackFlags) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was imported is on disk
-	run, err := client.Unpack(ctx, in, opt)
+	run, err := pack.Unpack(ctx, client, in, opt)
 	if err != nil {
 		return err
 	}
@@ -93,7 +106,7 @@ func runUnpack(ctx context.Context, file string, f unpackFlags) error {
 	})
 }
 
-func unpackedText(r supervisor.UnpackedRun, dry bool) string {
+func unpackedText(r pack.UnpackedRun, dry bool) string {
 	var b strings.Builder
 	done := "is unpacked and goes on in"
 	if dry {
@@ -106,13 +119,7 @@ func unpackedText(r supervisor.UnpackedRun, dry bool) string {
 	for _, t := range r.Told {
 		fmt.Fprintf(&b, "note: %s\n", t)
 	}
-	if len(r.Flags) > 0 {
-		b.WriteString("Look first at the flags that its agents' claude is given by the file:\n ")
-		for _, flag := range r.Flags {
-			fmt.Fprintf(&b, " %q", flag)
-		}
-		b.WriteString("\n")
-	}
+	b.WriteString(withheldText(r))
 	if dry {
 		return b.String() + "Nothing was changed."
 	}
@@ -120,13 +127,36 @@ func unpackedText(r supervisor.UnpackedRun, dry bool) string {
 		fmt.Fprintf(&b, "\n%s\n  %s\n", terminal.CleanLine(q.Question, 0), q.AnswerCommand)
 	}
 	if len(r.Questions) > 0 {
-		b.WriteString("\nAnswer, then go on with:\n")
+		b.WriteString("\nAnswer, then run:\n")
 	} else {
-		b.WriteString("\nGo on with:\n")
+		b.WriteString("\nTo go on, run:\n")
 	}
 	b.WriteString("  claude-supervise resume " + r.Run)
 	if r.Exec {
 		b.WriteString(" --exec 'COMMAND {}'") // a pack file names no program
+	}
+	return b.String()
+}
+
+// withheldText lists what the file grants and was not taken along, and how it is given here.
+func withheldText(r pack.UnpackedRun) string {
+	var b strings.Builder
+	if len(r.Withheld) > 0 {
+		b.WriteString("\nThe file grants what only you can grant. Not taken along:\n")
+	}
+	again := false
+	for _, w := range r.Withheld {
+		fmt.Fprintf(&b, "- %s\n", text.VisibleLine(w.What))
+		if w.Again != "" {
+			fmt.Fprintf(&b, "    %s\n", text.VisibleLine(w.Again))
+			again = true
+		}
+	}
+	if again {
+		b.WriteString("If you want the same here, give resume what stands below it.\n")
+	}
+	if len(r.AskedAnew) > 0 {
+		fmt.Fprintf(&b, "Asked anew, though the file has an answer: %s\n", strings.Join(r.AskedAnew, ", "))
 	}
 	return b.String()
 }

@@ -17,6 +17,8 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/view"
 )
 
 func newWait() *cobra.Command {
@@ -56,7 +58,7 @@ left otherwise; of several the worst, in the order 70, 69, 1, 6, 5, 4, 130, 75,
 var errTimedOut = errors.New("the time is up")
 
 func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool) error {
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
@@ -78,9 +80,9 @@ func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool
 	code := supervisor.ExitSuccess
 	var waited error
 	err = print(func(p *terminal.Printer) error {
-		waited = r.AwaitEach(limited, nodes, func(a supervisor.Awaited) error {
-			nodes = slices.DeleteFunc(nodes, func(n supervisor.Node) bool { return n == a.Node })
-			code = supervisor.WorseCode(code, a.Code())
+		waited = r.AwaitEach(limited, nodes, func(a view.Awaited) error {
+			nodes = slices.DeleteFunc(nodes, func(n view.Node) bool { return n == a.Node })
+			code = view.WorseCode(code, a.Code())
 			if asJSON {
 				return p.JSON(inJSON(a))
 			}
@@ -107,8 +109,8 @@ func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool
 }
 
 // notForItself refuses that an agent waits for its own end, or for what has to wait for that: neither would ever end.
-func notForItself(ctx context.Context, r supervisor.Reader, nodes []supervisor.Node) error {
-	agent, inside := supervisor.InsideAgent(os.Environ())
+func notForItself(ctx context.Context, r view.Reader, nodes []view.Node) error {
+	agent, inside := doctor.InsideAgent(os.Environ())
 	if !inside {
 		return nil
 	}
@@ -125,7 +127,7 @@ func notForItself(ctx context.Context, r supervisor.Reader, nodes []supervisor.N
 	return nil
 }
 
-func names(nodes []supervisor.Node) []string {
+func names(nodes []view.Node) []string {
 	var ids []string
 	for _, n := range nodes {
 		ids = append(ids, cmp.Or(n.Agent, n.Run))
@@ -134,7 +136,7 @@ func names(nodes []supervisor.Node) []string {
 }
 
 // inJSON is what is printed of a node for programs.
-func inJSON(a supervisor.Awaited) any {
+func inJSON(a view.Awaited) any {
 	if agent, is := a.View.Agent(a.Agent); is {
 		return agent
 	}
@@ -142,7 +144,7 @@ func inJSON(a supervisor.Awaited) any {
 }
 
 // stateOf says in one line how a node was left.
-func stateOf(a supervisor.Awaited) string {
+func stateOf(a view.Awaited) string {
 	agent, is := a.View.Agent(a.Agent)
 	if !is {
 		return state(a.View)
@@ -151,7 +153,7 @@ func stateOf(a supervisor.Awaited) string {
 }
 
 // whatNextFor says what to type for a node that has not ended and does not go on by itself; "" if there is nothing.
-func whatNextFor(a supervisor.Awaited) string {
+func whatNextFor(a view.Awaited) string {
 	if agent, is := a.View.Agent(a.Agent); is && agent.ExitCode != nil {
 		return ""
 	}
@@ -159,23 +161,23 @@ func whatNextFor(a supervisor.Awaited) string {
 }
 
 // state says in one line how a run was left.
-func state(v supervisor.RunView) string {
+func state(v view.RunView) string {
 	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, v.Status, v.Reason), 0)
 }
 
 // whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so already.
-func whatNext(v supervisor.RunView) string {
+func whatNext(v view.RunView) string {
 	resume := "claude-supervise resume " + v.ID
 	if v.EndedAt != nil || strings.Contains(v.Reason, resume) {
 		return ""
 	}
 	if len(v.OpenQuestions) == 0 {
-		return "Everything is saved. Go on with:\n  " + resume
+		return "Everything is saved. To go on, run:\n  " + resume
 	}
 	var b strings.Builder
 	b.WriteString("Answer with:\n")
 	for _, q := range v.OpenQuestions {
 		b.WriteString("  claude-supervise answer " + q + " VALUE\n")
 	}
-	return b.String() + "Then go on with:\n  " + resume
+	return b.String() + "Then run:\n  " + resume
 }

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"os"
 	"strings"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
 )
 
 // confirmed asks on the terminal and waits for the reply. Anything but a yes is a no, the end of input too.
 func confirmed(question string) bool {
-	fmt.Fprint(os.Stderr, question+" [y/N] ")
-	reply, _ := bufio.NewReader(os.Stdin).ReadString('\n') // a terminal gives one line at a time: nothing is read ahead
-	switch strings.ToLower(strings.TrimSpace(reply)) {
+	reply, _ := terminal.AskLine(os.Stdin, os.Stderr, question, " [y/N] ") // no reply is a no
+	switch strings.ToLower(reply) {
 	case "y", "yes":
 		return true
 	}

@@ -11,6 +11,8 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/view"
 )
 
 func main() { os.Exit(execute(os.Args[1:])) }
@@ -61,9 +63,9 @@ func exitCode(err error) int {
 		return int(exit)
 	case errors.As(err, &other):
 		return other.code
-	case errors.As(err, &misused), errors.As(err, &refused), supervisor.NoSuchID(err):
+	case errors.As(err, &misused), errors.As(err, &refused), view.NoSuchID(err):
 		return supervisor.ExitUsage
-	case errors.Is(err, supervisor.ErrNoAgent):
+	case errors.Is(err, doctor.ErrNoAgent):
 		return supervisor.ExitNoAgent
 	case errors.Is(err, supervisor.ErrBug):
 		return supervisor.ExitInternal

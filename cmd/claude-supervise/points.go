@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 // testPoints names the Unix socket of a test that wants to stop this program between any two of its effects, and on both
@@ -40,12 +40,12 @@ func points() (func(point string), error) {
 }
 
 // openClient opens the state of this user, with the points of a test.
-func openClient() (supervisor.Client, error) {
+func openClient() (client.Client, error) {
 	at, err := points()
 	if err != nil {
-		return supervisor.Client{}, err
+		return client.Client{}, err
 	}
-	c, err := supervisor.OpenClient()
+	c, err := client.OpenClient()
 	c.At = at
 	return c, err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // maxChildren is how many agents are listed below one; of more, those that a person may have to look at.
@@ -11,19 +12,19 @@ const maxChildren = 20
 
 // folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands below one
 // that is not listed is not listed either.
-func folded(agents []supervisor.AgentView) (shown []supervisor.AgentView, hidden map[string][]supervisor.AgentView) {
-	children := map[string][]supervisor.AgentView{}
+func folded(agents []view.AgentView) (shown []view.AgentView, hidden map[string][]view.AgentView) {
+	children := map[string][]view.AgentView{}
 	for _, a := range agents {
 		children[a.Parent] = append(children[a.Parent], a)
 	}
 	out := map[string]bool{}
-	hidden = map[string][]supervisor.AgentView{}
+	hidden = map[string][]view.AgentView{}
 	for parent, all := range children {
 		if len(all) <= maxChildren || parent == "" {
 			continue
 		}
 		first := slices.Clone(all)
-		slices.SortStableFunc(first, func(a, b supervisor.AgentView) int { return interest(a) - interest(b) })
+		slices.SortStableFunc(first, func(a, b view.AgentView) int { return interest(a) - interest(b) })
 		listed := map[string]bool{}
 		for _, a := range first[:maxChildren] {
 			listed[a.ID] = true
@@ -47,7 +48,7 @@ func folded(agents []supervisor.AgentView) (shown []supervisor.AgentView, hidden
 
 // interest is the place of an agent among those that a person wants to see: who asks, what went wrong, what is under way, and last
 // what has succeeded or not begun.
-func interest(a supervisor.AgentView) int {
+func interest(a view.AgentView) int {
 	switch a.Status {
 	case "waiting", "parked", "over_budget":
 		return 0
@@ -65,7 +66,7 @@ func interest(a supervisor.AgentView) int {
 }
 
 // byStatus counts agents: "12 succeeded, 3 queued", what there are most of first.
-func byStatus(agents []supervisor.AgentView) string {
+func byStatus(agents []view.AgentView) string {
 	counts := map[supervisor.Status]int{}
 	for _, a := range agents {
 		counts[a.Status]++

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // runTree lists each run with its agents below it: children below their parents, and below each what it waits for.
-func runTree(width int, runs []supervisor.RunView, now time.Time) string {
+func runTree(width int, runs []view.RunView, now time.Time) string {
 	var rows []terminal.TreeRow
 	for _, r := range runs {
 		why := strings.TrimPrefix(r.Name+": "+r.Reason, ": ")
@@ -23,10 +23,10 @@ func runTree(width int, runs []supervisor.RunView, now time.Time) string {
 }
 
 // agentRows gives the rows of a run's agents.
-func agentRows(r supervisor.RunView, now time.Time) []terminal.TreeRow {
+func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 	var rows []terminal.TreeRow
 	shown, hidden := folded(r.Agents)
-	eachBelow(shown, func(depth int, a supervisor.AgentView) {
+	eachBelow(shown, func(depth int, a view.AgentView) {
 		row := terminal.TreeRow{Depth: depth, Below: saying(r, a), Cells: []string{
 			a.ID, string(a.Status), terminal.Ago(a.Since, now), a.Priority, terminal.Money(a.CostUSD), agentTitle(a),
 		}}
@@ -39,7 +39,7 @@ func agentRows(r supervisor.RunView, now time.Time) []terminal.TreeRow {
 }
 
 // agentTitle is what an agent does, in a line: as its task file calls it, else how its task begins.
-func agentTitle(a supervisor.AgentView) string {
+func agentTitle(a view.AgentView) string {
 	title := firstLine(a.Task)
 	if a.Name != "" {
 		title = a.Name + ": " + title
@@ -51,7 +51,7 @@ func agentTitle(a supervisor.AgentView) string {
 }
 
 // saying is what an agent waits for, how far it is, or why it has ended, unless its row or its run's says that already.
-func saying(r supervisor.RunView, a supervisor.AgentView) string {
+func saying(r view.RunView, a view.AgentView) string {
 	switch {
 	case len(a.OpenQuestions) > 0:
 		text := "asks " + a.OpenQuestions[0] + ": " + strings.TrimPrefix(a.Reason, "asks: ")
@@ -72,16 +72,16 @@ func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
 
 // eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the order
 // in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.
-func eachBelow(agents []supervisor.AgentView, f func(depth int, a supervisor.AgentView)) {
-	children := map[string][]supervisor.AgentView{}
+func eachBelow(agents []view.AgentView, f func(depth int, a view.AgentView)) {
+	children := map[string][]view.AgentView{}
 	there := map[string]bool{}
 	for _, a := range agents {
 		children[a.Parent] = append(children[a.Parent], a)
 		there[a.ID] = true
 	}
 	told := map[string]bool{}
-	var tell func(depth int, a supervisor.AgentView)
-	tell = func(depth int, a supervisor.AgentView) {
+	var tell func(depth int, a view.AgentView)
+	tell = func(depth int, a view.AgentView) {
 		if told[a.ID] {
 			return
 		}

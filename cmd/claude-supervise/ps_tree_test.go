@@ -9,22 +9,22 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // family makes agents of "name" and "name<parent", in the order of ps: by depth, then by id.
-func family(names ...string) []supervisor.AgentView {
-	var agents []supervisor.AgentView
+func family(names ...string) []view.AgentView {
+	var agents []view.AgentView
 	for _, name := range names {
 		id, parent, _ := strings.Cut(name, "<")
-		agents = append(agents, supervisor.AgentView{ID: id, Parent: parent})
+		agents = append(agents, view.AgentView{ID: id, Parent: parent})
 	}
 	return agents
 }
 
 func TestChildrenStandRightBelowTheirParents(t *testing.T) {
 	for name, c := range map[string]struct {
-		agents []supervisor.AgentView
+		agents []view.AgentView
 		want   string
 	}{
 		"one":                 {family("root"), "root"},
@@ -37,7 +37,7 @@ func TestChildrenStandRightBelowTheirParents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			eachBelow(c.agents, func(depth int, a supervisor.AgentView) {
+			eachBelow(c.agents, func(depth int, a view.AgentView) {
 				got = append(got, strings.Repeat("-", depth-1)+a.ID)
 			})
 			if strings.Join(got, " ") != c.want {
@@ -50,23 +50,23 @@ func TestChildrenStandRightBelowTheirParents(t *testing.T) {
 func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local)
 	until := at.Add(3 * time.Hour)
-	agents := []supervisor.AgentView{
+	agents := []view.AgentView{
 		{ID: "a-7Qm2xK9fWb4T", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute), PID: 4711, CostUSD: 1.5, Task: "Build the service\nGoal: it runs."},
 		{ID: "a-000000000001", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P0", Status: "succeeded", Since: at, Reason: "reported success", CostUSD: 0.25, Task: "Write the \x1b[31mschema and a great many other things besides"},
 		{ID: "a-000000000002", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P1", Status: "running", Reason: "at work, 40 %: the\nsecond of five", Since: at, Name: "tests", Task: "Write the tests"},
 		{ID: "a-000000000004", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P2", Status: "limited", Reason: "usage limit", LimitedUntil: &until, Since: at, Independence: "optional", Task: "Draw"},
 		{ID: "a-000000000003", Parent: "a-000000000001", Depth: 2, Priority: "P1", Status: "parked", Reason: "asks: Which\x1b[2J of the very many days that there are in a year is the one?", OpenQuestions: []string{"q-7kq2mx", "q-2"}, Since: at, Task: "Ask"},
 	}
-	got := runTree(80, []supervisor.RunView{
+	got := runTree(80, []view.RunView{
 		{ID: "r-3f9a2c1b", Name: "login", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute), SupervisorPID: 99, CostUSD: 1.75, Agents: agents},
 		{ID: "r-7uz22pon", Status: "parked", Reason: "asks: Which?", Since: at.Add(-time.Hour)},
 	}, at)
 	want := `RUN, AGENT            STATUS     SINCE     PRIO  COST   WHY, TASK
 r-3f9a2c1b            blocked    1m ago          $1.75  login: waits for a child
   a-7Qm2xK9fWb4T      blocked    1m ago          $1.50  Build the service
-    a-000000000001    succeeded  just now  P0    $0.25  Write the schema and a …
+    a-000000000001    succeeded  just now  P0    $0.25  Write the schema an… +35
       a-000000000003  parked     just now  P1    $0.00  Ask
-        asks q-7kq2mx: Which of the very many days that there are in a year is …
+        asks q-7kq2mx: Which of the very many days that there are i… (+33 bytes)
     a-000000000002    running    just now  P1    $0.00  tests: Write the tests
       at work, 40 %: the second of five
     a-000000000004    limited    just now  P2    $0.00  (optional) Draw
@@ -83,9 +83,9 @@ r-7uz22pon            parked     1h ago          $0.00  asks: Which?
 }
 
 func TestOfManyChildrenThoseAreListedThatAPersonWantsToSee(t *testing.T) {
-	agents := []supervisor.AgentView{{ID: "root", Status: "blocked"}}
+	agents := []view.AgentView{{ID: "root", Status: "blocked"}}
 	for i := range 1000 {
-		a := supervisor.AgentView{ID: fmt.Sprintf("c%03d", i), Parent: "root", Depth: 1, Status: "succeeded"}
+		a := view.AgentView{ID: fmt.Sprintf("c%03d", i), Parent: "root", Depth: 1, Status: "succeeded"}
 		switch {
 		case i == 500:
 			a.Status = "parked"
@@ -98,7 +98,8 @@ func TestOfManyChildrenThoseAreListedThatAPersonWantsToSee(t *testing.T) {
 		}
 		agents = append(agents, a)
 	}
-	agents = append(agents, supervisor.AgentView{ID: "below", Parent: "c000", Depth: 2}, supervisor.AgentView{ID: "asker", Parent: "c500", Depth: 2})
+	agents = append(agents, view.AgentView{ID: "below", Parent: "c000", Depth: 2},
+		view.AgentView{ID: "asker", Parent: "c500", Depth: 2})
 	shown, hidden := folded(agents)
 	var ids []string
 	for _, a := range shown {
@@ -114,7 +115,7 @@ func TestOfManyChildrenThoseAreListedThatAPersonWantsToSee(t *testing.T) {
 	if got := byStatus(hidden["root"]); got != "899 succeeded, 49 queued, 32 running" {
 		t.Errorf("it says of the others %q", got)
 	}
-	if text := runTree(80, []supervisor.RunView{{ID: "r-1", Agents: agents}}, time.Now()); strings.Count(text, "\n") > 30 {
+	if text := runTree(80, []view.RunView{{ID: "r-1", Agents: agents}}, time.Now()); strings.Count(text, "\n") > 30 {
 		t.Errorf("the tree has %d lines", strings.Count(text, "\n"))
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/oklog/run"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // watchRuns lists the runs, and again whenever they change, until the person has seen enough.
-func watchRuns(ctx context.Context, r supervisor.Reader, l listing) error {
+func watchRuns(ctx context.Context, r view.Reader, l listing) error {
 	if screen := terminal.NewScreen(os.Stdout, os.Getenv); screen != nil && !l.asJSON {
 		return watchInPlace(ctx, r, l, screen)
 	}
 	return following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		shown, began := "", time.Now()
-		return r.Watch(ctx, l.all, func(runs []supervisor.RunView) error {
+		return r.Watch(ctx, l.all, func(runs []view.RunView) error {
 			if !l.asJSON {
 				// All ages as of one instant: that they grow is no change.
 				text := l.text(p.Columns(), runs, began)
@@ -36,7 +36,7 @@ func watchRuns(ctx context.Context, r supervisor.Reader, l listing) error {
 }
 
 // watchInPlace draws the list over the one before. Ages grow once a second.
-func watchInPlace(ctx context.Context, r supervisor.Reader, l listing, screen *terminal.Screen) error {
+func watchInPlace(ctx context.Context, r view.Reader, l listing, screen *terminal.Screen) error {
 	ctx, stop, err := untilLeft(ctx)
 	if err != nil {
 		return err
@@ -44,10 +44,10 @@ func watchInPlace(ctx context.Context, r supervisor.Reader, l listing, screen *t
 	defer stop()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	seen := make(chan []supervisor.RunView)
+	seen := make(chan []view.RunView)
 	var actors run.Group
 	actors.Add(func() error {
-		return r.Watch(ctx, l.all, func(runs []supervisor.RunView) error {
+		return r.Watch(ctx, l.all, func(runs []view.RunView) error {
 			select {
 			case seen <- runs:
 			case <-ctx.Done():
@@ -63,7 +63,7 @@ func watchInPlace(ctx context.Context, r supervisor.Reader, l listing, screen *t
 }
 
 // draw owns the screen until ctx ends.
-func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan []supervisor.RunView) error {
+func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan []view.RunView) error {
 	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -71,7 +71,7 @@ func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan [
 	defer signal.Stop(continued)
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	var runs []supervisor.RunView
+	var runs []view.RunView
 	for known := false; ; {
 		select {
 		case runs = <-seen:

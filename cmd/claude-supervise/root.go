@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
 )
 
 const about = `claude-supervise runs Claude Code headless and supervises it: the moment an
@@ -94,7 +94,7 @@ func exactly(least, most int, what string) cobra.PositionalArgs {
 
 // notInside refuses what an agent must not do from inside its own process tree: answer, stop or resume.
 func notInside(cmd *cobra.Command) error {
-	if agent, inside := supervisor.InsideAgent(os.Environ()); inside {
+	if agent, inside := doctor.InsideAgent(os.Environ()); inside {
 		return fmt.Errorf("%s is refused inside agent %s: an agent does not answer its own question, nor stop or resume a run; "+
 			"print a signal instead, or run this on a terminal of your own", cmd.Name(), agent)
 	}

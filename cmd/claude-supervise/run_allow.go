@@ -36,12 +36,13 @@ func allowed(given []string) (all []string, project bool, err error) {
 
 // grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a file may
 // come with a repository that nobody has read.
-func (o *order) grant(wanted []string, all bool) (wishes []string) {
+func (o *runRequest) grant(wanted []string, all bool) (wishes []string) {
 	for _, rule := range wanted {
 		switch {
 		case slices.Contains(o.Config.Allow, rule), slices.Contains(wishes, rule):
 		case all:
 			o.Config.Allow = append(o.Config.Allow, rule)
+			o.granted = append(o.granted, rule)
 		default:
 			wishes = append(wishes, rule)
 		}
@@ -49,13 +50,30 @@ func (o *order) grant(wanted []string, all bool) (wishes []string) {
 	return wishes
 }
 
+// trust says in a line what the run lets happen unasked beyond the person's settings, and what of that the task file wanted. A
+// demo grants its own scripted agent what it needs.
+func (o runRequest) trust() error {
+	all := o.Config.Trusted()
+	if len(all) == 0 || o.Config.Demo != "" {
+		return nil
+	}
+	line := "Beyond your settings, unasked: " + strings.Join(all, ", ")
+	if len(o.granted) > 0 {
+		line += " (by --allow task: " + strings.Join(o.granted, ", ") + ")"
+	}
+	return print(func(p *terminal.Printer) error {
+		p.Progress(line + ".")
+		return nil
+	})
+}
+
 // wish says in a line which rules of the task file are not in force.
-func (o order) wish() error {
-	if len(o.wishes) == 0 {
+func (o runRequest) requestedRules() error {
+	if len(o.requestedLimits) == 0 {
 		return nil
 	}
 	return print(func(p *terminal.Printer) error {
-		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.wishes, ", ") + " (--allow task allows it).")
+		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.requestedLimits, ", ") + " (--allow task allows it).")
 		return nil
 	})
 }

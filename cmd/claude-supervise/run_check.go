@@ -26,7 +26,7 @@ type part struct {
 }
 
 // told gives what the agents of the task are told, with what stands in the task file for all of them. Of a pool that is the template.
-func (o order) told(file taskfile.File) []part {
+func (o runRequest) told(file taskfile.File) []part {
 	var parts []part
 	if o.Prompt != "" {
 		parts = append(parts, part{prompt: o.Prompt, brief: o.Brief})
@@ -61,7 +61,7 @@ type lack struct {
 
 // gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has been
 // looked at by whoever has started that.
-func (o order) gaps(check string) []lack {
+func (o runRequest) gaps(check string) []lack {
 	if check == checkOff || !o.own || inBackground() {
 		return nil
 	}

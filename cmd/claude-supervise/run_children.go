@@ -13,8 +13,10 @@ import (
 // maxStated bounds the texts of all stated tasks together, in bytes.
 const maxStated = 64 << 20
 
-// within puts the limits of a task file under those of the person: what the person has set it makes narrower, never wider.
-func within(cfg *supervisor.Config, file taskfile.File, given func(flag string) bool) {
+// within puts the limits of a task file under those of the person: those that the person has set, and the defaults, it makes narrower.
+// What would make a default wider counts only where all of the file does; else it is given back, to be told.
+func applyLimits(cfg *supervisor.Config, file taskfile.File, given func(flag string) bool, all bool) (wishes []string) {
+	wish := func(format string, args ...any) { wishes = append(wishes, fmt.Sprintf(format, args...)) }
 	for _, limit := range []struct {
 		flag string
 		of   *int
@@ -23,23 +25,35 @@ func within(cfg *supervisor.Config, file taskfile.File, given func(flag string) 
 		{"max-parallel", &cfg.MaxParallel, file.MaxParallel}, {"max-depth", &cfg.MaxDepth, file.MaxDepth},
 		{"max-agents", &cfg.MaxAgents, file.MaxAgents},
 	} {
-		if limit.file > 0 && (!given(limit.flag) || *limit.of == 0 || limit.file < *limit.of) {
+		switch {
+		case limit.file == 0:
+		case *limit.of == 0 || limit.file < *limit.of, all && !given(limit.flag):
 			*limit.of = limit.file
+		case limit.file > *limit.of && !given(limit.flag):
+			wish("%s %d", strings.ReplaceAll(limit.flag, "-", "_"), limit.file)
 		}
 	}
-	switch {
-	case len(file.Delegate) == 0:
-	case given("delegate"):
-		cfg.Delegate = cfg.Delegate.Within(file.Delegate)
-	default:
-		cfg.Delegate = file.Delegate
+	if narrower := cfg.Delegate.Within(file.Delegate); len(file.Delegate) > 0 {
+		switch {
+		case all && !given("delegate"):
+			narrower = file.Delegate
+		case !given("delegate") && !slices.Equal(narrower, file.Delegate):
+			wish("delegate %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(file.Delegate), "[]"), " ", ","))
+		}
+		cfg.Delegate = narrower
+	}
+	if all {
+		cfg.AcceptIDs = append(cfg.AcceptIDs, file.AcceptIDs...)
+	} else if len(file.AcceptIDs) > 0 {
+		wish("accept_ids %s", strings.Join(file.AcceptIDs, " "))
 	}
 	cfg.Worktree = cfg.Worktree || file.Worktree
 	cfg.Budget = supervisor.Lower(cfg.Budget, file.Budget)
+	return wishes
 }
 
 // state gives the order the children that the task file states, or those of a pool, and sees that they keep within the limits.
-func (o *order) state(ctx context.Context, f runFlags, file taskfile.File, given func(flag string) bool) error {
+func (o *runRequest) state(ctx context.Context, f runFlags, file taskfile.File, given func(flag string) bool) error {
 	if given("each") && strings.TrimSpace(f.each) == "" { // a script's empty variable, say: else the agent would read {item}
 		return usage("--each takes a COMMAND that prints the items, and is empty; nothing was started")
 	}
@@ -52,7 +66,7 @@ func (o *order) state(ctx context.Context, f runFlags, file taskfile.File, given
 	if len(o.Children) == 0 {
 		return nil
 	}
-	if err := o.bound(file, given); err != nil {
+	if err := o.bound(file, given, slices.Contains(f.allow, allowTask)); err != nil {
 		return err
 	}
 	if o.Prompt != "" && (file.Template != nil || len(file.Children) > 0) {
@@ -69,8 +83,9 @@ func (o *order) state(ctx context.Context, f runFlags, file taskfile.File, given
 	return nil
 }
 
-// bound sees that stated children keep within the limits. One that nobody has set gives way to what the task states.
-func (o *order) bound(file taskfile.File, given func(flag string) bool) error {
+// bound sees that stated children keep within the limits. Of the default for agents they take nothing: it is about what agents add.
+// How deep agents go is the person's to widen.
+func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all bool) error {
 	depth, text := deepest(o.Children), 0
 	for _, c := range o.Children {
 		text += len(c.Task)
@@ -80,15 +95,18 @@ func (o *order) bound(file taskfile.File, given func(flag string) bool) error {
 	case text > maxStated:
 		return usage("the texts of the %d tasks are longer than %d MiB together; put the material in files and name them", len(o.Children), maxStated>>20)
 	case cfg.MaxDepth == 0:
-	case !given("max-depth") && file.MaxDepth == 0:
+	case all && !given("max-depth") && file.MaxDepth == 0:
 		cfg.MaxDepth = max(cfg.MaxDepth, depth)
+	case depth > cfg.MaxDepth && !given("max-depth") && (file.MaxDepth == 0 || file.MaxDepth > cfg.MaxDepth):
+		return usage("the task states agents %d deep, and they go %d deep at most unless you say so;\n"+
+			"nothing was started; to let it: --max-depth %d, or --allow task", depth, cfg.MaxDepth, depth)
 	case depth > cfg.MaxDepth:
 		return usage("the task states agents %d deep, and %s is %d; nothing was started", depth, limitOf("max-depth", given), cfg.MaxDepth)
 	}
 	switch agents := len(o.Children) + 1; {
 	case cfg.MaxAgents == 0:
-	case !given("max-agents") && file.MaxAgents == 0:
-		cfg.MaxAgents += len(o.Children) // it is about what agents add
+	case !given("max-agents") && (file.MaxAgents == 0 || file.MaxAgents > cfg.MaxAgents):
+		cfg.MaxAgents += len(o.Children)
 	case agents > cfg.MaxAgents:
 		return usage("the task states %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given), cfg.MaxAgents)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // delegateFlags say what a run lets its agents start.
@@ -72,7 +73,7 @@ func setOwnFlags(cmd *cobra.Command, demo string) error {
 }
 
 // goOnFrom makes the order one for the conversation of an agent that has ended.
-func (o *order) goOnFrom(ctx context.Context, agent string, f runFlags) error {
+func (o *runRequest) goOnFrom(ctx context.Context, agent string, f runFlags) error {
 	other := ""
 	switch {
 	case f.exec != "":
@@ -85,7 +86,7 @@ func (o *order) goOnFrom(ctx context.Context, agent string, f runFlags) error {
 	if other != "" {
 		return usage("--continue goes not with %s; nothing was started", other)
 	}
-	r, err := supervisor.OpenReader()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}

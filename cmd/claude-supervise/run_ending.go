@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // maxEnding bounds how many agents and questions the last words of a run name.
@@ -27,7 +28,7 @@ func endingOfRun(out supervisor.Outcome) string {
 			return budgetEnding(out)
 		}
 	case supervisor.ExitInterrupted:
-		return fmt.Sprintf("%s was interrupted; everything is saved. Go on with:\n  claude-supervise resume %s", id, id)
+		return fmt.Sprintf("%s was interrupted; everything is saved. To go on, run:\n  claude-supervise resume %s", id, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:
@@ -39,24 +40,24 @@ func endingOfRun(out supervisor.Outcome) string {
 	switch {
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
 		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
-			"then go on with: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
+			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
 	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
-		text += fmt.Sprintf("\nGo on with: claude-supervise resume %s --exec 'COMMAND {}'", id)
+		text += fmt.Sprintf("\nTo go on, run: claude-supervise resume %s --exec 'COMMAND {}'", id)
 	case out.Code == supervisor.ExitBudget && failedByBudget(out): // as it was run, it would meet its budget again and fail again
 		retry := id
 		if len(out.State.Agents) > 1 && out.Retries() {
 			retry = "--failed " + id
 		}
-		text += fmt.Sprintf("\nTo be asked whether to raise it, go on with:\n  claude-supervise resume %s --on-question ask", retry)
+		text += fmt.Sprintf("\nTo be asked whether to raise it, run:\n  claude-supervise resume %s --on-question ask", retry)
 	case len(out.State.Agents) > 1 && out.Retries():
-		text += fmt.Sprintf("\nTry what has failed again with: claude-supervise resume --failed %s", id)
+		text += fmt.Sprintf("\nTo try again what failed, run: claude-supervise resume --failed %s", id)
 	case supervisor.Revivable(out.Root):
-		text += fmt.Sprintf("\nOnce the cause is mended, go on with: claude-supervise resume %s", id)
+		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text
 }
 
-// failedByBudget tells whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its own.
+// failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its own.
 func failedByBudget(out supervisor.Outcome) bool {
 	for _, a := range out.State.Agents {
 		if a.Exceeds != "" && a.EndedAt != nil {
@@ -73,12 +74,13 @@ func parkedEnding(out supervisor.Outcome) string {
 	if len(out.State.Agents) > 1 && len(open) > 0 {
 		reason = asked(open)
 	}
-	return fmt.Sprintf("%s is parked: %s\nIt costs nothing until it is answered. Answer it, then go on with:\n  claude-supervise resume %s", id, reason, id)
+	return fmt.Sprintf("%s is parked: %s\nNo process is running. Answer, then run:\n  claude-supervise resume %s", id, reason, id) +
+		letThrough(open)
 }
 
 // budgetEnding says which budget is used up, and how to go on.
 func budgetEnding(out supervisor.Outcome) string {
-	return fmt.Sprintf("%s is over its budget: %s\nNothing more is used. Answer raise N, finish or stop, then go on with:\n  claude-supervise resume %s",
+	return fmt.Sprintf("%s is over its budget: %s\nNothing more is used. Answer raise N, finish or stop, then run:\n  claude-supervise resume %s",
 		out.Run.ID, asked(out.Open()), out.Run.ID)
 }
 
@@ -95,7 +97,7 @@ func asked(open []*supervisor.Question) string {
 			fmt.Fprintf(&b, "\n  and %d more: claude-supervise questions", len(open)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, agentOf(supervisor.View(q)), firstLine(q.Text))
+		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, agentOf(view.View(q)), firstLine(q.Text))
 	}
 	return b.String()
 }

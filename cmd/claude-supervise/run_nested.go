@@ -16,6 +16,10 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/nested"
+	"claude-supervise/supervisor/view"
 )
 
 // This file is `run` inside an agent: started by its Bash tool, a script, CI. It supervises nothing. The supervisor of the agent's own
@@ -33,16 +37,19 @@ const callMargin = 10 * time.Second
 const nestedPatience = 5 * time.Second
 
 // startNested does what run does inside an agent; false where this process belongs to none.
-func startNested(cmd *cobra.Command, o order, f runFlags) (inside bool, err error) {
-	if _, inside := supervisor.InsideAgent(os.Environ()); !inside {
+func startNested(cmd *cobra.Command, o runRequest, f runFlags) (inside bool, err error) {
+	if _, inside := doctor.InsideAgent(os.Environ()); !inside {
 		return false, nil
 	}
-	client, err := openClient()
+	client, err := client.OpenCallersClient(os.Environ())
 	if err != nil {
 		return true, err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
-	caller, err := client.Caller(cmd.Context(), os.Environ())
+	if client.At, err = points(); err != nil {
+		return true, err
+	}
+	caller, err := nested.CallerOf(cmd.Context(), client, os.Environ())
 	if caller == nil || err != nil {
 		return err != nil, err
 	}
@@ -62,7 +69,8 @@ func startNested(cmd *cobra.Command, o order, f runFlags) (inside bool, err erro
 }
 
 // nestedTask gives what is asked for, and what is to be told of what does not count inside an agent.
-func nestedTask(cmd *cobra.Command, o order, f runFlags, caller supervisor.Caller) (t supervisor.NestedTask, told []string, err error) {
+func nestedTask(cmd *cobra.Command, o runRequest, f runFlags, caller supervisor.Caller) (t nested.NestedTask,
+	told []string, err error) {
 	switch {
 	case f.demo != "" && o.Config.Demo != caller.Demo:
 		return t, nil, usage("--demo plays no other scenario inside agent %s, whose run has an agent of its own; nothing was started", caller.Agent)
@@ -73,8 +81,8 @@ func nestedTask(cmd *cobra.Command, o order, f runFlags, caller supervisor.Calle
 	case len(o.Children) > 0:
 		return t, nil, usage("a task file inside agent %s states one task: start a run for each of its children; nothing was started", caller.Agent)
 	}
-	t = supervisor.NestedTask{Task: o.Task, Model: f.model, MaxTurns: f.maxTurns}
-	place, within := caller.Within(o.Cwd)
+	t = nested.NestedTask{Task: o.Task, Model: f.model, MaxTurns: f.maxTurns}
+	place, within := nested.Within(caller, o.Cwd)
 	switch t.Cwd = place; {
 	case within && place == caller.Cwd:
 		t.Cwd = ""
@@ -108,10 +116,11 @@ type nestedRun struct {
 // errCallOver ends the waiting of a client whose caller waits no longer.
 var errCallOver = errors.New("the caller's time is over")
 
-func (n *nestedRun) do(ctx context.Context, client supervisor.Client, caller supervisor.Caller, t supervisor.NestedTask, detached bool) error {
+func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervisor.Caller, t nested.NestedTask,
+	detached bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	run, err := client.Nest(ctx, caller, t, !detached)
+	run, err := nested.Start(ctx, client, caller, t, !detached)
 	if err != nil {
 		return err
 	}
@@ -122,7 +131,7 @@ func (n *nestedRun) do(ctx context.Context, client supervisor.Client, caller sup
 		n.printer.Progress("agent " + run.Agent + " is at work on this already; waiting for it")
 	}
 	waiting := ctx
-	if limit, limited := supervisor.CallLimit(os.Environ()); limited {
+	if limit, limited := nested.CallLimit(os.Environ()); limited {
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeoutCause(ctx, max(limit-callMargin, limit/2), errCallOver)
 		defer cancel()
@@ -136,7 +145,7 @@ func (n *nestedRun) do(ctx context.Context, client supervisor.Client, caller sup
 		if err := n.closed(); err != nil {
 			return errors.Join(err, run.Leave(leaving))
 		}
-		return errors.Join(&supervisor.NotNestedError{Why: end.Refused}, run.Seen(leaving))
+		return errors.Join(&nested.NotNestedError{Why: end.Refused}, run.Seen(leaving))
 	case err == nil && end.Left == nil:
 		return n.ended(leaving, run, end)
 	}
@@ -156,7 +165,7 @@ func (n *nestedRun) do(ctx context.Context, client supervisor.Client, caller sup
 }
 
 // ended tells how the agent has ended, and then that this was told.
-func (n *nestedRun) ended(ctx context.Context, run *supervisor.NestedRun, end supervisor.NestedEnd) error {
+func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested.NestedEnd) error {
 	a := end.Agent
 	if n.asJSON {
 		code := end.Code
@@ -188,7 +197,7 @@ func summary(a *supervisor.Agent) string {
 }
 
 // goesOn is the one line by which an agent knows what to do while the work that it has started goes on.
-func goesOn(run *supervisor.NestedRun, end supervisor.NestedEnd) string {
+func goesOn(run *nested.NestedRun, end nested.NestedEnd) string {
 	how := "has not begun yet"
 	switch {
 	case end.Question != nil:
@@ -204,13 +213,13 @@ func goesOn(run *supervisor.NestedRun, end supervisor.NestedEnd) string {
 const maxHow = 200
 
 // unsupervised says what becomes of a nested run whose supervisor is gone.
-func unsupervised(run *supervisor.NestedRun, v supervisor.RunView) string {
+func unsupervised(run *nested.NestedRun, v view.RunView) string {
 	return fmt.Sprintf("nobody supervises run %s any more (%s); agent %s is kept, and goes on once a person types: claude-supervise resume %[1]s; "+
 		"you are told when it ends", v.ID, v.Status, run.Agent)
 }
 
 // detached prints the id of the agent, as soon as it is known that it starts.
-func (n *nestedRun) detached(ctx context.Context, run *supervisor.NestedRun) error {
+func (n *nestedRun) detached(ctx context.Context, run *nested.NestedRun) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, nestedPatience, errCallOver)
 	defer cancel()
 	end, err := run.Taken(ctx)
@@ -218,7 +227,7 @@ func (n *nestedRun) detached(ctx context.Context, run *supervisor.NestedRun) err
 	case err != nil && ctx.Err() == nil:
 		return err
 	case end.Refused != "":
-		return &supervisor.NotNestedError{Why: end.Refused}
+		return &nested.NotNestedError{Why: end.Refused}
 	case end.Left != nil:
 		n.printer.Notice(unsupervised(run, *end.Left))
 	default:
@@ -231,7 +240,7 @@ func (n *nestedRun) detached(ctx context.Context, run *supervisor.NestedRun) err
 }
 
 // tell shows what happens to the agent, and what it says.
-func (n *nestedRun) tell(news supervisor.Notice) {
+func (n *nestedRun) tell(news supervisor.Notification) {
 	if n.asJSON {
 		_ = n.printer.JSON(event(news)) // a failed write is told of by closed
 		return

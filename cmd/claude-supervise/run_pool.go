@@ -15,7 +15,7 @@ import (
 )
 
 // pool gives the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task itself.
-func (o *order) pool(ctx context.Context, f runFlags, file taskfile.File) ([]supervisor.Child, error) {
+func (o *runRequest) pool(ctx context.Context, f runFlags, file taskfile.File) ([]supervisor.Child, error) {
 	if file.Each == nil && f.each == "" {
 		if file.Template != nil {
 			return nil, usage("the task file says with child what is done with each item, but not of what: add each, or give --each 'COMMAND'")
@@ -47,7 +47,7 @@ func (o *order) pool(ctx context.Context, f runFlags, file taskfile.File) ([]sup
 }
 
 // linesOfStdin gives the items that stand on stdin, and keeps them for a supervisor in the background.
-func (o *order) linesOfStdin() ([]string, error) {
+func (o *runRequest) linesOfStdin() ([]string, error) {
 	if o.stdin != "" {
 		return nil, errors.New("the task was read from there")
 	}
@@ -58,7 +58,7 @@ func (o *order) linesOfStdin() ([]string, error) {
 }
 
 // items finds what the tasks of a pool are about.
-func (o *order) items(ctx context.Context, f runFlags, each *taskfile.Each) (found []string, err error) {
+func (o *runRequest) items(ctx context.Context, f runFlags, each *taskfile.Each) (found []string, err error) {
 	what := "--each"
 	switch {
 	case f.each != "":

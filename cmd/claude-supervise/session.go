@@ -15,11 +15,15 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/view"
 )
 
 // A session is one supervisor with the person that it serves: the printer, the prompt, the signals of the system.
 type session struct {
-	supervisor.Client
+	client.Client
 	printer  *terminal.Printer
 	prompter *terminal.Prompter
 	caller   *caller // set by supervise
@@ -50,7 +54,7 @@ func newSession(f sessionFlags) (*session, error) {
 	return s, nil
 }
 
-// onTerminal tells whether there is a person to ask: one that can type, and sees what is asked.
+// onTerminal reports whether there is a person to ask: one that can type, and sees what is asked.
 func onTerminal() bool { return terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) }
 
 // close writes what is still to be shown; a terminal that stands still does not keep the program.
@@ -72,7 +76,8 @@ func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
 }
 
 // supervise runs do with all that a supervisor needs of its person, and gives how it left the run.
-func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do func(context.Context, supervisor.Supervisor) (supervisor.Outcome, error)) (supervisor.Outcome, error) {
+func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
+	do func(context.Context, engine.Supervisor) (supervisor.Outcome, error)) (supervisor.Outcome, error) {
 	logger, closeLog, err := diagnostics(f.log)
 	if err != nil {
 		return supervisor.Outcome{}, err
@@ -82,15 +87,15 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do 
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	claude, err := supervisor.ClaudeFolder(os.Getenv)
+	claude, err := view.ClaudeFolder(os.Getenv)
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
 	s.caller = newCaller(f.noNotify, self, s.printer, logger)
 	interrupts := make(chan string)
-	sup := supervisor.Supervisor{
-		Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger, Interrupts: interrupts,
-		At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
+	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
+	sup := machine.Supervisor(engine.Supervisor{
+		Interrupts: interrupts, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
 		Choose: func(q *supervisor.Question, typed string) (string, error) {
 			folder := s.folder(q, cwd)
 			value, err := terminal.Choose(shown(q), typed, folder)
@@ -99,7 +104,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, do 
 			}
 			return value, err
 		},
-	}
+	})
 	s.prompter.In(cwd)
 
 	var out supervisor.Outcome
@@ -169,7 +174,7 @@ func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 
 // submit leaves the terminal's answer where every answer goes: in the inbox. An empty one skips the question.
 func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error {
-	return s.Answer(ctx, id, supervisor.Answer{
+	return s.Answer(ctx, id, client.Answer{
 		Text: r.Text, Skip: r.Text == "" && !r.Decline, Decline: r.Decline, Change: r.Change, By: who("terminal"),
 	})
 }
@@ -208,7 +213,9 @@ func (s *session) notify(ctx context.Context, q *supervisor.Question) {
 	case s.asJSON:
 		s.print(event(supervisor.Asking(q)))
 	case !s.asks:
-		s.printer.Notice("\n" + terminal.Render(shown(q), s.printer.Columns(), time.Now()))
+		asked := shown(q)
+		asked.Advance = "" // the run's last words say it
+		s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
 	}
 }
 
@@ -230,7 +237,7 @@ func shownAll(qs []*supervisor.Question) []terminal.Question {
 
 // shown is a question as the terminal shows it.
 func shown(q *supervisor.Question) terminal.Question {
-	t := shownView(supervisor.View(q))
+	t := shownView(view.View(q))
 	t.Group, t.Index, t.Of, t.Optional = q.Group, q.Index, 1, q.Optional
 	return t
 }

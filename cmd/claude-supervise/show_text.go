@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // A factSheet is what is known of something, a line each: a name, and what stands behind it, which may have lines of its own.
@@ -36,9 +37,9 @@ func (s *factSheet) line(name, format string, args ...any) {
 func (s *factSheet) gap() { s.WriteString("\n") }
 
 // showRun tells all about a run, or one of its agents. A run of one agent and that agent are the same story.
-func showRun(width int, d supervisor.Details) string {
+func showRun(width int, d view.Details) string {
 	var s factSheet
-	var agents []supervisor.AgentView
+	var agents []view.AgentView
 	several := len(d.Run.Agents) > 1
 	switch {
 	case !several:
@@ -61,13 +62,16 @@ func showRun(width int, d supervisor.Details) string {
 	return s.String()
 }
 
-func (s *factSheet) run(d supervisor.Details) {
+func (s *factSheet) run(d view.Details) {
 	r := d.Run
 	s.line("Run", "%s %s", r.ID, r.Name)
 	s.line("Status", "%s, since %s", r.Status, r.Since.Format(time.RFC3339))
 	s.line("Why", "%s", r.Reason)
 	s.line("Folder", "%s", r.Cwd)
 	s.line("Started", "%s", r.StartedAt.Format(time.RFC3339))
+	if r.FromPack != "" {
+		s.line("Came", "out of a pack file: %s", r.FromPack)
+	}
 	if r.EndedAt != nil {
 		s.line("Ended", "%s, exit code %d", r.EndedAt.Format(time.RFC3339), *r.ExitCode)
 	}
@@ -86,7 +90,7 @@ func (s *factSheet) run(d supervisor.Details) {
 }
 
 // tree tells of a run of several agents: their sums, each of them in a row, what the first has reported, and what is left to merge.
-func (s *factSheet) tree(width int, d supervisor.Details) {
+func (s *factSheet) tree(width int, d view.Details) {
 	agents := d.Run.Agents
 	var worked time.Duration
 	var in, out int64
@@ -116,7 +120,7 @@ func (s *factSheet) tree(width int, d supervisor.Details) {
 	s.line("More", "claude-supervise show AGENT\nclaude-supervise logs AGENT")
 }
 
-func (s *factSheet) agent(d supervisor.Details, a supervisor.AgentView) {
+func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	more := d.Agents[a.ID]
 	s.line("Agent", "%s %s", a.ID, a.Name)
 	s.line("Parent", "%s", a.Parent)
@@ -147,7 +151,7 @@ func (s *factSheet) agent(d supervisor.Details, a supervisor.AgentView) {
 }
 
 // delegation says how an agent came about, and what was said of its work.
-func (s *factSheet) delegation(a supervisor.AgentView, more supervisor.AgentDetails) {
+func (s *factSheet) delegation(a view.AgentView, more view.AgentDetails) {
 	said := more.Delegated
 	if said == nil {
 		return
@@ -163,12 +167,12 @@ func (s *factSheet) delegation(a supervisor.AgentView, more supervisor.AgentDeta
 }
 
 // mending gives the commands that end a worktree in one way or the other.
-func (s *factSheet) mending(w supervisor.WorktreeView) {
+func (s *factSheet) mending(w view.WorktreeView) {
 	s.line("To merge", "%s", strings.Join(w.Merge, "\n"))
 	s.line("To drop", "%s", strings.Join(w.Drop, "\n"))
 }
 
-func (s *factSheet) report(d supervisor.Details, agent string) {
+func (s *factSheet) report(d view.Details, agent string) {
 	report := d.Reports[agent]
 	if report == nil {
 		return
@@ -176,16 +180,16 @@ func (s *factSheet) report(d supervisor.Details, agent string) {
 	s.line("Report", "%s: %s", report.Status, report.Summary)
 	s.line("Files", "%s", report.Deliverables)
 	s.line("Missing", "%s", strings.Join(report.Missing, "\n"))
-	s.line("Criteria", "%s", beside(d.Criteria[agent]))
+	s.line("Criteria", "%s", criteriaTable(d.Criteria[agent]))
 	s.line("Metrics", "%s", report.Metrics)
 	s.line("Issues", "%s", report.Issues)
 	s.line("Advice", "%s", report.Recommendations)
 }
 
 // questions tells of what was asked; only of what is open, where that is all that a person looks for.
-func (s *factSheet) questions(asked []supervisor.QuestionView, onlyOpen bool) {
+func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 	if onlyOpen {
-		asked = slices.DeleteFunc(asked, func(q supervisor.QuestionView) bool { return q.State != supervisor.Open })
+		asked = slices.DeleteFunc(asked, func(q view.QuestionView) bool { return q.State != supervisor.Open })
 	}
 	for i, q := range asked {
 		s.gap()

@@ -7,52 +7,53 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // jsonEvent is a line of `run --json`. Fields may be added, never renamed.
 type jsonEvent struct {
-	Time  time.Time             `json:"time"`
-	Run   string                `json:"run"`
-	Agent string                `json:"agent"`
-	Type  supervisor.NoticeType `json:"type"`
+	Time  time.Time                   `json:"time"`
+	Run   string                      `json:"run"`
+	Agent string                      `json:"agent"`
+	Type  supervisor.NotificationType `json:"type"`
 
-	Name            string                   `json:"name,omitempty"`
-	Cwd             string                   `json:"cwd,omitempty"`
-	Parent          string                   `json:"parent,omitempty"`
-	Task            string                   `json:"task,omitempty"`
-	Delegation      supervisor.Stage         `json:"delegation,omitempty"`
-	Child           string                   `json:"child,omitempty"`
-	By              string                   `json:"by,omitempty"`
-	ToolUses        int                      `json:"tool_uses,omitempty"`
-	Launch          int                      `json:"launch,omitempty"`
-	Session         string                   `json:"session_id,omitempty"`
-	Text            string                   `json:"text,omitempty"`
-	Question        *supervisor.QuestionView `json:"question,omitempty"`
-	Status          string                   `json:"status,omitempty"`
-	Reason          string                   `json:"reason,omitempty"`
-	Summary         string                   `json:"summary,omitempty"`
-	Deliverables    string                   `json:"deliverables,omitempty"`
-	Missing         []string                 `json:"missing,omitempty"`
-	Metrics         string                   `json:"metrics_achieved,omitempty"`
-	Criteria        []supervisor.Criterion   `json:"success_criteria,omitempty"`
-	Issues          string                   `json:"issues_encountered,omitempty"`
-	Recommendations string                   `json:"recommendations,omitempty"`
-	ExitCode        *int                     `json:"exit_code,omitempty"`
-	CostUSD         *float64                 `json:"cost_usd,omitempty"`
-	Tasks           *supervisor.Table        `json:"tasks,omitempty"`
+	Name            string                 `json:"name,omitempty"`
+	Cwd             string                 `json:"cwd,omitempty"`
+	Parent          string                 `json:"parent,omitempty"`
+	Task            string                 `json:"task,omitempty"`
+	Delegation      supervisor.Stage       `json:"delegation,omitempty"`
+	Child           string                 `json:"child,omitempty"`
+	By              string                 `json:"by,omitempty"`
+	ToolUses        int                    `json:"tool_uses,omitempty"`
+	Launch          int                    `json:"launch,omitempty"`
+	Session         string                 `json:"session_id,omitempty"`
+	Text            string                 `json:"text,omitempty"`
+	Question        *view.QuestionView     `json:"question,omitempty"`
+	Status          string                 `json:"status,omitempty"`
+	Reason          string                 `json:"reason,omitempty"`
+	Summary         string                 `json:"summary,omitempty"`
+	Deliverables    string                 `json:"deliverables,omitempty"`
+	Missing         []string               `json:"missing,omitempty"`
+	Metrics         string                 `json:"metrics_achieved,omitempty"`
+	Criteria        []supervisor.Criterion `json:"success_criteria,omitempty"`
+	Issues          string                 `json:"issues_encountered,omitempty"`
+	Recommendations string                 `json:"recommendations,omitempty"`
+	ExitCode        *int                   `json:"exit_code,omitempty"`
+	CostUSD         *float64               `json:"cost_usd,omitempty"`
+	Tasks           *supervisor.Table      `json:"tasks,omitempty"`
 }
 
 // event gives a notice as a line of JSON.
-func event(n supervisor.Notice) jsonEvent {
+func event(n supervisor.Notification) jsonEvent {
 	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch}
 	if n.Question != nil && n.Type != supervisor.WorkDelegated {
-		v := supervisor.View(n.Question)
+		v := view.View(n.Question)
 		e.Question = &v
 	}
 	if r := n.Report; r != nil {
 		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
 		e.Metrics, e.Issues, e.Recommendations = r.Metrics, r.Issues, r.Recommendations
-		e.Criteria, _ = supervisor.Beside(n.State)
+		e.Criteria, _ = supervisor.MatchCriteria(n.State)
 	}
 	switch n.Type {
 	case supervisor.RunStarted:
@@ -77,7 +78,7 @@ func event(n supervisor.Notice) jsonEvent {
 }
 
 // tell shows a notice to the person, or to the program that reads --json.
-func (s *session) tell(n supervisor.Notice) {
+func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
 	if n.Type == supervisor.RunStarted {
 		underWay()
@@ -102,7 +103,7 @@ func (s *session) tell(n supervisor.Notice) {
 }
 
 // words says a notice in one line, and of which agent it is where there are several; "" for what is shown elsewhere.
-func words(n supervisor.Notice) string {
+func words(n supervisor.Notification) string {
 	text := inWords(n)
 	if text == "" || n.Who == "" {
 		return text
@@ -114,10 +115,18 @@ func words(n supervisor.Notice) string {
 	return n.Who + ": " + text
 }
 
-func inWords(n supervisor.Notice) string {
+// limited says until when an agent waits for the end of a usage limit, by the person's own clock.
+func limited(n supervisor.Notification) string {
+	if n.State.NotBefore == nil {
+		return n.Text
+	}
+	return n.State.LimitedBy + "; resumes at " + clock(*n.State.NotBefore)
+}
+
+func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
-		return fmt.Sprintf("run %s · %s\nElsewhere: claude-supervise attach %[1]s · answer · stop %[1]s · ps", n.Run, n.RunState.Cwd)
+		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)", n.Run, n.RunState.Cwd)
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
@@ -137,9 +146,9 @@ func inWords(n supervisor.Notice) string {
 		}
 		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(n.Question))
 	case supervisor.ParkedNow:
-		return "parked, no process is left · " + n.Text
+		return "parked; no process is running · " + n.Text
 	case supervisor.LimitedNow:
-		return "rests, no process is left · " + n.Text
+		return limited(n)
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
@@ -149,7 +158,7 @@ func inWords(n supervisor.Notice) string {
 }
 
 // delegated says what became of a delegation that nobody was asked about; the question tells of the others.
-func delegated(n supervisor.Notice) string {
+func delegated(n supervisor.Notification) string {
 	switch {
 	case !n.AtOnce:
 		return ""
@@ -162,7 +171,7 @@ func delegated(n supervisor.Notice) string {
 }
 
 // ofSubagent says of which subagent a text is, if it is one's.
-func ofSubagent(n supervisor.Notice, text string) string {
+func ofSubagent(n supervisor.Notification, text string) string {
 	if n.Subagent == "" || text == "" {
 		return text
 	}
@@ -182,12 +191,12 @@ func gone(q *supervisor.Question) string {
 	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, q.Answer)
 }
 
-func reported(n supervisor.Notice) string {
+func reported(n supervisor.Notification) string {
 	text := "reported " + n.Report.Status
-	criteria, metrics := supervisor.Beside(n.State)
+	criteria, metrics := supervisor.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Report.Missing, ", ")},
-		{"success criteria", beside(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues}, {"recommendations", n.Report.Recommendations},
+		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues}, {"recommendations", n.Report.Recommendations},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
 			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")
@@ -197,7 +206,7 @@ func reported(n supervisor.Notice) string {
 }
 
 // beside shows each success criterion above what the report says of it.
-func beside(criteria []supervisor.Criterion) string {
+func criteriaTable(criteria []supervisor.Criterion) string {
 	var b strings.Builder
 	for _, c := range criteria {
 		said := c.Achieved
@@ -221,7 +230,7 @@ type spending struct {
 }
 
 // follow keeps the status line at what the agents do now.
-func (s *session) follow(n supervisor.Notice) {
+func (s *session) follow(n supervisor.Notification) {
 	line := &s.working.line
 	several := n.Who != ""
 	say := func(text string) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 // How many questions are asked for the figures.
@@ -19,7 +19,7 @@ const (
 	parkedQuestions = 60
 )
 
-// asking is what was measured of a run whose questions were answered one by one.
+// promptState is what was measured of a run whose questions were answered one by one.
 type asking struct{ announced, heard, began samples }
 
 // ask runs an agent that asks n questions, answers each, and does floor after it, so that both are measured in the same
@@ -29,7 +29,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 	if err != nil {
 		return a, err
 	}
-	var client supervisor.Client
+	var c client.Client
 	var answered int64
 	for i := range n {
 		e, err := run.until("question")
@@ -47,7 +47,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 				return a, err
 			}
 			defer func() { err = errors.Join(err, store.Close()) }()
-			client = supervisor.Client{Dirs: h.dirs, Store: store}
+			c = client.Client{Dirs: h.dirs, Store: store}
 		} else {
 			a.heard = append(a.heard, since(answered, heard))
 			a.began = append(a.began, since(answered, began))
@@ -62,7 +62,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 		}
 		time.Sleep(10 * time.Millisecond) // what is still under way of the turn ends
 		answered = clock()
-		if err := client.Answer(ctx, e.Question.ID, supervisor.Answer{Text: "an answer", By: "bench"}); err != nil {
+		if err := c.Answer(ctx, e.Question.ID, client.Answer{Text: "an answer", By: "bench"}); err != nil {
 			return a, err
 		}
 	}

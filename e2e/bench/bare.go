@@ -48,7 +48,7 @@ type line struct {
 	err  error // of serving it
 }
 
-// asks tells whether it is a call that waits for a person.
+// asks reports whether it is a call that waits for a person.
 func (l line) asks() bool {
 	return l.Request.Message.Method == "tools/call" && l.Request.Message.Params.Name == "ask_user"
 }

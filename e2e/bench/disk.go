@@ -23,15 +23,15 @@ func newDisk(dir string) (*disk, error) {
 		return nil, err
 	}
 	address := &net.UnixAddr{Name: filepath.Join(dir, "bell"), Net: "unixgram"}
-	bell, err := net.ListenUnixgram("unixgram", address)
+	waker, err := net.ListenUnixgram("unixgram", address)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	hand, err := net.DialUnix("unixgram", nil, address)
 	if err != nil {
-		return nil, errors.Join(err, file.Close(), bell.Close())
+		return nil, errors.Join(err, file.Close(), waker.Close())
 	}
-	return &disk{file: file, bell: bell, hand: hand, written: make([]byte, frames), in: make([]byte, 1)}, nil
+	return &disk{file: file, bell: waker, hand: hand, written: make([]byte, frames), in: make([]byte, 1)}, nil
 }
 
 // write appends, and waits until it would outlive a power cut.

@@ -10,7 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/e2e/claude"
 	"claude-supervise/examples"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 )
 
 // A way is how a question of the real CLI comes to its person, and its answer back.
@@ -193,7 +193,7 @@ type watched struct {
 	way    way
 	path   string
 	run    *supervised
-	client supervisor.Client
+	client client.Client
 	id     string // of the question that waits
 }
 
@@ -222,9 +222,9 @@ func (w *watched) answer(ctx context.Context, _ int) error {
 		if err != nil {
 			return err
 		}
-		w.client = supervisor.Client{Dirs: w.dirs, Store: store}
+		w.client = client.Client{Dirs: w.dirs, Store: store}
 	}
-	return w.client.Answer(ctx, w.id, supervisor.Answer{Text: theAnswer, By: "bench"})
+	return w.client.Answer(ctx, w.id, client.Answer{Text: theAnswer, By: "bench"})
 }
 
 func (w *watched) finish() error { return errors.Join(w.client.Close(), w.run.finish()) }

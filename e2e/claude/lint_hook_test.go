@@ -25,7 +25,7 @@ func TestLintAsAStopHook(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, first, then string
-		sentOn            int
+		reportRequested   int
 		last              string
 	}{
 		{"a faulty signal is mended", faulty, mended, 1, "stop_reason: blocker"},
@@ -60,10 +60,10 @@ func TestLintAsAStopHook(t *testing.T) {
 				}
 			}
 			p.leave()
-			if len(feedback) != c.sentOn {
-				t.Fatalf("the hook sent the model on %d times, not %d: %q", len(feedback), c.sentOn, feedback)
+			if len(feedback) != c.reportRequested {
+				t.Fatalf("the hook sent the model on %d times, not %d: %q", len(feedback), c.reportRequested, feedback)
 			}
-			if c.sentOn > 0 && !strings.Contains(feedback[0], fault) {
+			if c.reportRequested > 0 && !strings.Contains(feedback[0], fault) {
 				t.Errorf("the model was not told of the fault: %q", feedback[0])
 			}
 		})

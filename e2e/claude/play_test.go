@@ -125,7 +125,7 @@ func (s *session) accompany(p *process) {
 	}
 }
 
-// reply gives a call of a tool of the supervisor its result, and tells whether it reports the end of the work.
+// reply gives a call of a tool of the supervisor its result, and reports whether it reports the end of the work.
 func (p *process) reply(call line) (reported bool) {
 	text := "Noted."
 	switch call.text("request", "message", "params", "name") {
@@ -154,7 +154,7 @@ func (s *session) answerTo(question string) string {
 	return ""
 }
 
-// has tells whether the scenario has a turn for messages with this heading.
+// has reports whether the scenario has a turn for messages with this heading.
 func (s *session) has(heading string) bool {
 	for _, t := range s.scenario.Turns {
 		if t.When == heading {

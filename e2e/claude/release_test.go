@@ -69,12 +69,16 @@ func newTrial(t *testing.T, program string) *trial {
 	tr.must(os.MkdirAll(agents, 0o700))
 	tr.must(os.WriteFile(filepath.Join(agents, "reviewer.md"),
 		[]byte("---\nname: reviewer\ndescription: reviews\n---\nYou are the reviewer.\n"), 0o600))
+	added := filepath.Join(t.TempDir(), "added")
+	tr.must(os.Mkdir(added, 0o700))
+	tr.must(os.WriteFile(filepath.Join(added, "CLAUDE.md"), []byte("The word of the added folder is parsnip.\n"), 0o600))
 	// In a script procs cannot tell the release, and so does nothing of its own about it.
 	script := filepath.Join(t.TempDir(), "claude")
 	tr.must(os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec '%s' \"$@\"\n", program), 0o700))
 	tr.spec = procs.Spec{
 		Path: script, Dir: tr.cwd, SessionID: uuid.NewString(), Log: &tr.lines, Allowed: []string{"Bash"},
 		Marker: procs.Marker{Run: "r-" + uuid.NewString()[:8], Agent: "a-7Qm2xK9fWb4T", Launch: 1}, AgentType: "reviewer",
+		Flags: []string{"--add-dir=" + added}, Extra: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"},
 		Tools: []procs.Tool{{
 			Name: "ask_user", Description: "Asks the person.",
 			Schema: json.RawMessage(`{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}`),
@@ -121,6 +125,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	other := until[procs.Call](tr, func(c procs.Call) bool { return c.ToolUse != call.ToolUse })
 	seen.TakesMidTurn = tr.requested("mind the gap") == 1
 	seen.SubagentIDs = other.From.ID != ""
+	seen.AddedMemory = tr.requested("parsnip") > 0
 	seen.AgentTypes = tr.requested("You are the reviewer.") == 1
 	seen.SubagentText = tr.subtext // of a subagent in the foreground: 2.1.200 shows that of others
 	tr.process.End(tr.t.Context(), procs.Park)
@@ -157,7 +162,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	return seen
 }
 
-// leavesWork closes the input while a command works in the background, and tells whether that was waited for. The command
+// leavesWork closes the input while a command works in the background, and reports whether that was waited for. The command
 // waits to be let go: it is, if it ought to be waited for.
 func (tr *trial) leavesWork(waited bool) bool {
 	tr.t.Helper()

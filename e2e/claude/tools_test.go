@@ -13,7 +13,7 @@ import (
 // prefix begins the names of the supervisor's tools, as the model knows them.
 const prefix = "mcp__supervise__"
 
-// serves tells whether a scenario calls tools of the supervisor.
+// serves reports whether a scenario calls tools of the supervisor.
 func serves(s examples.Scenario) bool {
 	for _, turn := range s.Turns {
 		for _, r := range turn.Replies {

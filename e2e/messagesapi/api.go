@@ -1,7 +1,7 @@
 // Package messagesapi is a Messages API on loopback whose model is a scenario of package examples. Point the real CLI
 // at it (ANTHROPIC_BASE_URL) and it plays the scenario, without account or network.
 //
-// Use it in tests. It knows as much of the API as Claude Code 2.1.329 needs: POST /v1/messages, streamed or not, and
+// Use it in tests. It knows as much of the API as Claude Code 2.1.330 needs: POST /v1/messages, streamed or not, and
 // count_tokens. It checks no key and no version, refuses calls that are without their results (pairs.go), and bills what the
 // scenario says. A test that wants something to happen while an agent waits for the model holds the reply in onRequest.
 package messagesapi
@@ -70,7 +70,7 @@ func (a *API) Requests() []Request {
 	return slices.Clone(a.requests)
 }
 
-// Heard tells whether a user message with this text has reached the model.
+// Heard reports whether a user message with this text has reached the model.
 func (a *API) Heard(text string) bool {
 	return slices.ContainsFunc(a.Requests(), func(r Request) bool {
 		return slices.ContainsFunc(r.Conversation, func(m examples.Message) bool {

@@ -57,7 +57,7 @@ func (r *run) check() {
 	r.checkMessages(c, ended)
 	r.checkAsked(questions, ended)
 	r.checkWork(c, ended, slices.ContainsFunc(questions, func(q checkpoints.Question) bool { return q.Answer == "allow" }))
-	switch complaints, err := os.ReadFile(filepath.Join(r.desk, "twice")); {
+	switch complaints, err := os.ReadFile(filepath.Join(r.terminal, "twice")); {
 	case err == nil:
 		r.wrong("two processes of its agent lived at once:\n%s", complaints)
 	case !errors.Is(err, fs.ErrNotExist):

@@ -15,13 +15,13 @@ import (
 
 // A conversation is what one agent has said and heard, as its transcripts keep it, in order.
 type conversation struct {
-	lines []string
-	heard []heard
-	calls []*call
+	lines    []string
+	messages []message
+	calls    []*call
 }
 
 // heard is one text to the model: a prompt, or the result of a call.
-type heard struct {
+type message struct {
 	uuid, text string
 	replied    bool // the model has said something since
 }
@@ -88,14 +88,14 @@ func (c *conversation) take(line []byte) {
 	switch {
 	case e.Type == "user":
 		for _, text := range e.Message.Content.Texts() {
-			c.hear(e.UUID, text)
+			c.read(e.UUID, text)
 		}
 		c.ended(line)
 	case e.Attachment.Type == "queued_command":
-		c.hear(e.Attachment.Source, e.Attachment.Prompt)
+		c.read(e.Attachment.Source, e.Attachment.Prompt)
 	case e.Type == "assistant":
-		for i := range c.heard {
-			c.heard[i].replied = true
+		for i := range c.messages {
+			c.messages[i].replied = true
 		}
 		for _, b := range e.Message.Content {
 			var in struct{ Command string }
@@ -108,13 +108,13 @@ func (c *conversation) take(line []byte) {
 
 // hear takes a text to the model. A message that was said again under its uuid, since the process died before it had
 // been replied to, is one message.
-func (c *conversation) hear(uuid, text string) {
-	for _, h := range c.heard {
+func (c *conversation) read(uuid, text string) {
+	for _, h := range c.messages {
 		if h.uuid == uuid && h.text == text && !h.replied {
 			return
 		}
 	}
-	c.heard = append(c.heard, heard{uuid: uuid, text: text})
+	c.messages = append(c.messages, message{uuid: uuid, text: text})
 }
 
 // ended takes the results of calls.
@@ -142,7 +142,7 @@ func (c *conversation) ended(line []byte) {
 // times counts in how many texts to the model a token stands.
 func (c *conversation) times(token string) int {
 	n := 0
-	for _, h := range c.heard {
+	for _, h := range c.messages {
 		if strings.Contains(h.text, token) {
 			n++
 		}

@@ -102,7 +102,7 @@ func (d *day) prepare(p runPlan) *run {
 		notes["claude"], notes["api"] = d.real, server.URL
 	}
 	for name, text := range notes {
-		if err := os.WriteFile(filepath.Join(r.desk, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.terminal, name), []byte(text), 0o600); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func (d *day) forget() {
 	}
 }
 
-// pause rests, as people and killers do between two deeds; false if the day is over.
+// pause rests, as people and killers do between two effects; false if the day is over.
 func pause(ctx context.Context, rest time.Duration) bool {
 	timer := time.NewTimer(rest)
 	defer timer.Stop()

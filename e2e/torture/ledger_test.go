@@ -81,7 +81,7 @@ func (l *ledger) stop(at time.Time) {
 	l.stopped, l.stopAt = true, at
 }
 
-// isStopped tells whether somebody has stopped the run, and knows it.
+// isStopped reports whether somebody has stopped the run, and knows it.
 func (l *ledger) isStopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

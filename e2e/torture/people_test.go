@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // hear reads the events of a supervisor. A question's notice brings people to answer it.
-func (r *run) hear(ctx context.Context, s *supervisor) {
+func (r *run) readMessage(ctx context.Context, s *supervisor) {
 	lines := bufio.NewScanner(s.stdout)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -30,7 +31,7 @@ func (r *run) hear(ctx context.Context, s *supervisor) {
 			r.wrong("a line of --json is not JSON: %v: %s", err, lines.Text())
 			continue
 		}
-		s.heard++
+		s.messages++
 		r.is(e.Run)
 		if strings.HasPrefix(e.Text, "cannot save the state") { // no disk is full here, and everybody gets their turn
 			r.wrong("%s", e.Text)
@@ -223,7 +224,10 @@ func (r *run) client(ctx context.Context, rng *rand.Rand, args ...string) (code 
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.dir, r.env, &out, &out
-	if err := cmd.Start(); err != nil {
+	switch err := cmd.Start(); {
+	case errors.Is(err, context.Canceled): // the run had ended before
+		return -1, ""
+	case err != nil:
 		r.wrong("%v", err)
 		return -1, ""
 	}

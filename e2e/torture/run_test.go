@@ -19,12 +19,12 @@ import (
 // stops it, and who kills.
 type run struct {
 	*day
-	plan   runPlan
-	desk   string
-	ledger *ledger
-	signs  chan struct{} // something was heard of it: a moment to kill at
-	wake   chan struct{} // somebody has answered or stopped it
-	people sync.WaitGroup
+	plan     runPlan
+	terminal string
+	ledger   *ledger
+	signs    chan struct{} // something was heard of it: a moment to kill at
+	wake     chan struct{} // somebody has answered or stopped it
+	people   sync.WaitGroup
 
 	stopping sync.Mutex // held while somebody stops it, or decides to resume it
 
@@ -41,12 +41,12 @@ type run struct {
 
 func newRun(d *day, p runPlan) *run {
 	return &run{
-		day: d, plan: p, desk: filepath.Join(d.dir, p.name), ledger: newLedger(),
+		day: d, plan: p, terminal: filepath.Join(d.dir, p.name), ledger: newLedger(),
 		signs: make(chan struct{}, 64), wake: make(chan struct{}, 1),
 	}
 }
 
-func (r *run) cwd() string { return filepath.Join(r.desk, "work") }
+func (r *run) cwd() string { return filepath.Join(r.terminal, "work") }
 
 // wrong tells of what must not be. All that is known of the run is told at the end of the day.
 func (r *run) wrong(format string, args ...any) {
@@ -72,7 +72,7 @@ func (r *run) known() string {
 // live starts the run and takes it up again until it has ended.
 func (r *run) live(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
-	r.people.Go(func() { r.murder(ctx) })
+	r.people.Go(func() { r.killAtMoments(ctx) })
 	defer func() {
 		end()
 		r.people.Wait()
@@ -97,7 +97,7 @@ func (r *run) live(ctx context.Context) {
 
 // begin starts the run. A supervisor that was killed may have made it without saying so; then it is not made again.
 func (r *run) begin(ctx context.Context) *checkpoints.Run {
-	args := []string{"run", "--json", "--name", r.plan.name, "--claude", witness, "--hold", r.plan.hold,
+	args := []string{"run", "--json", "--name", r.plan.name, "--claude", agentWrapper, "--hold", r.plan.hold,
 		"--on-question", r.plan.policy, "--retries", "1000"}
 	s := r.plan.scenario()
 	args = append(append(args, s.Prompt, "--"), s.ClaudeFlags...)
@@ -167,7 +167,7 @@ func (r *run) resume(ctx context.Context, n int) {
 	won := 0
 	for _, s := range resuming {
 		switch code := s.cmd.ProcessState.ExitCode(); {
-		case s.killed(), s.heard > 0, slices.Contains([]int{0, 5, 75}, code):
+		case s.killed(), s.messages > 0, slices.Contains([]int{0, 5, 75}, code):
 			won++
 		case code == 1 && (strings.Contains(s.stderr.String(), "supervises") || strings.Contains(s.stderr.String(), "has ended")):
 			r.total.add(refused)
@@ -191,10 +191,10 @@ const patient = 20
 
 // A supervisor is a `run` or `resume` under way.
 type supervisor struct {
-	cmd    *exec.Cmd
-	stdout io.Reader
-	heard  int // events
-	stderr strings.Builder
+	cmd      *exec.Cmd
+	stdout   io.Reader
+	messages int // events
+	stderr   strings.Builder
 }
 
 func (s *supervisor) killed() bool { return s.cmd.ProcessState.ExitCode() == -1 }
@@ -219,15 +219,15 @@ func (r *run) supervise(ctx context.Context, args ...string) *supervisor {
 
 // accompany hears a supervisor to its end.
 func (r *run) accompany(ctx context.Context, s *supervisor) {
-	r.hear(ctx, s)
+	r.readMessage(ctx, s)
 	_ = s.cmd.Wait() // how it ended is read by those who care
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.supervisors = slices.DeleteFunc(r.supervisors, func(other *supervisor) bool { return other == s })
 	switch {
-	case s.killed() && s.heard < 2:
+	case s.killed() && s.messages < 2:
 		r.silent++
-	case s.heard > 0:
+	case s.messages > 0:
 		r.won++
 	}
 }
@@ -241,7 +241,7 @@ func (r *run) sign() {
 }
 
 // murder kills the run's processes at moments of which some follow closely on something that happened.
-func (r *run) murder(ctx context.Context) {
+func (r *run) killAtMoments(ctx context.Context) {
 	rng := r.rng("kills " + r.plan.name)
 	for r.total.left() > 0 {
 		timeout := time.After(upTo(rng, 1500*time.Millisecond))
@@ -295,7 +295,7 @@ func (r *run) killAgent() {
 // agent finds the newest process of the agent by what the witness wrote; nil if it has gone. The process is held by its
 // handle before it is looked at, so that a number that was given again is not mistaken for it.
 func (r *run) agent() *os.Process {
-	text, err := os.ReadFile(filepath.Join(r.desk, "pid"))
+	text, err := os.ReadFile(filepath.Join(r.terminal, "pid"))
 	if err != nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // The programs under test: claude-supervise, and the witness that takes claude's place.
-var program, witness string
+var program, agentWrapper string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -45,7 +45,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 		return 1
 	}
-	program, witness = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "witness")
+	program, agentWrapper = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "witness")
 	return m.Run()
 }
 

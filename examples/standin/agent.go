@@ -267,7 +267,7 @@ func (a *agent) told(p prompt) {
 	a.queue = append(a.queue, p)
 }
 
-// underWay tells whether a message still waits for its turn, or for the end of it.
+// underWay reports whether a message still waits for its turn, or for the end of it.
 func (a *agent) underWay(uuid string) bool {
 	is := func(p prompt) bool { return p.uuid == uuid }
 	return slices.ContainsFunc(a.queue, is) || a.main.turn != nil && (is(a.main.turn.prompt) || slices.ContainsFunc(a.main.turn.absorbed, is))

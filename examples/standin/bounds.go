@@ -23,7 +23,7 @@ func (b bound) result() doc {
 	}
 }
 
-// exhausted tells whether the process has cost what it may. What earlier ones have cost does not count. A request is not
+// exhausted reports whether the process has cost what it may. What earlier ones have cost does not count. A request is not
 // cut off: the last one may cost more than is left. Its calls are not made, and no further one is.
 func (c *conversation) exhausted(t *turn) error {
 	if c.sub != nil || c.opts.budget == 0 || c.spent.minus(c.spentEarlier).cost() < c.opts.budget {
@@ -40,7 +40,7 @@ func (c *conversation) exhausted(t *turn) error {
 	return b
 }
 
-// overlong tells whether a turn has had as many replies as it may. The next one begins anew.
+// overlong reports whether a turn has had as many replies as it may. The next one begins anew.
 func (c *conversation) overlong(t *turn) error {
 	if c.sub != nil || c.opts.maxTurns == 0 || t.replies < c.opts.maxTurns {
 		return nil

@@ -80,7 +80,7 @@ func (c *conversation) callAll(t *turn, calls []call) error {
 	return nil
 }
 
-// beside tells whether a call may go on beside others of its kind.
+// beside reports whether a call may go on beside others of its kind.
 func (c *conversation) beside(made call) bool {
 	return made.name == "Agent" && !c.toBackground(made) || c.server.readOnly(made.name)
 }

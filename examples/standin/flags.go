@@ -34,6 +34,32 @@ type options struct {
 	maxTurns     int     // how many replies a turn may have; 0: no bound
 }
 
+// A ruleList is the rules of a flag, divided by the commas that stand in no parentheses.
+type ruleList []string
+
+func (l *ruleList) String() string { return strings.Join(*l, ",") }
+
+// Type is what pflag calls it.
+func (l *ruleList) Type() string { return "rules" }
+
+// Set adds the rules of one use of the flag.
+func (l *ruleList) Set(text string) error {
+	depth, begin := 0, 0
+	for i, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth <= 0:
+			*l = append(*l, text[begin:i])
+			begin = i + 1
+		}
+	}
+	*l = append(*l, text[begin:])
+	return nil
+}
+
 // A complaint is a line with which the CLI ends, in its words.
 type complaint string
 
@@ -65,6 +91,9 @@ func parseFlags(args []string) (options, error) {
 	f.StringVar(&servers, "mcp-config", "", "")
 	f.Bool("strict-mcp-config", false, "") // there is no other configuration
 	f.String("agent", "", "")              // an unknown one is no error
+	f.String("setting-sources", "", "")    // no settings are read,
+	f.StringArray("add-dir", nil, "")      // nor CLAUDE.md
+	f.String("agents", "", "")             // a subagent of any type is the scenario's
 	f.IntVar(&o.maxTurns, "max-turns", 0, "")
 	f.Float64Var(&o.budget, "max-budget-usd", 0, "")
 	f.BoolVar(&fork, "fork-session", false, "")
@@ -72,8 +101,8 @@ func parseFlags(args []string) (options, error) {
 	f.StringVarP(&resume, "resume", "r", "", "")
 	f.StringVar(&mode, "permission-mode", modeDefault, "")
 	f.BoolVar(&skip, "dangerously-skip-permissions", false, "")
-	f.StringSliceVar(&o.allowed, "allowedTools", nil, "")
-	f.StringSliceVar(&o.denied, "disallowedTools", nil, "")
+	f.Var((*ruleList)(&o.allowed), "allowedTools", "")
+	f.Var((*ruleList)(&o.denied), "disallowedTools", "")
 	f.StringVar(&o.model, "model", "scripted", "")
 	err := f.Parse(args)
 	if err != nil {

@@ -185,16 +185,16 @@ func (a *agent) path(c call) string {
 	return filepath.Clean(path)
 }
 
-// inside tells whether a path lies in the working directory, by its name.
+// inside reports whether a path lies in the working directory, by its name.
 func (a *agent) inside(path string) bool {
 	rel, err := filepath.Rel(a.cwd, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// allowedByRule tells whether a rule of --allowedTools lets the call through: Write, Bash(make), Bash(git log:*).
+// allowedByRule reports whether a rule of --allowedTools lets the call through: Write, Bash(make), Bash(git log:*).
 func (a *agent) allowedByRule(c call) bool { return c.matches(a.opts.allowed) }
 
-// matches tells whether one of the rules is about the call.
+// matches reports whether one of the rules is about the call.
 func (c call) matches(rules []string) bool {
 	for _, rule := range rules {
 		name, spec, special := strings.Cut(strings.TrimSuffix(rule, ")"), "(")

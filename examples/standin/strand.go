@@ -30,7 +30,7 @@ func (a *agent) begin(work func(*strand) error) *strand {
 	return s
 }
 
-// goOn lets each strand run up to where it waits, and tells whether one of them has ended. The error is that of work which
+// goOn lets each strand run up to where it waits, and reports whether one of them has ended. The error is that of work which
 // ends the process.
 func (a *agent) goOn() (moved bool, err error) {
 	for _, s := range slices.Clone(a.strands) {

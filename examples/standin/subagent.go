@@ -80,7 +80,7 @@ func (a *agent) inBackgroundNow() []*subagent {
 	return slices.DeleteFunc(slices.Clone(a.subagents), func(s *subagent) bool { return !s.background })
 }
 
-// toBackground tells whether a call of Agent is not waited for: the default of this release.
+// toBackground reports whether a call of Agent is not waited for: the default of this release.
 func (c *conversation) toBackground(made call) bool {
 	background, given := made.input["run_in_background"].(bool)
 	return (background || !given) && c.getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == ""

@@ -8,18 +8,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// commandCovered tells whether rules permit a command line, given as the spec of an exact rule: one of them is that very line, or
+// commandCovered reports whether rules permit a command line, given as the spec of an exact rule: one of them is that very line, or
 // each of the simple commands that it is made of is covered by one. A line counts as made of simple commands only if nothing in
 // it is decided when it runs: no substitution, variable, pattern, redirection into a file, assignment, pipe, subshell, loop or
-// background, and, in a line of several, no command that changes what the next one means.
+// background, and, in a line of several, no command that changes what the next one means. One that takes an argument for code
+// (evaluates) is covered by a rule that says it whole, and by no wildcard.
 func commandCovered(rules []Rule, exact string) bool {
 	about := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Tool != "Bash" })
 	if slices.ContainsFunc(about, func(r Rule) bool { return r.Spec == "" || r.Spec == exact }) {
 		return true
 	}
 	commands, ok := simpleCommands(literalParts(exact)[0])
-	return ok && len(about) > 0 && !slices.ContainsFunc(commands, func(c string) bool {
-		return !slices.ContainsFunc(about, func(r Rule) bool { return patternCovers(r.Spec, c) })
+	return ok && len(about) > 0 && !slices.ContainsFunc(commands, func(c simple) bool {
+		return !slices.ContainsFunc(about, func(r Rule) bool {
+			return patternCovers(r.Spec, c.text) && (len(literalParts(r.Spec)) == 1 && !strings.HasSuffix(r.Spec, ":*") || !c.evaluates())
+		})
 	})
 }
 
@@ -76,8 +79,14 @@ func patternCovers(spec, command string) bool {
 // maxParsed bounds a command line that is taken apart, in bytes: the parser goes as deep as what it reads.
 const maxParsed = 4 << 10
 
+// A simple command: its text, and its words without their quotes.
+type simple struct {
+	text  string
+	words []string
+}
+
 // simpleCommands takes a command line apart; false if it is more than simple commands one after the other.
-func simpleCommands(line string) ([]string, bool) {
+func simpleCommands(line string) ([]simple, bool) {
 	if len(line) > maxParsed || strings.ContainsFunc(line, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }) {
 		return nil, false
 	}
@@ -85,7 +94,7 @@ func simpleCommands(line string) ([]string, bool) {
 	if err != nil {
 		return nil, false
 	}
-	var commands []string
+	var commands []simple
 	shifts := false
 	var take func(s *syntax.Stmt) bool
 	take = func(s *syntax.Stmt) bool {
@@ -101,7 +110,7 @@ func simpleCommands(line string) ([]string, bool) {
 			}
 			shifts = shifts || slices.Contains(shifting, c.Args[0].Lit()) || c.Args[0].Lit() == ""
 			text := line[c.Pos().Offset():c.End().Offset()]
-			commands = append(commands, text)
+			commands = append(commands, simple{text, plainWords(c.Args)})
 			return !strings.Contains(text, "\n") // that a backslash takes back
 		}
 		return false
@@ -121,7 +130,7 @@ var shifting = []string{
 	"printf", "getopts", "wait",
 }
 
-// opensFile tells whether a redirection does more than to join two streams or to throw one away. One that picks a free number
+// opensFile reports whether a redirection does more than to join two streams or to throw one away. One that picks a free number
 // ({PATH}>/dev/null) sets a variable to it.
 func opensFile(r *syntax.Redirect) bool {
 	if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" {
@@ -140,7 +149,7 @@ func opensFile(r *syntax.Redirect) bool {
 	return true
 }
 
-// decidedLater tells whether a word is more than its own text: the shell puts something else in its place.
+// decidedLater reports whether a word is more than its own text: the shell puts something else in its place.
 func decidedLater(w *syntax.Word) bool {
 	for i, part := range w.Parts {
 		switch p := part.(type) {

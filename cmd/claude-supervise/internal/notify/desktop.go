@@ -28,7 +28,7 @@ const (
 	MaxBody  = 300
 )
 
-// HasDesktop tells whether the person of this environment sits at a desktop that shows banners: not one that is logged in from
+// HasDesktop reports whether the person of this environment sits at a desktop that shows banners: not one that is logged in from
 // elsewhere, and no CI machine. Nothing is tried or started to find it out.
 func HasDesktop(getenv func(string) string) bool {
 	for _, elsewhere := range []string{"CI", "SSH_CONNECTION", "SSH_TTY"} {
@@ -64,7 +64,7 @@ func exists(path string) bool {
 const maxBanner = 64 << 10
 
 // Show reads a banner as JSON, as Send writes it, and shows it on the desktop. It blocks for as long as the desktop does, and
-// may print a bell for an urgent one: it is for a process of its own, whose output nobody sees and that can be ended.
+// may print a wake-up socket for an urgent one: it is for a process of its own, whose output nobody sees and that can be ended.
 func Show(from io.Reader) error {
 	var b Banner
 	if err := json.NewDecoder(io.LimitReader(from, maxBanner)).Decode(&b); err != nil {

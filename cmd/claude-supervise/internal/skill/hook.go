@@ -139,7 +139,7 @@ func ours() hookGroup {
 	return hookGroup{Hooks: []hookEntry{{Type: "command", Command: HookCommand}}}
 }
 
-// isOurs tells whether a group of hooks runs our command, and whether that is all it does.
+// isOurs reports whether a group of hooks runs our command, and whether that is all it does.
 func isOurs(group string) (mine, alone bool) {
 	var g hookGroup
 	if json.Unmarshal([]byte(group), &g) != nil {

@@ -43,7 +43,7 @@ const (
 	indexHere = "{index}" // its place, from 1
 )
 
-// Names tells whether any text of the task says what it is about.
+// Names reports whether any text of the task says what it is about.
 func (c Child) Names() bool {
 	texts := slices.Concat([]string{c.Prompt, c.Brief.Context}, c.Brief.Goals, c.Brief.SuccessCriteria, c.Brief.Deliverables)
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, itemHere) })

@@ -138,7 +138,7 @@ func (r *reader) text(name string, n *yaml.Node) string {
 	return ""
 }
 
-// plain tells whether a value is a number or a truth value: text, but for its quotes.
+// plain reports whether a value is a number or a truth value: text, but for its quotes.
 func plain(tag string) bool { return tag == "!!int" || tag == "!!float" || tag == "!!bool" }
 
 // line reads a text of one line, without anything that a terminal would obey.

@@ -99,7 +99,7 @@ func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 	}
 }
 
-// fits tells whether a value is of a schema, as far as ours goes: JSON Schema draft 7 without all that we do not use.
+// fits reports whether a value is of a schema, as far as ours goes: JSON Schema draft 7 without all that we do not use.
 func fits(t *testing.T, whole, schema, value any) bool {
 	t.Helper()
 	rules := schema.(map[string]any)

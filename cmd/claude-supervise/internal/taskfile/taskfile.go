@@ -55,6 +55,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"claude-supervise/supervisor"
 )
@@ -109,9 +110,9 @@ type Child struct {
 // maxFile bounds a task file, in bytes.
 const maxFile = 1 << 20
 
-// ReadFile gives the text of the file at path, as Read does.
+// ReadFile gives the text of the file at path, as Read does. A pipe that nobody writes to is empty; another is read to its end.
 func ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -20,10 +20,10 @@ type Reply struct {
 // the reply was refused or came too late.
 type Submit func(ctx context.Context, id string, r Reply) error
 
-// asking is the conversation with the person: which question is asked, what was typed so far, what was answered. It belongs
+// promptState is the conversation with the person: which question is asked, what was typed so far, what was answered. It belongs
 // to the goroutine of Run; it writes to the Printer and reads nothing. It is the same on every terminal: a question is asked as
 // lines of text and answered by lines, or, with styles, as a form.
-type asking struct {
+type promptState struct {
 	out    *Printer
 	submit Submit
 	dir    string
@@ -33,6 +33,8 @@ type asking struct {
 	current  *Question           // its prompt is open
 	earlier  int                 // when current is one that was answered before: its place in given plus 1; else 0
 	entry    entry               // what was typed of the answer
+	drawn    bool                // current was drawn, and its grace has not begun
+	grace    grace               // of current
 	styles   *styles             // what forms look like; nil: lines are asked and read
 	form     *form               // of current
 	kept     *form               // that was open when the program left the foreground
@@ -48,14 +50,14 @@ type answer struct {
 	text     string
 }
 
-func newAsking(out *Printer, submit Submit, dir string, looks *styles) *asking {
-	return &asking{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
+func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *promptState {
+	return &promptState{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
 		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}}
 }
 
-// update takes the list of open questions and says which of those that the person knows are gone, and why. It tells whether
+// update takes the list of open questions and says which of those that the person knows are gone, and why. It reports whether
 // the open prompt was withdrawn; what was typed for it is then to be thrown away.
-func (a *asking) update(open []Question, gone map[string]string) (withdrawn bool) {
+func (a *promptState) update(open []Question, gone map[string]string) (withdrawn bool) {
 	still := make(map[string]bool, len(open))
 	groups := map[string]bool{}
 	for _, q := range open {
@@ -93,7 +95,7 @@ func (a *asking) update(open []Question, gone map[string]string) (withdrawn bool
 	return withdrawn
 }
 
-func (a *asking) withdraw(q Question, why string) {
+func (a *promptState) withdraw(q Question, why string) {
 	if a.earlier > 0 {
 		why = "its answer can no longer be changed"
 	} else if why == "" {
@@ -104,27 +106,27 @@ func (a *asking) withdraw(q Question, why string) {
 }
 
 // show asks the first question that has no answer, if none is being asked; when nobody can be asked, it shows every question
-// once with the command that answers it. It tells whether a prompt was opened.
-func (a *asking) show(listening bool) bool {
+// once with the command that answers it.
+func (a *promptState) show(listening bool) {
 	if a.current != nil {
-		return false
+		return
 	}
 	for _, q := range a.open {
 		switch {
 		case a.answered[q.ID]:
 		case listening && !a.paused:
 			a.ask(q, 0)
-			return true
+			return
 		case !a.told[q.ID]:
 			a.told[q.ID] = true
 			a.out.Notice("\n" + Render(q, a.out.Columns(), time.Now()))
 		}
 	}
-	return false
 }
 
-func (a *asking) ask(q Question, earlier int) {
-	a.current, a.earlier, a.entry = &q, earlier, entry{}
+// ask draws a question. In lines its prompt comes once its grace is over.
+func (a *promptState) ask(q Question, earlier int) {
+	a.current, a.earlier, a.entry, a.drawn = &q, earlier, entry{}, true
 	a.told[q.ID] = true
 	if a.styles != nil {
 		a.openForm()
@@ -136,11 +138,23 @@ func (a *asking) ask(q Question, earlier int) {
 	if earlier > 0 {
 		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
 	}
-	a.out.ask(text, name(q)+"> ")
+	a.out.ask(text, "")
 }
 
+// begin begins the grace of the current question: it is drawn, and all that was typed until then was dropped.
+func (a *promptState) begin(now time.Time) {
+	a.drawn = false
+	a.grace.begin(now)
+}
+
+// waits reports whether a question stands whose keys do not count yet.
+func (a *promptState) waits() bool { return a.current != nil && (a.drawn || a.grace.on()) }
+
+// prompt opens the prompt of the current question, in lines.
+func (a *promptState) prompt() { a.out.ask("", name(*a.current)+"> ") }
+
 // again opens the prompt of the current question once more, below a text.
-func (a *asking) again(text string) {
+func (a *promptState) again(text string) {
 	if a.form != nil {
 		a.form.say(strings.TrimSpace(text))
 		return
@@ -150,7 +164,7 @@ func (a *asking) again(text string) {
 }
 
 // pause closes an open prompt because nobody can be asked now. The question stays open.
-func (a *asking) pause() {
+func (a *promptState) pause() {
 	if a.current != nil {
 		a.kept = a.form
 		a.close("\n" + a.stays(*a.current))
@@ -158,13 +172,13 @@ func (a *asking) pause() {
 }
 
 // close ends the open prompt with a last text.
-func (a *asking) close(text string) {
-	a.current, a.earlier, a.entry, a.form = nil, 0, entry{}, nil
+func (a *promptState) close(text string) {
+	a.current, a.earlier, a.entry, a.form, a.drawn, a.grace = nil, 0, entry{}, nil, false, grace{}
 	a.out.answered(text)
 }
 
 // typed takes what arrived from the terminal.
-func (a *asking) typed(ctx context.Context, got arrival) {
+func (a *promptState) typed(ctx context.Context, got arrival) {
 	switch {
 	case got.tooLong && a.current != nil:
 		a.tooLong()
@@ -179,7 +193,7 @@ func (a *asking) typed(ctx context.Context, got arrival) {
 	}
 }
 
-func (a *asking) line(ctx context.Context, batch []string) {
+func (a *promptState) line(ctx context.Context, batch []string) {
 	begun := a.entry.begun()
 	text, done := a.entry.add(batch)
 	switch {
@@ -196,11 +210,11 @@ func (a *asking) line(ctx context.Context, batch []string) {
 	}
 }
 
-func (a *asking) tooLong() {
+func (a *promptState) tooLong() {
 	a.again(a.wrap("That was longer than this terminal can take, and nothing was sent. Break it into shorter lines, or put it into a file and name the file."))
 }
 
-func (a *asking) gathering() string {
+func (a *promptState) gathering() string {
 	switch a.entry.mode {
 	case pasted:
 		return a.wrap(fmt.Sprintf("(%d lines came together: they are one answer. An empty line sends it, Ctrl-D drops it.)", len(a.entry.lines)))
@@ -211,7 +225,7 @@ func (a *asking) gathering() string {
 }
 
 // command does what a single line asks for; most are answers.
-func (a *asking) command(ctx context.Context, text string) {
+func (a *promptState) command(ctx context.Context, text string) {
 	q := *a.current
 	switch strings.TrimSpace(text) {
 	case "":
@@ -245,9 +259,9 @@ func (a *asking) command(ctx context.Context, text string) {
 }
 
 // folder is where paths in the answer to the current question begin.
-func (a *asking) folder() string { return cmp.Or(a.current.Folder, a.dir) }
+func (a *promptState) folder() string { return cmp.Or(a.current.Folder, a.dir) }
 
-func (a *asking) choose(ctx context.Context, text string) {
+func (a *promptState) choose(ctx context.Context, text string) {
 	chosen, err := Choose(*a.current, text, a.folder())
 	if err != nil {
 		a.again(a.wrap("Not taken: " + err.Error() + "."))
@@ -256,11 +270,11 @@ func (a *asking) choose(ctx context.Context, text string) {
 	a.answer(ctx, chosen)
 }
 
-func (a *asking) answer(ctx context.Context, chosen string) {
+func (a *promptState) answer(ctx context.Context, chosen string) {
 	a.send(ctx, Reply{Text: chosen, Change: a.earlier > 0}, "answered: "+CleanLine(chosen, 200))
 }
 
-func (a *asking) decline(ctx context.Context, why string) {
+func (a *promptState) decline(ctx context.Context, why string) {
 	said := "declined"
 	if why != "" {
 		said += ": " + CleanLine(why, 200)
@@ -269,7 +283,7 @@ func (a *asking) decline(ctx context.Context, why string) {
 }
 
 // send hands the reply over. Only when that has succeeded it counts as given.
-func (a *asking) send(ctx context.Context, r Reply, said string) {
+func (a *promptState) send(ctx context.Context, r Reply, said string) {
 	q, earlier := *a.current, a.earlier
 	if err := a.submit(ctx, q.ID, r); err != nil {
 		a.again(a.wrap("Not taken: " + CleanLine(err.Error(), 0)))
@@ -288,21 +302,21 @@ func (a *asking) send(ctx context.Context, r Reply, said string) {
 }
 
 // record is what stays on the terminal of a question that is no longer asked. A form is gone then, so it says what was asked.
-func (a *asking) record(q Question, what string) string {
+func (a *promptState) record(q Question, what string) string {
 	if a.styles == nil {
 		return a.wrap(fmt.Sprintf("[%s] %s", name(q), what))
 	}
 	return a.wrap(fmt.Sprintf("[%s] %s", name(q), CleanLine(q.Text, 200))) + wrap(what, "  ", a.out.Columns()) + "\n"
 }
 
-func (a *asking) canGoBack() bool {
+func (a *promptState) canGoBack() bool {
 	if a.current == nil {
 		return false
 	}
 	return a.earlier > 1 || a.earlier == 0 && len(a.given[a.current.Group]) > 0
 }
 
-func (a *asking) back() {
+func (a *promptState) back() {
 	if !a.canGoBack() {
 		a.again("There is no earlier question to go back to.\n")
 		return
@@ -315,7 +329,7 @@ func (a *asking) back() {
 }
 
 // end is Ctrl-D: it drops a half typed answer, else it ends asking, else nobody is there.
-func (a *asking) end() {
+func (a *promptState) end() {
 	switch {
 	case a.current == nil:
 		a.deaf = true
@@ -336,17 +350,17 @@ func (a *asking) end() {
 	}
 }
 
-func (a *asking) stays(q Question) string {
+func (a *promptState) stays(q Question) string {
 	if q.Command == "" {
 		return a.wrap(fmt.Sprintf("[%s] stays open.", name(q)))
 	}
 	return a.wrap(fmt.Sprintf("[%s] stays open. Answer it with: %s", name(q), CleanLine(q.Command, 0)))
 }
 
-// listens tells whether something typed now would be for us.
-func (a *asking) listens() bool {
+// listens reports whether something typed now would be for us.
+func (a *promptState) listens() bool {
 	waits := slices.ContainsFunc(a.open, func(q Question) bool { return !a.answered[q.ID] })
 	return !a.deaf && (a.current != nil || a.paused && waits)
 }
 
-func (a *asking) wrap(text string) string { return wrap(text, "", a.out.Columns()) + "\n" }
+func (a *promptState) wrap(text string) string { return wrap(text, "", a.out.Columns()) + "\n" }

@@ -9,7 +9,7 @@ import (
 )
 
 // openForm asks the current question as a form. One that was open when the program left the foreground comes back as it was.
-func (a *asking) openForm() {
+func (a *promptState) openForm() {
 	before := ""
 	if a.earlier > 0 {
 		before = a.given[a.current.Group][a.earlier-1].text
@@ -24,7 +24,7 @@ func (a *asking) openForm() {
 }
 
 // draw shows the form as it is now; anew, below what others have written.
-func (a *asking) draw(anew bool) {
+func (a *promptState) draw(anew bool) {
 	if a.form == nil {
 		return
 	}
@@ -34,22 +34,33 @@ func (a *asking) draw(anew bool) {
 			more++
 		}
 	}
+	a.form.reading = a.waits()
 	columns, rows := a.out.size()
 	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
 }
 
-// pressed takes what arrived for the form. What comes with the key that ends it was not meant for the next one.
-func (a *asking) pressed(ctx context.Context, msgs []tea.Msg) {
+// pressed takes what arrived for the current question. Within its grace that is dropped; input says that there was some, if only
+// the start of a key. What comes with the key that ends a form was not meant for the next one. It reports whether the grace has
+// ended.
+func (a *promptState) pressed(ctx context.Context, msgs []tea.Msg, input bool, now time.Time) (ready bool) {
+	switch {
+	case a.waits() && input:
+		a.grace.drop(now)
+		return false
+	case a.waits():
+		return !a.drawn && a.grace.end(now)
+	}
 	form := a.form
 	for _, msg := range msgs {
 		if a.form == nil || a.form != form {
-			return
+			break
 		}
 		a.act(ctx, form.press(msg))
 	}
+	return false
 }
 
-func (a *asking) act(ctx context.Context, what act) {
+func (a *promptState) act(ctx context.Context, what act) {
 	switch what.kind {
 	case stay:
 	case choose:
@@ -72,7 +83,7 @@ func (a *asking) act(ctx context.Context, what act) {
 }
 
 // taken hands over what was chosen, unless it is what was answered before.
-func (a *asking) taken(ctx context.Context, chosen string, err error) {
+func (a *promptState) taken(ctx context.Context, chosen string, err error) {
 	switch {
 	case err != nil:
 		a.form.say("Not taken: " + strings.TrimSuffix(err.Error(), ".") + ".")
@@ -84,7 +95,7 @@ func (a *asking) taken(ctx context.Context, chosen string, err error) {
 }
 
 // hangUp is the end of the terminal: nobody is there any more.
-func (a *asking) hangUp() {
+func (a *promptState) hangUp() {
 	a.pause()
 	a.deaf = true
 }

@@ -10,15 +10,19 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ownWords is the value of the row that is no option.
-const ownWords = -1
+// What the cursor can be on that is no option.
+const (
+	ownWords = -1 // the row for them
+	noOption = -2 // nothing is selected yet
+)
 
 // choices are the options of a question as a list that arrow keys move in, and that typing filters. Several can be marked where
 // the question is multi-select. It is huh's list: of its keys only those of keyMap reach it, and what it wants to be done later
 // (a blinking cursor, which would wake a program that waits for days) is not done.
 type choices struct {
 	q        Question
-	keys     []string // what chooses each option at once, as Keys gives them
+	keys     []string // what selects each option, as Keys gives them
+	none     bool     // nothing is selected
 	own      bool     // the last row is for own words
 	field    list
 	picked   []int  // of a multi-select, what is marked
@@ -64,7 +68,8 @@ func newChoices(q Question, own bool, before string, s *styles) *choices {
 		}
 		c.field = huh.NewSelect[int]().Value(&at)
 	}
-	c.field.WithTheme(s.theme())
+	c.none = c.q.guarded() && len(c.named(before)) == 0
+	c.field.WithTheme(s.theme(func() bool { return c.none }))
 	c.field.WithKeyMap(keyMap())
 	c.field.Focus() // which takes all marks away
 	if q.MultiSelect {
@@ -182,19 +187,28 @@ func trimRight(row string) string {
 // cursorStyle is how the fields mark the cell that the next key goes to.
 const cursorStyle = "\x1b[7m"
 
-// move passes a key on that moves the cursor. In a list without rows huh would lose it.
+// move passes a key on that moves the cursor. In a list without rows huh would lose it. Where nothing is selected the cursor stands
+// unseen on the first row, and Down only shows it.
 func (c *choices) move(msg tea.KeyPressMsg) {
-	if _, ok := c.hovered(); ok {
+	at, ok := c.hovered()
+	c.none = c.none && !ok
+	if ok && (at != noOption || msg.Code != tea.KeyDown) {
 		c.field.Update(msg)
 	}
 }
 
-// hovered is the option under the cursor, or ownWords; false if none matches what was typed.
-func (c *choices) hovered() (int, bool) { return c.field.Hovered() }
+// hovered is the option under the cursor, ownWords or noOption; false if none matches what was typed.
+func (c *choices) hovered() (int, bool) {
+	at, ok := c.field.Hovered()
+	if ok && c.none {
+		return noOption, true
+	}
+	return at, ok
+}
 
 // mark marks the option under the cursor, or takes the mark away.
 func (c *choices) mark() {
-	if at, ok := c.hovered(); !ok || at == ownWords {
+	if at, ok := c.hovered(); !ok || at < 0 {
 		return
 	}
 	if c.filtered { // huh marks nothing while one types
@@ -227,7 +241,7 @@ func (c *choices) typed(text string) {
 		c.field.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	c.filter += text
-	c.aim()
+	c.moveTo()
 }
 
 // backspace takes back the last of what was typed.
@@ -255,16 +269,18 @@ func (c *choices) clear() {
 	}
 	c.field.Update(press(tea.KeyEscape))
 	c.filter, c.filtered = "", false
+	c.none = c.q.guarded()
 }
 
-// aim puts the cursor on the option that the typed text means, if that is one.
-func (c *choices) aim() {
+// aim puts the cursor on the option that the typed text means, if that is one. Of a decision it is else on none.
+func (c *choices) moveTo() {
+	c.none = c.q.guarded()
 	if meant := c.q.readings(c.filter); len(meant) == 1 {
 		c.goTo(meant[0])
 	}
 }
 
-// goTo puts the cursor on an option and tells whether it is in the list.
+// goTo puts the cursor on an option and reports whether it is in the list.
 func (c *choices) goTo(at int) bool {
 	for _, way := range []rune{tea.KeyDown, tea.KeyUp} { // one of the lists goes round, the other stops at its ends
 		for range len(c.q.Options) + 1 {
@@ -277,7 +293,7 @@ func (c *choices) goTo(at int) bool {
 	return false
 }
 
-// atOnce gives the option that a key chooses without Enter: no other option's key begins with it.
+// atOnce gives the option that a key selects: no other option's key begins with it.
 func (c *choices) atOnce(text string) (int, bool) {
 	if c.filter != "" || text == "" {
 		return 0, false

@@ -61,6 +61,8 @@ func Choose(q Question, typed, dir string) (string, error) {
 	switch picked, err := q.pick(text); {
 	case err != nil:
 		return "", err
+	case len(picked) == 1 && q.mustConfirm(picked[0]) && !q.confirms(text):
+		return "", refuse(NotOffered, "%s runs no command: %s", show(text), q.possible())
 	case len(picked) > 0:
 		return q.checked(picked, dir)
 	}
@@ -229,7 +231,23 @@ func (q Question) looksLikeKey(text string) bool {
 	})
 }
 
-// decides tells whether the answer is one of the supervisor's own decisions, with an argument.
+// runWord is what a person types to have a command run: no key and no Enter does.
+const runWord = "run"
+
+// mustConfirm reports whether an option runs a command.
+func (q Question) mustConfirm(at int) bool {
+	return q.Kind == "command" && at >= 0 && strings.HasPrefix(fold(q.Options[at].Label), runWord)
+}
+
+// confirms reports whether text lets a command run: the word run, or the whole label of the option.
+func (q Question) confirms(text string) bool {
+	return q.Kind == "command" && (fold(text) == runWord || slices.ContainsFunc(q.exact(text), q.mustConfirm))
+}
+
+// guarded reports whether an answer permits something: no option of such a question is selected until a person has done so.
+func (q Question) guarded() bool { return q.Kind == "command" || q.decides() }
+
+// decides reports whether the answer is one of the supervisor's own decisions, with an argument.
 func (q Question) decides() bool {
 	switch q.Kind {
 	case "permission", "delegation", "budget":
@@ -277,6 +295,8 @@ func (q Question) possible() string {
 	for i, o := range q.Options {
 		switch {
 		case o.blank():
+		case q.mustConfirm(i):
+			labels = append(labels, "the word run to run it")
 		case len(labels) == 9:
 			labels = append(labels, "one of the others")
 		case len(labels) < 9 && keys[i] == "":
@@ -294,7 +314,7 @@ func (q Question) possible() string {
 	case q.rule() != "":
 		say += ", or " + q.rule()
 	default:
-		say += `, or your own words between """`
+		say += `; to send it as text, put """ around it`
 	}
 	return say
 }
@@ -310,4 +330,6 @@ func enumerate(items []string, last string) string {
 	return strings.Join(items[:end], ", ") + " " + last + " " + items[end]
 }
 
-func fold(s string) string { return strings.ToLower(CleanLine(s, 0)) }
+func fold(s string) string {
+	return strings.ToLower(strings.Join(strings.Fields(CleanLine(s, 0)), " "))
+}

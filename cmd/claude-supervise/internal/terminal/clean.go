@@ -10,11 +10,14 @@
 package terminal
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/text"
 )
 
 // MaxText is the most bytes of one text that is shown or taken as an answer.
@@ -51,15 +54,19 @@ func Clean(s string) string {
 	return s
 }
 
-// CleanLine is Clean folded to one line: every run of white space becomes one space. A line wider than width terminal cells is
-// cut and ends in an ellipsis; a width of 0 or less sets no limit.
+// CleanLine is Clean folded to one line: white space around it is left out, and every run of it with more in it than plain spaces
+// becomes one space. A line wider than width terminal cells is cut and says how much is missing, as text.Fit does; a width of 0 or
+// less sets no limit.
 func CleanLine(s string, width int) string {
-	s = strings.Join(strings.Fields(Clean(s)), " ")
+	s = folding.ReplaceAllString(strings.TrimSpace(Clean(s)), " ")
 	if width > 0 {
-		s = ansi.Truncate(s, width, "…")
+		s = text.Fit(s, width)
 	}
 	return s
 }
+
+// folding is white space that makes more than one line, or is wider than it looks.
+var folding = regexp.MustCompile(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
 
 func isClean(s string) bool {
 	if len(s) > MaxText || !utf8.ValidString(s) {

@@ -12,8 +12,9 @@ import (
 // A form is one question on an able terminal, with what the person has done about it so far: it takes keys and pastes, and
 // gives the rows to be shown. It knows no terminal, and judges no answer: that is Choose's.
 //
-// Options stand in a list: arrows move, Enter or an option's key chooses, Space marks where several can be chosen, typing
-// filters, and what fits no option is sent as the person's own words. Tab opens a field for own words of many lines, or for the
+// Options stand in a list: arrows move, an option's key selects it, Enter answers, Space marks where several can be chosen, typing
+// filters, and what fits no option is sent as the person's own words. Of a decision nothing is selected at first, and a command
+// is run by the word run alone. Tab opens a field for own words of many lines, or for the
 // reasons of a decision. Where nothing was typed, the keys of the line prompt work here too: ? helps, < goes back, - skips.
 type form struct {
 	q         Question
@@ -29,10 +30,12 @@ type form struct {
 	why      string   // of one that is denied, while the field is for what is to be done instead
 	pastes   []string // what was pasted and is shown in the words as one mark each
 
-	note   string // why an answer was not taken
-	help   bool
-	scroll int // rows of the text above the first that is shown
-	most   int // what scroll may be at the most, as last shown
+	note string // why an answer was not taken
+	help bool
+
+	reading bool // keys do not count yet
+	scroll  int  // rows of the text above the first that is shown
+	most    int  // what scroll may be at the most, as last shown
 
 	wide          int // what text and details are laid out for
 	text, details []string
@@ -94,7 +97,7 @@ func newForm(q Question, canGoBack bool, before string, s *styles) *form {
 	return f
 }
 
-// ownAllowed tells whether other words than the options' can be an answer.
+// ownAllowed reports whether other words than the options' can be an answer.
 func (f *form) ownAllowed() bool {
 	return !f.q.decides() && f.q.Validate != "choice" && f.q.Validate != "yes_no"
 }
@@ -180,31 +183,29 @@ func (f *form) inList(msg tea.KeyPressMsg) act {
 			f.choices.typed(" ")
 		}
 	default:
-		if at, ok := f.choices.atOnce(msg.Text); ok {
-			return f.takeAtOnce(at)
-		}
-		if msg.Text != "" {
+		at, isKey := f.choices.atOnce(msg.Text)
+		switch {
+		case isKey && f.q.MultiSelect:
+			f.choices.markAt(at)
+		case isKey:
+			f.choices.goTo(at)
+		case msg.Text != "":
 			f.choices.typed(msg.Text)
 		}
 	}
 	return act{}
 }
 
-func (f *form) takeAtOnce(at int) act {
-	if f.q.MultiSelect {
-		f.choices.markAt(at)
-		return act{}
-	}
-	f.choices.goTo(at)
-	return f.take(at)
-}
-
 // enter chooses what the cursor is on, or sends what is marked, or what was typed where that fits no option.
 func (f *form) enter() act {
 	at, ok := f.choices.hovered()
 	switch {
+	case f.q.confirms(f.choices.filter):
+		return act{kind: choose, text: f.choices.filter}
 	case !ok:
 		return act{kind: choose, text: f.choices.filter}
+	case at == noOption:
+		f.note = "Nothing is selected: type its number or move to it, then press Enter."
 	case at == ownWords:
 		f.write(ownAnswer, f.choices.filter)
 	case !f.q.MultiSelect:
@@ -221,6 +222,9 @@ func (f *form) enter() act {
 func (f *form) take(at int) act {
 	label := f.choices.q.Options[at].Label
 	switch {
+	case f.q.mustConfirm(at):
+		f.note = "To run it, type the word run, then press Enter."
+		return act{}
 	case f.q.decides() && wantsWords(label):
 		f.decide(label)
 		return act{}
@@ -241,12 +245,12 @@ func (f *form) decide(label string) {
 	f.task = f.words.Value() // which shows tabs as it likes
 }
 
-// changesTask tells whether the words that go with a decision are another task.
+// changesTask reports whether the words that go with a decision are another task.
 func (q Question) changesTask(label string) bool {
 	return q.Kind == "delegation" && strings.HasPrefix(fold(label), "approve")
 }
 
-// wantsWords tells whether a decision is asked for its words: why not, or how much. The others get them by Tab, but for the one
+// wantsWords reports whether a decision is asked for its words: why not, or how much. The others get them by Tab, but for the one
 // that takes none.
 func wantsWords(label string) bool {
 	word := fold(label)
@@ -256,7 +260,7 @@ func wantsWords(label string) bool {
 func (f *form) tab() {
 	at, ok := f.choices.hovered()
 	switch {
-	case f.q.decides() && (!ok || at == ownWords || fold(f.q.Options[at].Label) == "allow"):
+	case f.q.decides() && (!ok || at < 0 || fold(f.q.Options[at].Label) == "allow"):
 	case f.q.decides():
 		f.decide(f.q.Options[at].Label)
 	case f.ownAllowed():

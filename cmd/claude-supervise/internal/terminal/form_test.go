@@ -52,6 +52,10 @@ func delegation() Question {
 	return q
 }
 
+func command() Question {
+	return changed(question("q-1", "run it", "do not run it"), func(q *Question) { q.Kind, q.Validate = "command", "choice" })
+}
+
 func changed(q Question, f func(*Question)) Question {
 	f(&q)
 	return q
@@ -74,8 +78,8 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"arrows move it":                                   {database(), []string{down, down, up, "\r"}, picks(1)},
 		"and go round":                                     {database(), []string{up, up, "\r"}, picks(2)},
 		"so do Ctrl-N and Ctrl-P":                          {database(), []string{"\x0e", "\x0e", "\x10", "\r"}, picks(1)},
-		"a number chooses at once":                         {database(), []string{"3"}, picks(2)},
-		"a letter does where numbers could be labels":      {versions, []string{"b"}, picks(1)},
+		"a number selects, and Enter takes it":             {database(), []string{"3", "\r"}, picks(2)},
+		"a letter does where numbers could be labels":      {versions, []string{"b", "\r"}, picks(1)},
 		"a number there is the start of a label":           {versions, []string{"1", ".", "2", "3", "\r"}, picks(1)},
 		"and the whole of one":                             {versions, []string{"2", "\r"}, picks(2)},
 		"a number that another one begins with does not":   {twelve, []string{"1"}, act{}},
@@ -85,14 +89,14 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"the start of a label goes before its middle":      {go4it, []string{"g", "o", "\r"}, picks(1)},
 		"arrows move among what was found":                 {database(), []string{"sql", down, "\r"}, picks(2)},
 		"Backspace takes back":                             {database(), []string{"myx", "\x7f", "\x7f", "\x7f", "\r"}, picks(0)},
-		"Esc takes all back":                               {database(), []string{"my", esc, "2"}, picks(1)},
+		"Esc takes all back":                               {database(), []string{"my", esc, "2", "\r"}, picks(1)},
 		"what no option holds is own words":                {database(), []string{"none of them", "\r"}, says("none of them")},
 		"a letter of an option is sent as such":            {database(), []string{"c", "\r"}, says("c")},
 		"and cannot lose the cursor":                       {database(), []string{"zz", up, down, esc, "\r"}, picks(0)},
 		"Tab opens a field for own words":                  {database(), []string{"\t", "use both", "\r"}, says(`"""use both"""`)},
 		"so does the last row":                             {database(), []string{up, "\r", "use both", "\r"}, says(`"""use both"""`)},
 		"with what was typed before":                       {database(), []string{"use", "\t", " both", "\r"}, says(`"""use both"""`)},
-		"Esc goes back to the options":                     {database(), []string{"\t", "use both", esc, "2"}, picks(1)},
+		"Esc goes back to the options":                     {database(), []string{"\t", "use both", esc, "2", "\r"}, picks(1)},
 		"own words may have lines":                         {database(), []string{"\t", "one", altEnter, "two", "\n", "three", "\r"}, says("\"\"\"one\ntwo\nthree\"\"\"")},
 		"as with a backslash":                              {free, []string{`one\`, "\r", "two", "\r"}, says("one\ntwo")},
 		"a paste of lines is own words":                    {database(), []string{paste("one\ntwo"), "\r"}, says("\"\"\"one\ntwo\"\"\"")},
@@ -106,21 +110,36 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"what was found can be marked":                     {many, []string{"lite", " ", esc, "1", "\r"}, picks(0, 1)},
 		"Enter without a mark sends nothing":               {many, []string{"\r"}, act{}},
 		"yes or no":                                        {changed(free, func(q *Question) { q.Validate = "yes_no" }), []string{"n", "\r"}, says("no")},
-		"a permission":                                     {permission(), []string{"1"}, picks(0)},
-		"for the run":                                      {permission(), []string{down, "\r"}, picks(1)},
-		"for the run by another rule":                      {permission(), []string{down, "\t", "Bash(go:*)", "\r"}, says("allow-run Bash(go:*)")},
-		"a denial asks why":                                {permission(), []string{"3", "too risky", "\r"}, says("deny too risky")},
-		"or not":                                           {permission(), []string{"4", "\r"}, says("deny-stop ")},
-		"and can be thought over":                          {permission(), []string{"3", "too", esc, "1"}, picks(0)},
+		"a permission":                                     {permission(), []string{"1", "\r"}, picks(0)},
+		"for the run":                                      {permission(), []string{down, down, "\r"}, picks(1)},
+		"for the run by another rule":                      {permission(), []string{down, down, "\t", "Bash(go:*)", "\r"}, says("allow-run Bash(go:*)")},
+		"a denial asks why":                                {permission(), []string{"3", "\r", "too risky", "\r"}, says("deny too risky")},
+		"or not":                                           {permission(), []string{"4", "\r", "\r"}, says("deny-stop ")},
+		"and can be thought over":                          {permission(), []string{"3", "\r", "too", esc, "1", "\r"}, picks(0)},
 		"nothing else is a decision":                       {permission(), []string{"\t", "maybe", "\r"}, says("maybe")},
-		"a budget asks how much":                           {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"1", "5", "\r"}, says("raise 5")},
-		"a delegation is approved at once":                 {delegation(), []string{"1"}, picks(0)},
-		"or with its task changed":                         {delegation(), []string{"\t", " Only the parser.", "\r"}, says("approve Port the service. Only the parser.")},
-		"unchanged it is approved as it is":                {delegation(), []string{"\t", "\r"}, says("approve")},
-		"denied it asks why, and what else":                {delegation(), []string{"2", "too early", "\r", "list it", "\r"}, says("deny too early instead: list it")},
-		"what else is not needed":                          {delegation(), []string{"2", "too early", "\r", "\r"}, says("deny too early")},
-		"or is said at once":                               {delegation(), []string{"2", "no instead: list it", "\r"}, says("deny no instead: list it")},
-		"a denied one can be thought over":                 {delegation(), []string{"2", "too early", "\r", "x", esc, "1"}, picks(0)},
+		"a budget asks how much":                           {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"1", "\r", "5", "\r"}, says("raise 5")},
+		"a delegation is approved":                         {delegation(), []string{"1", "\r"}, picks(0)},
+		"or with its task changed":                         {delegation(), []string{"1", "\t", " Only the parser.", "\r"}, says("approve Port the service. Only the parser.")},
+		"unchanged it is approved as it is":                {delegation(), []string{"1", "\t", "\r"}, says("approve")},
+		"denied it asks why, and what else":                {delegation(), []string{"2", "\r", "too early", "\r", "list it", "\r"}, says("deny too early instead: list it")},
+		"what else is not needed":                          {delegation(), []string{"2", "\r", "too early", "\r", "\r"}, says("deny too early")},
+		"or is said at once":                               {delegation(), []string{"2", "\r", "no instead: list it", "\r"}, says("deny no instead: list it")},
+		"a denied one can be thought over":                 {delegation(), []string{"2", "\r", "too early", "\r", "x", esc, "1", "\r"}, picks(0)},
+		"a digit alone answers nothing":                    {database(), []string{"1"}, act{}},
+		"nothing is selected of a permission":              {permission(), []string{"\r"}, act{}},
+		"nor by what could mean two options":               {permission(), []string{"all", "\r"}, act{}},
+		"nor once that is taken back":                      {permission(), []string{"allow", esc, "\r"}, act{}},
+		"but by a whole label":                             {permission(), []string{"allow", "\r"}, picks(0)},
+		"or from below":                                    {permission(), []string{up, "\r", "\r"}, says("deny-stop ")},
+		"nothing is selected of a delegation":              {delegation(), []string{"\r"}, act{}},
+		"nor of a budget":                                  {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"\r"}, act{}},
+		"nor of a command":                                 {command(), []string{"\r"}, act{}},
+		"which no digit runs":                              {command(), []string{"1", "\r"}, act{}},
+		"nor an arrow":                                     {command(), []string{down, "\r", "\r"}, act{}},
+		"nor a yes":                                        {command(), []string{"y", "\r"}, says("y")},
+		"nor half a word":                                  {command(), []string{"ru", "\r"}, act{}},
+		"but the word run":                                 {command(), []string{"run", "\r"}, says("run")},
+		"and which is left by its digit":                   {command(), []string{"2", "\r"}, picks(1)},
 		"an optional question is skipped":                  {changed(database(), func(q *Question) { q.Optional = true }), []string{"-"}, act{kind: skip}},
 		"another is not":                                   {database(), []string{"-", "\r"}, says("-")},
 		"a question is declined with a reason":             {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "ask the owner", "\r"}, act{kind: decline, text: "ask the owner"}},
@@ -128,7 +147,7 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"or not in the end":                                {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "no", esc, "ok", "\r"}, says("ok")},
 		"Ctrl-D ends asking":                               {database(), []string{"\x04"}, act{kind: leave}},
 		"but not within words":                             {free, []string{"ab", leftwards, "\x04", "\r"}, says("a")},
-		"help takes one key":                               {database(), []string{"?", "2", "2"}, picks(1)},
+		"help takes one key":                               {database(), []string{"?", "2", "2", "\r"}, picks(1)},
 		"a question mark in words is one":                  {free, []string{"what?", "\r"}, says("what?")},
 		"what would go back is text where nothing is back": {free, []string{"<", "\r"}, says("<")},
 		"what is too long is not taken":                    {free, []string{paste(strings.Repeat("x", MaxText+1)), "y", "\r"}, says("y")},
@@ -247,7 +266,7 @@ func TestALongQuestionIsScrolled(t *testing.T) {
 // A person who changes a task sees the whole of it, where there is room, though it takes more rows than when they began.
 func TestWordsThatGrowAreShownFromTheirBeginning(t *testing.T) {
 	f := newForm(delegation(), false, "", newStyles(true))
-	typeInto(f, "\t")
+	typeInto(f, "1", "\t")
 	for _, key := range strings.Split(strings.Repeat(" Then write down what you did.", 6), "") {
 		typeInto(f, key)
 	}

@@ -54,18 +54,18 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	rows = append(append(rows, air()...), f.input(width, input)...)
 	rows = append(rows, clip(preview, previewed)...)
 	rows = append(rows, note...)
-	if hinted < len(foot) {
+	if hinted < len(foot) && !f.reading {
 		foot, hinted = []string{f.styles.faint.Render(CleanLine("Enter · ? help", width))}, min(hinted, 1)
 	}
 	return append(append(rows, air()...), foot[:hinted]...)
 }
 
-// clip gives the first rows of what is too long, and says so in the last of them.
+// clip gives the first rows of what is too long, and says in the last of them how many more there are.
 func clip(rows []string, most int) []string {
 	if len(rows) <= most || most == 0 {
 		return rows[:min(len(rows), most)]
 	}
-	return append(rows[:most-1:most-1], "…")
+	return append(rows[:most-1:most-1], fmt.Sprintf("… (+%d rows)", len(rows)-most+1))
 }
 
 // paint wraps a text of ours and gives each row its look.
@@ -116,9 +116,12 @@ func (f *form) head(width, more int, now time.Time) []string {
 func (f *form) question(width int) (text, details, preview []string) {
 	if f.wide != width { // a diff can be long, and is not laid out for every key
 		f.wide, f.details = width, nil
-		f.text = f.paint(f.styles.title, strings.Trim(Clean(f.q.Text), "\n"), width)
-		if context := strings.Trim(Clean(f.q.Context), "\n"); strings.TrimSpace(context) != "" {
-			f.details = strings.Split(wrap(context, "  ", width), "\n")
+		f.text = f.q.rows(f.q.Text, "", width)
+		for i, row := range f.text {
+			f.text[i] = f.styles.title.Render(row)
+		}
+		if strings.TrimSpace(f.q.seen(f.q.Context)) != "" {
+			f.details = f.q.rows(f.q.Context, "  ", width)
 		}
 		if rule := f.q.rule(); rule != "" && f.q.Validate != "yes_no" {
 			f.details = append(f.details, f.paint(f.styles.faint, "The answer is "+rule+".", width)...)
@@ -152,7 +155,7 @@ func (f *form) preview(width int) []string {
 		return nil
 	}
 	at, ok := f.choices.hovered()
-	if !ok || at == ownWords {
+	if !ok || at < 0 {
 		return nil
 	}
 	text := strings.Trim(Clean(f.choices.q.Options[at].Preview), "\n")
@@ -243,12 +246,16 @@ func (f *form) label() string {
 func (f *form) keys() string {
 	var say []string
 	switch {
+	case f.reading:
+		return "reading…"
 	case f.writing != nothing && f.canLeaveWords():
 		say = []string{"Enter sends", "Alt+Enter new line", "Esc back"}
 	case f.writing != nothing:
 		say = []string{"Enter sends", "Alt+Enter new line"}
 	case f.q.MultiSelect:
 		say = []string{"Space marks", "Enter sends", "type to filter"}
+	case f.q.Kind == "command":
+		say = []string{"type run to run it", "2 leaves it", "Enter answers"}
 	default:
 		say = []string{"↑↓ Enter choose", "type to filter"}
 	}
@@ -290,7 +297,7 @@ func (f *form) helpText(width int) string {
 			say("Enter", "sends all that are marked")
 		} else {
 			say("Up, Down", "move; Enter chooses")
-			say("2, b", "the key that stands before an option chooses it at once")
+			say("2, b", "the key that stands before an option selects it; Enter answers")
 		}
 		say("letters", "show only the options that hold them; what none holds is sent as your own words")
 		say("Esc", "shows all options again")

@@ -72,7 +72,7 @@ func TestTableFitsTheWidthByCuttingTheWidestColumn(t *testing.T) {
 	})
 	want := strings.Join([]string{
 		"ID          STATUS   REASON",
-		"r-abcdefgh  running  the agent waits fo…",
+		"r-abcdefgh  running  the agent wait… +31",
 		"r-数据库    parked   a b",
 		"r-short",
 		"",

@@ -43,8 +43,11 @@ func (k *keyboard) take(in []byte) []tea.Msg {
 	return k.decode(false)
 }
 
-// half tells whether something has begun that may still be completed.
+// half reports whether something has begun that may still be completed.
 func (k *keyboard) half() bool { return len(k.pending) > 0 && !k.pasting }
+
+// open reports whether something has begun whose rest is still to come.
+func (k *keyboard) open() bool { return len(k.pending) > 0 || k.pasting }
 
 // settle gives what has begun as it is. Call it when nothing came for escapeTime.
 func (k *keyboard) settle() []tea.Msg { return k.decode(true) }
@@ -95,7 +98,7 @@ func (k *keyboard) decode(all bool) (got []tea.Msg) {
 	return got
 }
 
-// begun tells whether bytes that were decoded as event may be the start of something longer: Esc, Alt with a key that opens
+// begun reports whether bytes that were decoded as event may be the start of something longer: Esc, Alt with a key that opens
 // sequences, and what makes no sense yet.
 func begun(pending []byte, event uv.Event) bool {
 	_, unknown := event.(uv.UnknownEvent)

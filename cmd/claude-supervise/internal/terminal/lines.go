@@ -37,11 +37,11 @@ type arrival struct {
 }
 
 func newLines(in *os.File) (*lines, error) {
-	bell, ring, err := os.Pipe()
+	waker, ring, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read the terminal: %w", err)
 	}
-	return &lines{fd: int(in.Fd()), file: in, bell: bell, ring: ring}, nil
+	return &lines{fd: int(in.Fd()), file: in, bell: waker, ring: ring}, nil
 }
 
 func (l *lines) close() {
@@ -57,7 +57,7 @@ func (l *lines) wake() {
 }
 
 // wait blocks until the terminal has a line (if listen is set), wake is called, or the time is over; for a negative limit it
-// never is. It tells whether there is a line.
+// never is. It reports whether there is a line.
 func (l *lines) wait(listen bool, limit time.Duration) (bool, error) {
 	fds := []int{int(l.bell.Fd())}
 	if listen {
@@ -75,16 +75,15 @@ func (l *lines) wait(listen bool, limit time.Duration) (bool, error) {
 	return listen && ready[1], nil
 }
 
-// waiting tells whether a line was typed already.
+// waiting reports whether a line was typed already.
 func (l *lines) waiting() bool {
 	ready, err := readable([]int{l.fd}, 0)
 	return err == nil && ready[0]
 }
 
-// arrived takes what the terminal has. With paste it goes on until the terminal falls silent or ctx ends, so lines that were
-// pasted come together; without, it takes one line. Of what is too long nothing is kept, but all of it is read: its rest must
-// not become an answer.
-func (l *lines) arrived(ctx context.Context, paste bool) (arrival, error) {
+// arrived takes what the terminal has. It goes on until the terminal falls silent or ctx ends, so lines that were pasted come
+// together. Of what is too long nothing is kept, but all of it is read: its rest must not become an answer.
+func (l *lines) arrived(ctx context.Context) (arrival, error) {
 	var got arrival
 	for size := 0; ; {
 		batch, ended, err := l.read()
@@ -100,7 +99,7 @@ func (l *lines) arrived(ctx context.Context, paste bool) (arrival, error) {
 			got.tooLong, got.lines, l.pending = true, nil, nil
 		}
 		got.ended = ended
-		if ended || !paste || ctx.Err() != nil || size == 0 {
+		if ended || ctx.Err() != nil || size == 0 {
 			return got, nil
 		}
 		ready, err := readable([]int{l.fd}, pasteQuiet)
@@ -142,7 +141,7 @@ func (l *lines) discard() {
 	_ = flushInput(l.fd) // if it fails, what was typed is seen again, and can be taken back
 }
 
-// foreground tells whether this process may read the terminal: a background job that does is stopped by the kernel. A terminal
+// foreground reports whether this process may read the terminal: a background job that does is stopped by the kernel. A terminal
 // that does not control this process may always be read.
 func (l *lines) foreground() bool {
 	group, err := unix.IoctlGetInt(l.fd, unix.TIOCGPGRP)

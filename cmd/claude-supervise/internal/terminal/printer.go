@@ -43,21 +43,22 @@ type Printer struct {
 	colours bool
 	inLines bool // questions are asked in lines all the same
 
-	mu      sync.Mutex
-	room    *sync.Cond // waits on mu: results were written
-	queue   []piece
-	waiting int      // bytes of progress in the queue
-	results int      // bytes of results in the queue
-	lost    int      // texts of progress left out
-	held    []string // progress while a prompt is open, oldest first
-	heldLen int      // its bytes
-	prompt  string   // the open prompt's last line; empty: none is open
-	panel   []string // the rows of a prompt that is drawn in place; nil: none is open
-	anew    bool     // others have written over the panel
-	settled []chan struct{}
-	status  Status
-	failed  error // the first error of stdout
-	closing bool
+	mu       sync.Mutex
+	room     *sync.Cond // waits on mu: results were written
+	queue    []piece
+	waiting  int      // bytes of progress in the queue
+	results  int      // bytes of results in the queue
+	lost     int      // texts of progress left out
+	held     []string // progress while a prompt is open, oldest first
+	heldLen  int      // its bytes
+	prompt   string   // the open prompt's last line; empty: none is open
+	posed    bool     // a question was shown whose prompt is still to come
+	panel    []string // the rows of a prompt that is drawn in place; nil: none is open
+	anew     bool     // others have written over the panel
+	finished []chan struct{}
+	status   Status
+	failed   error // the first error of stdout
+	closing  bool
 
 	wake chan struct{}
 	done chan struct{}
@@ -110,7 +111,7 @@ func newPrinter(out, err stream, quiet, able, colours bool) *Printer {
 	return p
 }
 
-// IsTerminal tells whether f is a terminal.
+// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
 func streamOf(w io.Writer) stream {
@@ -162,7 +163,7 @@ func (p *Printer) show(kind pieceKind, text string) {
 	defer p.mu.Unlock()
 	switch {
 	case p.closing:
-	case p.prompt != "" || p.panel != nil && kind == progress:
+	case p.prompt != "" || p.posed || p.panel != nil && kind == progress:
 		p.held, p.heldLen = append(p.held, text), p.heldLen+len(text)
 		for len(p.held) > maxHeld || p.heldLen > maxWaiting {
 			p.heldLen -= len(p.held[0])
@@ -241,11 +242,11 @@ func (p *Printer) result(text string) error {
 	return nil
 }
 
-// ask shows block and opens a prompt with its last line. Until answered, progress is held back.
+// ask shows block and opens a prompt with its last line; an empty one is still to come. Until answered, progress is held back.
 func (p *Printer) ask(block, prompt string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prompt = prompt
+	p.prompt, p.posed = prompt, prompt == ""
 	p.enqueue(piece{prompted, block + prompt})
 }
 
@@ -255,15 +256,15 @@ func (p *Printer) draw(rows []string, anew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.panel, p.anew = rows, p.anew || anew
-	p.nudge()
+	p.notify()
 }
 
 // settle waits until the terminal has taken everything so far, or ctx ends.
-func (p *Printer) settle(ctx context.Context) {
+func (p *Printer) finishLine(ctx context.Context) {
 	taken := make(chan struct{})
 	p.mu.Lock()
-	p.settled = append(p.settled, taken)
-	p.nudge()
+	p.finished = append(p.finished, taken)
+	p.notify()
 	p.mu.Unlock()
 	select {
 	case <-taken:
@@ -276,7 +277,7 @@ func (p *Printer) settle(ctx context.Context) {
 func (p *Printer) answered(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prompt, p.panel = "", nil
+	p.prompt, p.posed, p.panel = "", false, nil
 	p.enqueue(piece{prompted, text}, p.leftOut())
 	for _, line := range p.held {
 		p.enqueue(piece{progress, line})
@@ -297,10 +298,10 @@ func (p *Printer) enqueue(pieces ...piece) {
 		}
 		p.queue = append(p.queue, piece)
 	}
-	p.nudge()
+	p.notify()
 }
 
-func (p *Printer) nudge() {
+func (p *Printer) notify() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -317,7 +318,7 @@ func (p *Printer) Close(ctx context.Context) error {
 	}
 	p.mu.Unlock()
 	p.room.Broadcast()
-	p.nudge()
+	p.notify()
 	select {
 	case <-p.done:
 	case <-ctx.Done():
@@ -342,9 +343,9 @@ func (p *Printer) write() {
 	defer ticker.Stop()
 	for ticking := false; ; {
 		p.mu.Lock()
-		queue, status, closing, rows, anew, settled := p.queue, p.status, p.closing, p.panel, p.anew, p.settled
-		visible := p.able && p.prompt == "" && rows == nil && status != Status{} && !closing
-		p.queue, p.waiting, p.anew, p.settled = nil, 0, false, nil
+		queue, status, closing, rows, anew, settled := p.queue, p.status, p.closing, p.panel, p.anew, p.finished
+		visible := p.able && p.prompt == "" && !p.posed && rows == nil && status != Status{} && !closing
+		p.queue, p.waiting, p.anew, p.finished = nil, 0, false, nil
 		p.mu.Unlock()
 
 		line.erase(p, len(queue) > 0 || !visible)

@@ -2,31 +2,39 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Prompter asks the open questions of a run on a terminal, one at a time, oldest first. Without a terminal, or as a background
 // job, it shows each question once with the command that answers it.
 //
 // On an able terminal (see Printer) a question is a form that is drawn in place: options are chosen with the arrow keys, found by
-// typing, or taken by the key that stands before them, and own words are written in a field of many lines; ? says what else.
+// typing, or selected by the key that stands before them, and own words are written in a field of many lines; ? says what else.
 // While a form is open single keys are read; on every way out, Ctrl-Z too, the terminal is as it was before.
 //
-// Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line, in the
-// terminal's own line mode: nothing but lines is read, and no mode is changed. At that prompt a person types an answer as Choose takes it, over several lines with a backslash at the end or between """.
+// Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line, read in
+// the terminal's own line mode. At that prompt a person types an answer as Choose takes it, over several lines with a backslash
+// at the end or between """.
 // "<" goes back to the question before in the same group (as does "b" where it is no option), "-" skips an optional one, "?"
 // helps, an empty line shows the question again. Ctrl-D ends asking until Enter is pressed. Lines that are pasted together are
-// one answer; lines typed before a prompt is shown are taken one by one.
+// one answer.
+//
+// Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "reading…" meanwhile, and the
+// prompt in lines is printed only after it. See grace.
 type Prompter struct {
 	in     *os.File
 	out    *Printer
 	submit Submit
 	dir    string
+	now    func() time.Time
 
 	mu     sync.Mutex
 	open   []Question
@@ -38,7 +46,7 @@ type Prompter struct {
 // NewPrompter returns a Prompter that reads in and shows by p. in stays open, and is the caller's; it must not be read by
 // others while Run runs. Paths in answers are looked up relative to the working directory; see In.
 func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
-	return &Prompter{in: in, out: p, submit: submit, gone: map[string]string{}}
+	return &Prompter{in: in, out: p, submit: submit, now: time.Now, gone: map[string]string{}}
 }
 
 // In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before Run.
@@ -94,45 +102,52 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer p.attach(nil)
 
 	terminal := IsTerminal(p.in) && p.out.err.terminal != nil
-	a := newAsking(p.out, p.submit, p.dir, p.out.forms())
-	seat := newSeat(l, p.out)
-	a.rest = seat.leave
-	defer seat.leave()
+	a := newPromptState(p.out, p.submit, p.dir, p.out.forms())
+	raw := newRawTerminal(l, p.out)
+	raw.mode.stops = a.styles != nil
+	a.rest = raw.leave
+	defer raw.leave()
 	defer a.pause()
-	ahead := false
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
 		if a.update(open, gone) {
-			seat.discard() // what was typed was meant for the question that is gone
+			raw.discard() // what was typed was meant for the question that is gone
 		}
 		listening := terminal && !a.deaf && l.foreground()
 		switch {
 		case !listening:
 			a.pause()
 		case redraw && a.current != nil && a.form == nil:
-			l.discard() // so that what is shown is what was typed: nothing
 			a.ask(*a.current, a.earlier)
 		}
-		// What stands in the terminal before a question is shown was typed ahead, line by line; what comes later at once is a paste.
-		fresh := a.show(listening)
-		ahead = (fresh || ahead) && l.waiting()
+		a.show(listening)
 
 		listen, limit := listening && a.listens(), time.Duration(-1)
 		switch {
 		case terminal && !a.deaf && !listening:
 			limit = backgroundLook
-			seat.leave()
-		case a.form == nil:
-			seat.leave()
+			raw.leave()
+		case a.form == nil && !a.waits():
+			raw.leave()
 		default:
-			if err := seat.take(); err != nil {
+			if err := raw.take(); errors.Is(err, unix.EIO) {
+				a.hangUp()
+				continue
+			} else if err != nil {
 				return err
 			}
-			if fresh {
-				seat.discard()
+			anew := raw.stopped.Swap(false)
+			a.drawn = a.drawn || anew
+			a.draw(anew)
+			if a.drawn {
+				p.out.finishLine(ctx) // a terminal that stands still shows nothing yet
+				raw.discard()
+				a.begin(p.now())
 			}
-			a.draw(seat.stopped.Swap(false))
-			limit = seat.limit()
+			limit = raw.limit()
+			if a.waits() && !raw.keys.open() {
+				limit = min(limit, a.grace.left(p.now()))
+			}
 		}
 		ready, err := l.wait(listen, limit)
 		if err != nil {
@@ -140,19 +155,22 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 		switch {
 		case !l.foreground():
-		case a.form != nil:
-			got, ended, err := seat.read(ready)
+		case a.form != nil || a.waits():
+			got, ended, err := raw.read(ready)
 			if err != nil {
 				return err
 			}
-			if !seat.obey(got) {
-				a.pressed(ctx, got)
-			}
-			if ended {
+			switch {
+			case ended:
 				a.hangUp()
+			case raw.onKey(got):
+			case a.pressed(ctx, got, ready || raw.keys.open(), p.now()) && a.form == nil:
+				raw.discard()
+				raw.leave()
+				a.prompt()
 			}
 		case ready:
-			got, err := l.arrived(ctx, !ahead)
+			got, err := l.arrived(ctx)
 			if err != nil {
 				return err
 			}

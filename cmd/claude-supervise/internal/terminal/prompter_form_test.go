@@ -13,16 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sitAbly is a person at a terminal on which questions are forms.
-func sitAbly(t *testing.T, open ...Question) *desk {
+// enterAble is a person at a terminal on which questions are forms.
+func enterAble(t *testing.T, open ...Question) *testTerminal {
 	t.Helper()
-	return sitDown(t, map[string]string{"TERM": "xterm-256color", "ACCESSIBLE": formsPlease}, open...)
+	return enterRaw(t, able(), open...)
+}
+
+func able() map[string]string {
+	return map[string]string{"TERM": "xterm-256color", "ACCESSIBLE": formsPlease}
 }
 
 // formFoot ends the picture of a form.
 const formFoot = "? help"
 
-func (d *desk) modes() unix.Termios {
+func (d *testTerminal) modes() unix.Termios {
 	d.t.Helper()
 	mode, err := unix.IoctlGetTermios(int(d.tty.Fd()), getMode)
 	if err != nil {
@@ -32,7 +36,7 @@ func (d *desk) modes() unix.Termios {
 }
 
 func TestAFormAsksAndLeavesTheTerminalAsItWas(t *testing.T) {
-	d := sitAbly(t)
+	d := enterAble(t)
 	before := d.modes()
 	d.prompter.Set([]Question{question("q-1", "PostgreSQL", "SQLite")})
 	d.sees(formFoot)
@@ -78,7 +82,7 @@ func mustBalance(t *testing.T, shown string) {
 func TestAFormTellsWhyAnAnswerIsNotTakenAndKeepsIt(t *testing.T) {
 	q := question("q-1")
 	q.Validate = "integer"
-	d := sitAbly(t, q)
+	d := enterAble(t, q)
 	d.sees("The answer is a whole number.")
 	d.types("80a\r")
 	d.sees(`Not taken: "80a" is no whole number`)
@@ -92,10 +96,10 @@ func TestAFormTellsWhyAnAnswerIsNotTakenAndKeepsIt(t *testing.T) {
 func TestAGroupIsAskedFormByForm(t *testing.T) {
 	questions := group(question("q-1", "Red", "Green"), question("q-2"), question("q-3"))
 	questions[2].Declinable = true
-	d := sitAbly(t, append(questions, question("q-9"))...)
+	d := enterAble(t, append(questions, question("q-9"))...)
 	d.sees("question 1 of 3 · 1 more wait")
 	d.sees(formFoot)
-	d.types("1")
+	d.types("1\r")
 	d.answered(submitted{ID: "q-1", Answer: "Red"})
 	d.sees("question 2 of 3")
 	d.sees(formFoot)
@@ -109,7 +113,7 @@ func TestAGroupIsAskedFormByForm(t *testing.T) {
 	d.types("\x1b[Z")
 	d.sees(`Your answer was "Red".`)
 	d.sees(formFoot)
-	d.types("2")
+	d.types("2\r")
 	d.answered(submitted{ID: "q-1", Answer: "Green", Change: true})
 	d.sees("question 3 of 3")
 	d.sees(formFoot)
@@ -129,7 +133,7 @@ func TestAGroupIsAskedFormByForm(t *testing.T) {
 
 func TestAFormIsWithdrawnWhileAPersonTypes(t *testing.T) {
 	first, second := question("q-1", "PostgreSQL", "SQLite"), question("q-2", "Red", "Green")
-	d := sitAbly(t, first, second)
+	d := enterAble(t, first, second)
 	d.sees("1 more wait")
 	d.sees(formFoot)
 	d.types("post")
@@ -139,12 +143,12 @@ func TestAFormIsWithdrawnWhileAPersonTypes(t *testing.T) {
 	d.sees("[q-1] What about q-1?\r\n  answered on the page: SQLite\r\n")
 	d.sees("What about q-2?")
 	d.sees(formFoot)
-	d.types("2") // were the filter still there, this would be post2
+	d.types("2\r") // were the filter still there, this would be post2
 	d.answered(submitted{ID: "q-2", Answer: "Green"})
 }
 
 func TestWhatWasTypedBeforeAFormIsShownAnswersNothing(t *testing.T) {
-	d := sitAbly(t)
+	d := enterAble(t)
 	d.types("2\r2")
 	d.sees("2\r\n2") // the terminal's own echo: the keys are in its buffer
 	d.prompter.Set([]Question{question("q-1", "Red", "Green")})
@@ -154,18 +158,18 @@ func TestWhatWasTypedBeforeAFormIsShownAnswersNothing(t *testing.T) {
 }
 
 func TestKeysThatEndOneFormDoNotAnswerTheNext(t *testing.T) {
-	d := sitAbly(t, question("q-1", "Red", "Green"), question("q-2", "Red", "Green"))
+	d := enterAble(t, question("q-1", "Red", "Green"), question("q-2", "Red", "Green"))
 	d.sees(formFoot)
-	d.types("22") // in one look at the terminal, or the second one is there before the next form is
+	d.types("2\r\r") // in one look at the terminal, or the second one is there before the next form is
 	d.answered(submitted{ID: "q-1", Answer: "Green"})
 	d.sees("What about q-2?")
 	d.sees(formFoot)
-	d.types("1")
+	d.types("1\r")
 	d.answered(submitted{ID: "q-2", Answer: "Red"})
 }
 
 func TestCtrlDEndsFormsUntilEnter(t *testing.T) {
-	d := sitAbly(t, question("q-1"))
+	d := enterAble(t, question("q-1"))
 	d.sees(formFoot)
 	d.types(ctrlD)
 	d.sees("[q-1] stays open. Answer it with: claude-supervise answer q-1")
@@ -180,7 +184,7 @@ func TestCtrlDEndsFormsUntilEnter(t *testing.T) {
 }
 
 func TestABigPasteInAFormArrivesWhole(t *testing.T) {
-	d := sitAbly(t, question("q-1"))
+	d := enterAble(t, question("q-1"))
 	d.sees(formFoot)
 	text := strings.TrimSpace(strings.Repeat(strings.Repeat("x", 100)+"\n", 2000))
 	go d.types(paste(strings.ReplaceAll(text, "\n", "\r")))
@@ -192,7 +196,7 @@ func TestABigPasteInAFormArrivesWhole(t *testing.T) {
 func TestAFormFitsAResizedTerminal(t *testing.T) {
 	q := question("q-1", "PostgreSQL", "SQLite")
 	q.Context = strings.TrimSpace(strings.Repeat("words ", 60))
-	d := sitAbly(t, q)
+	d := enterAble(t, q)
 	d.sees(formFoot)
 	if err := pty.Setsize(d.keyboard, &pty.Winsize{Rows: 10, Cols: 30}); err != nil {
 		t.Fatal(err)
@@ -210,7 +214,7 @@ func TestAFormFitsAResizedTerminal(t *testing.T) {
 }
 
 func TestAHangUpEndsAFormAndNothingElse(t *testing.T) {
-	d := sitAbly(t, question("q-1"))
+	d := enterAble(t, question("q-1"))
 	d.sees(formFoot)
 	if err := d.keyboard.Close(); err != nil {
 		t.Fatal(err)
@@ -219,15 +223,16 @@ func TestAHangUpEndsAFormAndNothingElse(t *testing.T) {
 }
 
 func TestABugInAFormIsToldAndTheTerminalGivenBack(t *testing.T) {
-	d := sitAbly(t)
+	d := enterAble(t)
 	before := d.modes()
 	prompter := NewPrompter(d.tty, d.printer, nil)
+	prompter.now = hurried()
 	prompter.Set([]Question{question("q-1", "Red")})
 	ended := make(chan error, 1)
 	d.leave()
 	go func() { ended <- prompter.Run(t.Context()) }()
 	d.sees(formFoot)
-	d.types("1") // nobody takes the answer, which is a bug
+	d.types("1\r") // nobody takes the answer, which is a bug
 	select {
 	case err := <-ended:
 		if err == nil || !strings.Contains(err.Error(), "which is a bug") {
@@ -245,7 +250,7 @@ func TestAHostileQuestionInAFormCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
 	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil, Asker: evil,
 		Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$", Declinable: true}
-	d := sitAbly(t, q)
+	d := enterAble(t, q)
 	d.sees(formFoot)
 	d.types("?")
 	d.sees("Ctrl-D")

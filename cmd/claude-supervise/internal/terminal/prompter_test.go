@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,8 +21,8 @@ import (
 	"golang.org/x/term"
 )
 
-// A desk is a person at a real terminal: types goes to the terminal, and what the terminal shows is waited for.
-type desk struct {
+// A testBench is a person at a real terminal: types goes to the terminal, and what the terminal shows is waited for.
+type testTerminal struct {
 	t        *testing.T
 	keyboard *os.File // the master side
 	tty      *os.File
@@ -49,13 +50,19 @@ const formsPlease = "no"
 // patience is how long a test waits for what has to come. It only bounds a failing test.
 const patience = 20 * time.Second
 
-func sitDown(t *testing.T, env map[string]string, open ...Question) *desk {
+func enterRaw(t *testing.T, env map[string]string, open ...Question) *testTerminal {
+	t.Helper()
+	return enterRawAt(t, hurried(), env, open...)
+}
+
+// enterRawAt is enterRaw by another clock.
+func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open ...Question) *testTerminal {
 	t.Helper()
 	keyboard, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1), more: make(chan struct{}, 1)}
+	d := &testTerminal{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1), more: make(chan struct{}, 1)}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -80,6 +87,7 @@ func sitDown(t *testing.T, env map[string]string, open ...Question) *desk {
 		return nil
 	})
 	d.prompter.In(t.TempDir())
+	d.prompter.now = now
 	d.prompter.Set(open)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
@@ -105,7 +113,14 @@ func sitDown(t *testing.T, env map[string]string, open ...Question) *desk {
 	return d
 }
 
-func (d *desk) Write(b []byte) (int, error) {
+// hurried is a clock by which a second is over whenever somebody looks: no grace is waited for.
+func hurried() func() time.Time {
+	var looks atomic.Int64
+	begun := time.Now()
+	return func() time.Time { return begun.Add(time.Duration(looks.Add(1)) * time.Second) }
+}
+
+func (d *testTerminal) Write(b []byte) (int, error) {
 	d.mu.Lock()
 	d.shown.Write(b)
 	d.mu.Unlock()
@@ -117,7 +132,7 @@ func (d *desk) Write(b []byte) (int, error) {
 }
 
 // sees waits until the terminal shows text after what was seen before, and returns all up to its end.
-func (d *desk) sees(text string) string {
+func (d *testTerminal) sees(text string) string {
 	d.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -137,20 +152,20 @@ func (d *desk) sees(text string) string {
 	}
 }
 
-func (d *desk) everything() string {
+func (d *testTerminal) everything() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.shown.String()
 }
 
-func (d *desk) types(keys string) {
+func (d *testTerminal) types(keys string) {
 	d.t.Helper()
 	if _, err := io.WriteString(d.keyboard, keys); err != nil {
 		d.t.Error(err) // not Fatal: it is called in goroutines too
 	}
 }
 
-func (d *desk) answered(want submitted) {
+func (d *testTerminal) answered(want submitted) {
 	d.t.Helper()
 	select {
 	case got := <-d.answers:
@@ -179,7 +194,7 @@ func group(questions ...Question) []Question {
 func TestAPersonAnswersByNumberLetterLabelOrOwnWords(t *testing.T) {
 	for typed, want := range map[string]string{"2": "SQLite", "b": "SQLite", "sqlite": "SQLite", "Pos": "PostgreSQL", "none of them": "none of them"} {
 		t.Run(typed, func(t *testing.T) {
-			d := sitDown(t, nil, question("q-1", "PostgreSQL", "SQLite"))
+			d := enterRaw(t, nil, question("q-1", "PostgreSQL", "SQLite"))
 			d.sees("q-1> ")
 			d.types(typed + "\n")
 			d.answered(submitted{ID: "q-1", Answer: want})
@@ -195,7 +210,7 @@ func TestAQuestionShowsAllThatAPersonNeeds(t *testing.T) {
 	q.AskedAt = time.Now().Add(-3*time.Minute - 5*time.Second)
 	q.Options[0].Description = "a server that has to run beside the tests, so it is the slower one to start"
 	q.Options[1].Preview = "db:\n  file: app.db"
-	d := sitDown(t, nil, q)
+	d := enterRaw(t, nil, q)
 	got := strings.ReplaceAll(d.sees("q-1> "), "\r\n", "\n")
 	want := `
 [q-1] Database (2 of 3), asked 3m ago by a-x in r-y
@@ -207,8 +222,8 @@ What about q-1?
   2) SQLite
        db:
          file: app.db
-Type one of them, or your own words. ? helps.
-Elsewhere: claude-supervise answer q-1
+Number, label or your own words; ? for help
+From another terminal: claude-supervise answer q-1
 q-1> `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -239,7 +254,7 @@ func TestWhatAnAgentWroteCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
 	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil,
 		Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
-	d := sitDown(t, nil, q)
+	d := enterRaw(t, nil, q)
 	d.sees("> ")
 	d.types("?\n")
 	d.sees("Ctrl-D")
@@ -257,7 +272,7 @@ func TestWhatAnAgentWroteCannotDriveTheTerminal(t *testing.T) {
 func TestABadAnswerIsRefusedWithTheReasonAndAskedAgain(t *testing.T) {
 	q := question("q-1", "Red", "Green")
 	q.Validate = "choice"
-	d := sitDown(t, nil, q)
+	d := enterRaw(t, nil, q)
 	d.sees("q-1> ")
 	d.types("blue\n")
 	d.sees(`Not taken: "blue" is none of the options`)
@@ -270,7 +285,7 @@ func TestABadAnswerIsRefusedWithTheReasonAndAskedAgain(t *testing.T) {
 }
 
 func TestAnAnswerThatLostIsToldAndTheQuestionStays(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.refusal <- errors.New("the disk is full: nothing was saved; try again")
 	d.sees("q-1> ")
 	d.types("first\n")
@@ -282,7 +297,7 @@ func TestAnAnswerThatLostIsToldAndTheQuestionStays(t *testing.T) {
 
 func TestAPersonGoesBackWithinAGroup(t *testing.T) {
 	questions := group(question("q-1", "Red", "Green"), question("q-2"), question("q-3"))
-	d := sitDown(t, nil, questions...)
+	d := enterRaw(t, nil, questions...)
 	d.sees("q-1> ")
 	d.types("<\n")
 	d.sees("no earlier question")
@@ -290,7 +305,7 @@ func TestAPersonGoesBackWithinAGroup(t *testing.T) {
 	d.types("1\n")
 	d.answered(submitted{ID: "q-1", Answer: "Red"})
 	d.prompter.Set(questions[1:])
-	d.sees("< goes back.")
+	d.sees("< to go back,")
 	d.sees("q-2> ")
 	d.types("two\n")
 	d.answered(submitted{ID: "q-2", Answer: "two"})
@@ -315,7 +330,7 @@ func TestAPersonGoesBackWithinAGroup(t *testing.T) {
 
 func TestAnEarlierAnswerCanNoLongerBeChangedOnceTheGroupIsDone(t *testing.T) {
 	questions := group(question("q-1"), question("q-2"))
-	d := sitDown(t, nil, questions...)
+	d := enterRaw(t, nil, questions...)
 	d.sees("q-1> ")
 	d.types("one\n")
 	d.answered(submitted{ID: "q-1", Answer: "one"})
@@ -331,8 +346,8 @@ func TestAnEarlierAnswerCanNoLongerBeChangedOnceTheGroupIsDone(t *testing.T) {
 func TestAnOptionalQuestionCanBeSkipped(t *testing.T) {
 	q := question("q-1", "Red")
 	q.Optional = true
-	d := sitDown(t, nil, q)
-	d.sees("- skips.")
+	d := enterRaw(t, nil, q)
+	d.sees("- to skip,")
 	d.sees("q-1> ")
 	d.types("-\n")
 	d.answered(submitted{ID: "q-1"})
@@ -341,7 +356,7 @@ func TestAnOptionalQuestionCanBeSkipped(t *testing.T) {
 
 func TestAPromptIsWithdrawnWhileAPersonTypes(t *testing.T) {
 	first, second := question("q-1", "PostgreSQL", "SQLite"), question("q-2", "Red", "Green")
-	d := sitDown(t, nil, first, second)
+	d := enterRaw(t, nil, first, second)
 	d.sees("q-1> ")
 	d.types("Post")
 	d.sees("Post") // the terminal's own echo: the keys are in its buffer
@@ -354,7 +369,7 @@ func TestAPromptIsWithdrawnWhileAPersonTypes(t *testing.T) {
 }
 
 func TestAQuestionThatVanishesWithoutAReasonIsWithdrawnToo(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	d.prompter.Set(nil)
 	d.sees("[q-1] it is no longer asked")
@@ -362,7 +377,7 @@ func TestAQuestionThatVanishesWithoutAReasonIsWithdrawnToo(t *testing.T) {
 
 func TestOwnWordsOverSeveralLines(t *testing.T) {
 	t.Run("with backslashes", func(t *testing.T) {
-		d := sitDown(t, nil, question("q-1"))
+		d := enterRaw(t, nil, question("q-1"))
 		d.sees("q-1> ")
 		d.types("one\\\n")
 		d.sees("... ")
@@ -370,7 +385,7 @@ func TestOwnWordsOverSeveralLines(t *testing.T) {
 		d.answered(submitted{ID: "q-1", Answer: "one\ntwo"})
 	})
 	t.Run("between quotes", func(t *testing.T) {
-		d := sitDown(t, nil, question("q-1", "Red", "Green"))
+		d := enterRaw(t, nil, question("q-1", "Red", "Green"))
 		d.sees("q-1> ")
 		d.types("\"\"\"\n")
 		d.sees("... ")
@@ -380,7 +395,7 @@ func TestOwnWordsOverSeveralLines(t *testing.T) {
 		d.answered(submitted{ID: "q-1", Answer: "1"})
 	})
 	t.Run("dropped by Ctrl-D", func(t *testing.T) {
-		d := sitDown(t, nil, question("q-1"))
+		d := enterRaw(t, nil, question("q-1"))
 		d.sees("q-1> ")
 		d.types("one\\\n")
 		d.sees("... ")
@@ -393,7 +408,7 @@ func TestOwnWordsOverSeveralLines(t *testing.T) {
 }
 
 func TestAPasteOfManyLinesIsOneAnswer(t *testing.T) {
-	d := sitDown(t, nil, group(question("q-1"), question("q-2", "Red", "Green"))...)
+	d := enterRaw(t, nil, group(question("q-1"), question("q-2", "Red", "Green"))...)
 	d.sees("q-1> ")
 	d.types("one\n\n2\nfour\nthe last line has no end")
 	d.sees("4 lines came together")
@@ -408,7 +423,7 @@ func TestAPasteOfManyLinesIsOneAnswer(t *testing.T) {
 }
 
 func TestABigPasteArrivesWhole(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	text := strings.TrimSuffix(strings.Repeat(strings.Repeat("x", 100)+"\n", 500), "\n")
 	go d.types(text + "\n")
@@ -419,7 +434,7 @@ func TestABigPasteArrivesWhole(t *testing.T) {
 }
 
 func TestAPasteThatIsTooBigIsDroppedWhole(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	go d.types(strings.Repeat(strings.Repeat("x", 100)+"\n", MaxText/100+2000))
 	d.sees("longer than this terminal can take")
@@ -428,19 +443,21 @@ func TestAPasteThatIsTooBigIsDroppedWhole(t *testing.T) {
 	d.answered(submitted{ID: "q-1", Answer: "short"})
 }
 
-func TestLinesTypedAheadAnswerOneQuestionEach(t *testing.T) {
-	d := sitDown(t, nil)
-	d.types("1\n\"\"\"\nown\nwords\n\"\"\"\nthree\n" + ctrlD)
-	d.sees("three\r\n") // the terminal's own echo: the keys are in its buffer
-	d.prompter.Set([]Question{question("q-1", "Red", "Green"), question("q-2"), question("q-3"), question("q-4")})
-	d.answered(submitted{ID: "q-1", Answer: "Red"})
-	d.answered(submitted{ID: "q-2", Answer: "own\nwords"})
-	d.answered(submitted{ID: "q-3", Answer: "three"})
-	d.sees("[q-4] stays open. Answer it with: claude-supervise answer q-4")
+func TestLinesTypedAheadAnswerNothing(t *testing.T) {
+	d := enterRaw(t, nil)
+	d.types("1\nRed\nhalf")
+	d.sees("half") // the terminal's own echo: the keys are in its buffer
+	d.prompter.Set([]Question{question("q-1", "Red", "Green"), question("q-2")})
+	d.sees("q-1> ")
+	d.types("2\n")
+	d.answered(submitted{ID: "q-1", Answer: "Green"})
+	d.sees("q-2> ")
+	d.types("two\n")
+	d.answered(submitted{ID: "q-2", Answer: "two"})
 }
 
 func TestALineThatTheKernelCutIsNotSent(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	go d.types(strings.Repeat("x", 6000) + "\n")
 	d.sees("longer than this terminal can take")
@@ -450,14 +467,14 @@ func TestALineThatTheKernelCutIsNotSent(t *testing.T) {
 }
 
 func TestCtrlDEndsAskingUntilEnter(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"), question("q-2"))
+	d := enterRaw(t, nil, question("q-1"), question("q-2"))
 	d.sees("q-1> ")
 	d.types(ctrlD)
 	d.sees("[q-1] stays open. Answer it with: claude-supervise answer q-1")
 	d.sees("[q-2] stays open. Answer it with: claude-supervise answer q-2")
 	d.sees("until you press Enter.")
 	d.prompter.Set([]Question{question("q-1"), question("q-2"), question("q-3")})
-	d.sees("Elsewhere: claude-supervise answer q-3")
+	d.sees("From another terminal: claude-supervise answer q-3")
 	d.types("\n")
 	d.sees("q-1> ")
 	d.types("yes\n")
@@ -465,14 +482,14 @@ func TestCtrlDEndsAskingUntilEnter(t *testing.T) {
 }
 
 func TestATerminalThatHangsUpIsNotReadAgain(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	d.types(ctrlD)
 	d.sees("until you press Enter.")
 	d.types(ctrlD)
 	d.sees("Nothing is read here any more.")
 	d.prompter.Set([]Question{question("q-1"), question("q-2")})
-	d.sees("Elsewhere: claude-supervise answer q-2")
+	d.sees("From another terminal: claude-supervise answer q-2")
 }
 
 func TestTheNextQuestionFitsAResizedTerminal(t *testing.T) {
@@ -480,7 +497,7 @@ func TestTheNextQuestionFitsAResizedTerminal(t *testing.T) {
 	wide.Text = strings.Repeat("word ", 30)
 	narrow := wide
 	narrow.ID = "q-2"
-	d := sitDown(t, nil, wide, narrow)
+	d := enterRaw(t, nil, wide, narrow)
 	widest := func(shown string) (cells int) {
 		for line := range strings.SplitSeq(shown, "\r\n") {
 			cells = max(cells, len(line))
@@ -503,7 +520,7 @@ func TestTheNextQuestionFitsAResizedTerminal(t *testing.T) {
 func TestADumbTerminalGetsNoEscapeSequences(t *testing.T) {
 	for name, env := range map[string]map[string]string{"dumb": {"TERM": "dumb"}, "unknown": nil} {
 		t.Run(name, func(t *testing.T) {
-			d := sitDown(t, env, question("q-1", "Red"))
+			d := enterRaw(t, env, question("q-1", "Red"))
 			d.printer.Status(Status{Text: "working"})
 			d.sees("q-1> ")
 			d.types("1\n")
@@ -526,7 +543,7 @@ func TestColoursAreForAbleTerminalsThatWantThem(t *testing.T) {
 		"no color": {map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sitDown(t, test.env, question("q-1"))
+			d := enterRaw(t, test.env, question("q-1"))
 			if got := strings.Contains(d.sees("q-1> "), "\x1b[1m"); got != test.want {
 				t.Errorf("bold is %v", got)
 			}
@@ -535,7 +552,7 @@ func TestColoursAreForAbleTerminalsThatWantThem(t *testing.T) {
 }
 
 func TestProgressNeverTearsAPrompt(t *testing.T) {
-	d := sitDown(t, map[string]string{"TERM": "xterm"}, question("q-1"))
+	d := enterRaw(t, map[string]string{"TERM": "xterm"}, question("q-1"))
 	d.sees("q-1> ")
 	d.printer.Status(Status{Text: "working"})
 	d.printer.Progress("step done")
@@ -548,7 +565,7 @@ func TestProgressNeverTearsAPrompt(t *testing.T) {
 }
 
 func TestTheOpenPromptIsShownAgainOnRedraw(t *testing.T) {
-	d := sitDown(t, nil, question("q-1"))
+	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
 	d.prompter.Redraw()
 	d.sees("What about q-1?")
@@ -556,7 +573,7 @@ func TestTheOpenPromptIsShownAgainOnRedraw(t *testing.T) {
 }
 
 func TestRunEndsWithoutAByteAndLeavesTheTerminalAsItWas(t *testing.T) {
-	d := sitDown(t, map[string]string{"TERM": "xterm"}, question("q-1"))
+	d := enterRaw(t, map[string]string{"TERM": "xterm"}, question("q-1"))
 	before, err := term.GetState(int(d.tty.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -585,7 +602,7 @@ func TestWithoutATerminalEachQuestionIsShownOnceWithItsCommand(t *testing.T) {
 	if _, err := io.WriteString(typed, "1\n"); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, more: make(chan struct{}, 1)}
+	d := &testTerminal{t: t, more: make(chan struct{}, 1)}
 	p := NewPrinter(io.Discard, d, Look{})
 	asked := NewPrompter(in, p, func(context.Context, string, Reply) error {
 		t.Error("an answer was taken from a pipe")
@@ -595,9 +612,9 @@ func TestWithoutATerminalEachQuestionIsShownOnceWithItsCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- asked.Run(ctx) }()
-	d.sees("Elsewhere: claude-supervise answer q-1\n")
+	d.sees("From another terminal: claude-supervise answer q-1\n")
 	asked.Set([]Question{question("q-1", "Red"), question("q-2")})
-	d.sees("Elsewhere: claude-supervise answer q-2\n")
+	d.sees("From another terminal: claude-supervise answer q-2\n")
 	asked.Gone("q-1", "answered on the page: Red")
 	d.sees("[q-1] answered on the page: Red\n")
 	cancel()
@@ -676,11 +693,11 @@ func TestABackgroundJobDoesNotReadTheTerminal(t *testing.T) {
 	}
 	tty.Close()
 	end.Close()
-	d := &desk{t: t, keyboard: keyboard, more: make(chan struct{}, 1)}
+	d := &testTerminal{t: t, keyboard: keyboard, more: make(chan struct{}, 1)}
 	go func() { _, _ = io.Copy(d, keyboard) }()
 
 	d.types("1\n") // meant for the shell; a job that reads it is stopped
-	d.sees("Elsewhere: claude-supervise answer q-1")
+	d.sees("From another terminal: claude-supervise answer q-1")
 	live.Close()
 	if err := shell.Wait(); err != nil { // a stopped job would never end
 		t.Error(err)

@@ -27,6 +27,7 @@ type Question struct {
 	AskedAt     time.Time
 	Folder      string // where paths in its answer begin; "": where those of all do, as Prompter.In says
 	Command     string // the exact command that answers it elsewhere
+	Advance     string // of a permission: what permits it in advance
 }
 
 // An Option is one offered answer.

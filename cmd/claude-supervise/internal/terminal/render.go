@@ -18,12 +18,12 @@ const (
 // their keys and previews, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from. Of what is very long
 // the beginning is shown, and that `claude-supervise show` has the rest.
 func Render(q Question, width int, now time.Time) string {
-	return render(q, width, now, maxShown, maxLines, plainly) + elsewhere(q)
+	return render(q, width, now, maxShown, maxLines, plainly) + elsewhere(q) + advance(q)
 }
 
 // Whole is Render with every line that can be shown.
 func Whole(q Question, width int, now time.Time) string {
-	return render(q, width, now, math.MaxInt, math.MaxInt, plainly) + elsewhere(q)
+	return render(q, width, now, math.MaxInt, math.MaxInt, plainly) + elsewhere(q) + advance(q)
 }
 
 func plainly(s string) string { return s }
@@ -98,11 +98,10 @@ func whence(q Question, now time.Time) (text string) {
 }
 
 func block(q Question, text, indent string, width, most int) string {
-	text = strings.Trim(Clean(text), "\n")
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(q.seen(text)) == "" {
 		return ""
 	}
-	lines := strings.Split(wrap(text, indent, width), "\n")
+	lines := q.rows(text, indent, width)
 	if more := len(lines) - most; more > 0 {
 		lines = append(lines[:most], fmt.Sprintf("%s(%d more lines: claude-supervise show %s)", indent, more, name(q)))
 	}
@@ -111,46 +110,53 @@ func block(q Question, text, indent string, width, most int) string {
 
 // hint says in one or two lines how to answer here.
 func hint(q Question, canGoBack bool, width int) string {
+	number := "Number"
+	if q.MultiSelect {
+		number = "Numbers with commas"
+	}
 	var say string
 	switch {
 	case len(q.Options) == 0 && q.rule() != "":
-		say = "Type " + q.rule() + "."
+		say = "Type " + q.rule()
 	case len(q.Options) == 0:
-		say = "Type your answer."
-	case q.MultiSelect:
-		say = "Type one or several of them, with commas"
+		say = "Type your answer"
+	case q.Kind == "command":
+		say = "Type run to run it, or 2 to leave it"
+	case q.decides():
+		say = number + " or label, and why if you like"
+	case q.Validate == "choice":
+		say = number + " or label"
+	case q.rule() != "":
+		say = number + ", label or " + q.rule()
 	default:
-		say = "Type one of them"
+		say = number + ", label or your own words"
 	}
-	if len(q.Options) > 0 {
-		switch {
-		case q.decides():
-			say += ", and why if you like."
-		case q.Validate == "choice":
-			say += "."
-		case q.rule() != "":
-			say += ", or " + q.rule() + "."
-		default:
-			say += ", or your own words."
-		}
-	}
+	say += ";"
 	if canGoBack {
-		say += " < goes back."
+		say += " < to go back,"
 	}
 	if q.Optional {
-		say += " - skips."
+		say += " - to skip,"
 	}
 	if q.Declinable {
-		say += " ! declines."
+		say += " ! to decline,"
 	}
-	return wrap(say+" ? helps.", "", width) + "\n"
+	return wrap(say+" ? for help", "", width) + "\n"
 }
 
 func elsewhere(q Question) string {
 	if q.Command == "" {
 		return ""
 	}
-	return "Elsewhere: " + CleanLine(q.Command, 0) + "\n"
+	return "From another terminal: " + CleanLine(q.Command, 0) + "\n"
+}
+
+// advance says what would have permitted it unasked. It is to be copied, and not broken.
+func advance(q Question) string {
+	if q.Advance == "" {
+		return ""
+	}
+	return "In advance: " + CleanLine(q.Advance, 0) + "\n"
 }
 
 // help is what ? shows.

@@ -32,7 +32,7 @@ func (p *Printer) Status(s Status) {
 	defer p.mu.Unlock()
 	if s != p.status {
 		p.status = s
-		p.nudge()
+		p.notify()
 	}
 }
 

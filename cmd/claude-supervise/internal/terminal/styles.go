@@ -10,11 +10,11 @@ import (
 // With NO_COLOR only the place where keys go is marked.
 type styles struct {
 	title, accent, faint, alarm lipgloss.Style
-	fields                      *huh.Styles
+	fields, unselected          *huh.Styles // of lists; of one in which nothing is selected
 }
 
 func newStyles(colours bool) *styles {
-	s := &styles{fields: new(huh.Styles)}
+	s := &styles{fields: new(huh.Styles), unselected: new(huh.Styles)}
 	if colours {
 		s.title = s.title.Bold(true)
 		s.accent = s.accent.Bold(true).Foreground(lipgloss.Cyan)
@@ -29,12 +29,19 @@ func newStyles(colours bool) *styles {
 	if colours {
 		field.SelectedOption = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 	}
+	s.unselected.Focused.SelectSelector = lipgloss.NewStyle().SetString("  ")
 	return s
 }
 
-// theme is what huh's fields look like. huh asks for it for every row that it draws, so it is made once.
-func (s *styles) theme() huh.Theme {
-	return huh.ThemeFunc(func(bool) *huh.Styles { return s.fields })
+// theme is what huh's fields look like; none reports whether nothing is selected. huh asks for it for every row that it draws, so
+// it is made once.
+func (s *styles) theme(none func() bool) huh.Theme {
+	return huh.ThemeFunc(func(bool) *huh.Styles {
+		if none() {
+			return s.unselected
+		}
+		return s.fields
+	})
 }
 
 // textarea is what the field for own words looks like.

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/text"
 )
 
 const (
@@ -60,7 +62,7 @@ func Tree(width int, header []string, rows []TreeRow) string {
 		if below := CleanLine(row.Below, 0); below != "" {
 			line := indented(row, "  "+below)
 			if width > 0 {
-				line = ansi.Truncate(line, width, "…")
+				line = text.Fit(line, width)
 			}
 			b.WriteString(line + "\n")
 		}
@@ -92,7 +94,7 @@ func layOut(width int, lines [][]string) string {
 	for _, line := range lines {
 		var row strings.Builder
 		for i, cell := range line {
-			cell = ansi.Truncate(cell, widths[i], "…")
+			cell = text.Fit(cell, widths[i])
 			row.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+gap))
 		}
 		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
@@ -21,13 +22,18 @@ type Talk struct {
 	in  *os.File
 	out *Printer
 
-	mu   sync.Mutex
-	hint string
-	wake func() // of the Run that is under way
+	now func() time.Time
+
+	mu    sync.Mutex
+	hint  string
+	asked int    // how many questions were shown
+	wake  func() // of the Run that is under way
 }
 
 // NewTalk returns a Talk that reads in, which has to be a terminal, and draws by p. In must not be read by others while Run runs.
-func NewTalk(in *os.File, p *Printer) *Talk { return &Talk{in: in, out: p, wake: func() {}} }
+func NewTalk(in *os.File, p *Printer) *Talk {
+	return &Talk{in: in, out: p, now: time.Now, wake: func() {}}
+}
 
 // Hint sets what stands above the line on an able terminal, in one row: what can be typed now. It does not block.
 func (t *Talk) Hint(text string) {
@@ -37,10 +43,23 @@ func (t *Talk) Hint(text string) {
 	t.wake()
 }
 
-// Run gives what is typed, text by text and none of them empty, until the person leaves, the terminal is gone, or ctx ends. While
+// Asked takes note that a question was shown, and numbers it, from 1. It does not block.
+func (t *Talk) Asked() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked++
+	t.wake()
+	return t.asked
+}
+
+// Unknown stands for the questions that were there when a line was begun, where only the kernel has seen that.
+const Unknown = 0
+
+// Run gives what is typed, text by text and none of them empty, with the number of the last question whose grace was over when
+// the first key of the text came, or Unknown: a text is no answer to a later one. It does so until the person leaves, the terminal is gone, or ctx ends. While
 // it waits for said to return nothing is read. The terminal is left as it was. It fails only if that cannot be waited for. One Run
 // at a time.
-func (t *Talk) Run(ctx context.Context, said func(ctx context.Context, text string)) error {
+func (t *Talk) Run(ctx context.Context, said func(ctx context.Context, text string, asked int)) error {
 	l, err := newLines(t.in)
 	if err != nil {
 		return err
@@ -62,7 +81,7 @@ func (t *Talk) listen(wake func()) {
 }
 
 // lines reads the kernel's lines.
-func (t *Talk) lines(ctx context.Context, l *lines, said func(context.Context, string)) error {
+func (t *Talk) lines(ctx context.Context, l *lines, said func(context.Context, string, int)) error {
 	defer onContinue(l.wake)()
 	for ctx.Err() == nil {
 		ready, err := l.wait(l.foreground(), backgroundLook)
@@ -72,14 +91,14 @@ func (t *Talk) lines(ctx context.Context, l *lines, said func(context.Context, s
 		if !ready || !l.foreground() {
 			continue
 		}
-		got, err := l.arrived(ctx, true)
+		got, err := l.arrived(ctx)
 		switch {
 		case err != nil:
 			return err
 		case got.tooLong:
 			t.out.Notice(tooMuch)
 		default:
-			t.tell(ctx, strings.Join(got.lines, "\n"), said)
+			t.tell(ctx, strings.Join(got.lines, "\n"), Unknown, said)
 		}
 		if got.ended {
 			return nil
@@ -90,32 +109,43 @@ func (t *Talk) lines(ctx context.Context, l *lines, said func(context.Context, s
 
 const tooMuch = "That was longer than this terminal can take, and nothing was sent. Put it into a file and name the file."
 
-func (t *Talk) tell(ctx context.Context, text string, said func(context.Context, string)) {
+func (t *Talk) tell(ctx context.Context, text string, asked int, said func(context.Context, string, int)) {
 	if text = strings.TrimSpace(text); text != "" {
-		said(ctx, text)
+		said(ctx, text, asked)
 	}
 }
 
 // keys reads the terminal key by key and draws the line.
-func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, string)) error {
+func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, string, int)) error {
 	var continued atomic.Bool
 	defer onContinue(func() { continued.Store(true); l.wake() })()
-	seat := newSeat(l, t.out)
-	defer seat.leave()
+	raw := newRawTerminal(l, t.out)
+	defer raw.leave()
 	defer t.out.answered("")
 	line := newTyping()
+	var seen attention
 	for ctx.Err() == nil {
+		t.mu.Lock()
+		asked := t.asked
+		t.mu.Unlock()
 		listening, limit := l.foreground(), backgroundLook
 		if listening {
-			if err := seat.take(); errors.Is(err, unix.EIO) {
+			if err := raw.take(); errors.Is(err, unix.EIO) {
 				return nil // the terminal hung up
 			} else if err != nil {
 				return err
 			}
-			t.out.draw(t.rows(line), continued.Swap(false))
-			limit = seat.limit()
+			if seen.look(asked) {
+				t.out.finishLine(ctx) // a terminal that stands still shows nothing yet
+				seen.grace.begin(t.now())
+			}
+			t.out.draw(t.rows(line, seen.grace.on()), continued.Swap(false))
+			limit = raw.limit()
+			if seen.grace.on() && !raw.keys.open() {
+				limit = min(limit, seen.grace.left(t.now()))
+			}
 		} else {
-			seat.leave()
+			raw.leave()
 			t.out.draw(nil, false)
 		}
 		ready, err := l.wait(listening, limit)
@@ -125,19 +155,23 @@ func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, st
 		if !listening || !l.foreground() {
 			continue
 		}
-		msgs, ended, err := seat.read(ready)
+		msgs, ended, err := raw.read(ready)
 		if err != nil || ended {
 			return err
 		}
-		if seat.obey(msgs) {
+		if raw.onKey(msgs) {
 			continued.Store(true)
 			continue
 		}
+		seen.typed(ready || raw.keys.open(), t.now())
 		for _, msg := range msgs {
+			if line.area.Length() == 0 {
+				seen.begun = seen.ready
+			}
 			switch text, end := line.take(msg); end {
 			case sent:
-				t.out.draw(t.rows(line), false)
-				t.tell(ctx, text, said)
+				t.out.draw(t.rows(line, seen.grace.on()), false)
+				t.tell(ctx, text, seen.begun, said)
 			case refused:
 				t.out.Notice(tooMuch)
 			case left:
@@ -148,12 +182,40 @@ func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, st
 	return nil
 }
 
-// rows gives the hint and the line as they are drawn.
-func (t *Talk) rows(line *typing) []string {
+// attention is which of the questions that were shown a line can be an answer to.
+type attention struct {
+	grace grace
+	shown int // the last question that was shown
+	ready int // the last one whose grace is over
+	begun int // ready when the line was begun
+}
+
+// look takes note of the questions that were shown. It reports whether a grace begins.
+func (a *attention) look(asked int) bool {
+	began := asked > a.shown
+	a.shown = asked
+	return began
+}
+
+// typed takes note of a look at the terminal; input says that it brought some, which stays part of the line.
+func (a *attention) typed(input bool, now time.Time) {
+	switch {
+	case a.grace.on() && input:
+		a.grace.drop(now)
+	case a.grace.on() && a.grace.end(now):
+		a.ready = a.shown
+	}
+}
+
+// rows gives the hint and the line as they are drawn. Within the grace of a question what is typed is no answer to it.
+func (t *Talk) rows(line *typing, reading bool) []string {
 	columns, height := t.out.size()
 	t.mu.Lock()
 	hint := t.hint
 	t.mu.Unlock()
+	if reading {
+		hint = "reading…"
+	}
 	var rows []string
 	if hint != "" && height > 2 {
 		rows = append(rows, t.out.faint(CleanLine(hint, columns-1)))

@@ -19,7 +19,7 @@ import (
 
 // talking is a person at the line of a Talk.
 type talking struct {
-	*desk
+	*testTerminal
 	talk  *Talk
 	said  chan string
 	ended chan error
@@ -34,16 +34,16 @@ func startTalk(t *testing.T, term string) *talking {
 	}
 	keyboard := hangsUp(t, held)
 	k := &talking{
-		desk: &desk{t: t, keyboard: keyboard, tty: tty, more: make(chan struct{}, 1)},
-		said: make(chan string, 16), ended: make(chan error, 1),
+		testTerminal: &testTerminal{t: t, keyboard: keyboard, tty: tty, more: make(chan struct{}, 1)},
+		said:         make(chan string, 16), ended: make(chan error, 1),
 	}
 	watched := make(chan struct{})
-	go func() { defer close(watched); _, _ = io.Copy(k.desk, keyboard) }()
+	go func() { defer close(watched); _, _ = io.Copy(k.testTerminal, keyboard) }()
 	k.printer = NewPrinter(io.Discard, tty, Look{Getenv: func(name string) string { return map[string]string{"TERM": term}[name] }})
 	k.talk = NewTalk(tty, k.printer)
 	k.talk.Hint("say something")
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { k.ended <- k.talk.Run(ctx, func(_ context.Context, text string) { k.said <- text }) }()
+	go func() { k.ended <- k.talk.Run(ctx, func(_ context.Context, text string, _ int) { k.said <- text }) }()
 	k.leave = sync.OnceFunc(cancel)
 	t.Cleanup(func() {
 		cancel()

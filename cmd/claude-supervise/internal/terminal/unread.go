@@ -16,7 +16,7 @@ func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return func() {}, nil // what is wrong with it, the first write tells
 	}
-	bell, ring, err := os.Pipe()
+	waker, ring, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("preparing to wait for the end of a pipe: %w", err)
 	}
@@ -24,7 +24,7 @@ func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 	go func() {
 		defer close(done)
 		// No events are asked for: that the other side is gone is told unasked.
-		fds := []unix.PollFd{{Fd: int32(bell.Fd()), Events: unix.POLLIN}, {Fd: int32(out.Fd())}}
+		fds := []unix.PollFd{{Fd: int32(waker.Fd()), Events: unix.POLLIN}, {Fd: int32(out.Fd())}}
 		for {
 			_, err := unix.Poll(fds, -1)
 			switch {
@@ -40,6 +40,6 @@ func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 	return func() {
 		ring.Close()
 		<-done
-		bell.Close()
+		waker.Close()
 	}, nil
 }

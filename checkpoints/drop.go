@@ -1,0 +1,212 @@
+package checkpoints
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A FileDrop is the folders of question and answer files below one .claude folder, in the form of the hybrid protocol ("Directory Structure"):
+//
+//	.claude/
+//	  questions/             0700, as are all folders that the file drop makes
+//	    pending/ID.json      what is asked: ours, put there whole, and those of agents' scripts
+//	    answered/ID.json     the same with answer, answered_at, response_seconds and path
+//	  answers/
+//	    ID.txt               somebody's answer: its first line, once that is complete
+//	    ID.rejected          an answer that could not be used, and why
+//	  audit/
+//	    questions.log        a line for each answer
+//
+// What lies there is another's word and never trusted over the database. A file is read only if it is regular, this user's,
+// no symlink and at most FileDropMax bytes long; a folder that is a symlink or another user's is not used (ErrUnsafeDir).
+// Folders that are gone are made again by what puts something there.
+//
+// Several file drops, in one process or many, may stand in the same folders. All methods may be called at once.
+type FileDrop struct {
+	claude string
+	kernel func() (*fsnotify.Watcher, error)
+
+	mu      sync.Mutex
+	watched *dropWatch // what Watch has seen; nil while nobody watches
+}
+
+// FileDropMax bounds a question or answer file, in bytes.
+const FileDropMax = 1 << 20
+
+// What the file drop refuses, besides what the file system says.
+var (
+	ErrBadID           = errors.New("no plain file name: only A-Z a-z 0-9 . _ -, no dot first, at most 128")
+	ErrBadQuestionFile = errors.New("no question file")
+	ErrNotOurs         = errors.New("not a file of ours")
+	ErrBadAnswer       = errors.New("not a line of text")
+)
+
+// The folders, below .claude.
+const (
+	pendingFolder  = "questions/pending"
+	answeredFolder = "questions/answered"
+	answersFolder  = "answers"
+	auditFolder    = "audit"
+)
+
+const (
+	questionSuffix = ".json"
+	answerSuffix   = ".txt"
+	rejectedSuffix = ".rejected"
+)
+
+// OpenFileDrop makes the folders below the .claude folder at that path, and tries whether each can be written. The error names
+// the one that cannot; what is below it is as it was.
+func OpenFileDrop(claude string) (*FileDrop, error) {
+	d, err := newFileDrop(claude)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{pendingFolder, answeredFolder, answersFolder, auditFolder} {
+		path, err := d.folder(name)
+		if err == nil {
+			err = writable(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the folder %s cannot be used for questions and answers as files: %w", d.at(name), err)
+		}
+	}
+	return d, nil
+}
+
+// OpenFileDropReadOnly is OpenFileDrop for who only reads, or answers what is asked: it makes no folder, and gives fs.ErrNotExist where there
+// is none for questions.
+func OpenFileDropReadOnly(claude string) (*FileDrop, error) {
+	d, err := newFileDrop(claude)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.standing(pendingFolder); err != nil {
+		return nil, fmt.Errorf("the folder %s cannot be looked at: %w", d.at(pendingFolder), err)
+	}
+	return d, nil
+}
+
+func newFileDrop(claude string) (*FileDrop, error) {
+	claude, err := filepath.Abs(claude)
+	if err != nil {
+		return nil, err
+	}
+	return &FileDrop{claude: claude, kernel: fsnotify.NewWatcher}, nil
+}
+
+func writable(folder string) error {
+	trial, err := Replace(filepath.Join(folder, "trial"))
+	if err != nil {
+		return err
+	}
+	trial.Drop()
+	return nil
+}
+
+func (d *FileDrop) at(name string) string { return filepath.Join(d.claude, filepath.FromSlash(name)) }
+
+// folder makes a folder if it is not there, and gives its path.
+func (d *FileDrop) folder(name string) (path string, err error) {
+	if err := os.MkdirAll(d.claude, 0o700); err != nil {
+		return "", err
+	}
+	return d.walk(name, func(path string) error {
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// standing is the path of a folder that is there.
+func (d *FileDrop) standing(name string) (path string, err error) {
+	return d.walk(name, func(string) error { return nil })
+}
+
+// walk goes from the .claude folder down to another one, and refuses what leads elsewhere. The .claude folder itself may be a
+// symlink: people keep theirs with their other settings.
+func (d *FileDrop) walk(name string, enter func(path string) error) (path string, err error) {
+	path = d.claude
+	for part := range strings.SplitSeq(name, "/") {
+		path = filepath.Join(path, part)
+		if err := enter(path); err != nil {
+			return "", err
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return "", err
+		}
+		if !info.IsDir() || !ours(info) {
+			return "", fmt.Errorf("%s is %w", path, ErrUnsafeDir)
+		}
+	}
+	return path, nil
+}
+
+// file is the path of an id's file in a folder, which is made if it is not there.
+func (d *FileDrop) file(folder, id, suffix string) (string, error) {
+	return fileIn(d.folder, folder, id, suffix)
+}
+
+// fileThere is the path of an id's file in a folder that is there.
+func (d *FileDrop) fileThere(folder, id, suffix string) (string, error) {
+	return fileIn(d.standing, folder, id, suffix)
+}
+
+func fileIn(find func(folder string) (string, error), folder, id, suffix string) (string, error) {
+	if !PlainID(id) {
+		return "", ErrBadID
+	}
+	path, err := find(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(path, id+suffix), nil
+}
+
+// readDropFile gives the file's description as well, as it was before the text was read: who sees the same one later has
+// missed nothing.
+func readDropFile(path string) ([]byte, fs.FileInfo, error) {
+	folder, err := openFolder(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = folder.Close() }() // only read
+	return readIn(folder, filepath.Base(path), FileDropMax)
+}
+
+// publish puts a file where none is, whole; fs.ErrExist if there is one. When it returns nil the file is on the disk.
+func publish(path string, text []byte) error {
+	next, err := Replace(path)
+	if err != nil {
+		return err
+	}
+	defer next.Drop()
+	if _, err := next.Write(text); err != nil {
+		return err
+	}
+	if err := next.Sync(); err != nil {
+		return err
+	}
+	if err := os.Link(next.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// remove reports whether it was this caller who removed the file.
+func remove(path string) (bool, error) {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

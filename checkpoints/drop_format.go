@@ -1,0 +1,345 @@
+package checkpoints
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// quickWaitMost is the longest quick_wait that is taken for one.
+const quickWaitMost = 24 * time.Hour
+
+// ownMember holds what only this program writes.
+const ownMember = "claude_supervise"
+
+type ownership struct {
+	Run   string `json:"run"`
+	Agent string `json:"agent"`
+}
+
+// ParseQuestionFile reads the text of a question file. It repairs nothing: ErrBadQuestionFile with the reason for what is no
+// JSON object, names a member twice, nests more than 32 deep, holds a NUL or a number that no program can keep, or asks
+// nothing. A member that the question can do without is kept among the others if its value has another type.
+func ParseQuestionFile(text []byte) (*QuestionFile, error) {
+	q := new(QuestionFile)
+	if err := q.parse(text); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadQuestionFile, err)
+	}
+	return q, nil
+}
+
+func (q *QuestionFile) parse(text []byte) error {
+	if len(text) > FileDropMax {
+		return fmt.Errorf("%w: more than %d MiB", ErrTooLarge, FileDropMax>>20)
+	}
+	if err := checkObject(text); err != nil {
+		return err
+	}
+	all, err := object(text)
+	if err != nil {
+		return err
+	}
+	m := others(all)
+	f := m.takeQuestion("question")
+	q.Question, q.Header, q.Context, q.Validate = f.Question, f.Header, f.Context, f.Validate
+	q.Options, q.OptionDescriptions, q.MultiSelect = f.Options, f.OptionDescriptions, f.MultiSelect
+	if q.Questions, err = m.takeQuestions(); err != nil {
+		return err
+	}
+	if strings.TrimSpace(q.Question) == "" && len(q.Questions) == 0 {
+		return errors.New(`it asks nothing: no "question" and no "questions"`)
+	}
+	q.AllRequired = take(m, as[*bool], "all_required")
+	q.WorkflowID = take(m, as[string], "workflow_id")
+	q.Checkpoint = take(m, as[string], "checkpoint")
+	q.AskedBy = take(m, as[string], "asked_by")
+	q.AskedAt = take(m, asTime, "asked_at")
+	q.QuickWait = take(m, asWait, "quick_wait")
+	owner := take(m, asOwnership, ownMember)
+	q.Run, q.Agent = owner.Run, owner.Agent
+	q.Other = m.left()
+	return nil
+}
+
+// others are the members of an object that have no field yet.
+type others map[string]json.RawMessage
+
+func (m others) left() map[string]json.RawMessage {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// take reads a member under the first of its spellings that says anything, and removes it. One that cannot be read stays, and
+// so do those after it.
+func take[T any](m others, read func(json.RawMessage) (T, bool), spellings ...string) T {
+	var none T
+	for _, name := range spellings {
+		raw, present := m[name]
+		if !present {
+			continue
+		}
+		value, ok := read(raw)
+		if !ok {
+			return none
+		}
+		delete(m, name)
+		if !reflect.ValueOf(&value).Elem().IsZero() {
+			return value
+		}
+	}
+	return none
+}
+
+// takeQuestion takes what a question has, be it the file's own or one of several.
+func (m others) takeQuestion(spellings ...string) FileQuestion {
+	f := FileQuestion{
+		Question:           take(m, as[string], spellings...),
+		Header:             take(m, as[string], "header"),
+		Context:            take(m, as[string], "context"),
+		Validate:           take(m, as[string], "validate"),
+		MultiSelect:        take(m, as[bool], "multi_select", "multiSelect"),
+		OptionDescriptions: take(m, as[[]string], "option_descriptions"),
+	}
+	chosen := take(m, func(raw json.RawMessage) ([]fileOption, bool) {
+		options, ok := asOptions(raw)
+		return options, ok && (len(f.OptionDescriptions) == 0 || !described(options))
+	}, "options")
+	for _, o := range chosen {
+		f.Options = append(f.Options, o.Label)
+	}
+	if described(chosen) {
+		for _, o := range chosen {
+			f.OptionDescriptions = append(f.OptionDescriptions, o.Description)
+		}
+	}
+	return f
+}
+
+// takeQuestions takes the queue of questions. Unlike other members it has to be sound: somebody may be waiting for all.
+func (m others) takeQuestions() ([]FileQuestion, error) {
+	all := take(m, as[[]json.RawMessage], "questions")
+	if raw, left := m["questions"]; left {
+		return nil, fmt.Errorf(`"questions" is no list: %s`, shorten(string(raw)))
+	}
+	var questions []FileQuestion
+	for i, raw := range all {
+		var one others
+		f := FileQuestion{Question: take(others{"": raw}, as[string], "")}
+		if f.Question == "" && json.Unmarshal(raw, &one) == nil {
+			f = one.takeQuestion("question", "text")
+			f.ID = take(one, as[string], "id", "question_id")
+			f.Other = one.left()
+		}
+		if strings.TrimSpace(f.Question) == "" {
+			return nil, fmt.Errorf("question %d of %d asks nothing", i+1, len(all))
+		}
+		questions = append(questions, f)
+	}
+	return questions, nil
+}
+
+func as[T any](raw json.RawMessage) (value T, ok bool) {
+	err := json.Unmarshal(raw, &value)
+	return value, err == nil
+}
+
+// asTime reads what `date -Iseconds` prints, on BusyBox too.
+func asTime(raw json.RawMessage) (time.Time, bool) {
+	text, ok := as[string](raw)
+	if !ok || text == "" {
+		return time.Time{}, ok
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// asWait reads a number of seconds.
+func asWait(raw json.RawMessage) (time.Duration, bool) {
+	seconds, ok := as[float64](raw)
+	if !ok || seconds < 0 || seconds > quickWaitMost.Seconds() {
+		return 0, false
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second))), true
+}
+
+func asOwnership(raw json.RawMessage) (ownership, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	var o ownership
+	if d.Decode(&o) != nil || plainID(RunPrefix, o.Run) != nil || plainID(AgentPrefix, o.Agent) != nil {
+		return ownership{}, false
+	}
+	return o, true
+}
+
+// fileOption is an option as other forms spell it.
+type fileOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// asOptions reads a list of strings, of numbers and truth values as they are written, and of labels with descriptions.
+func asOptions(raw json.RawMessage) ([]fileOption, bool) {
+	all, ok := as[[]json.RawMessage](raw)
+	if !ok {
+		return nil, false
+	}
+	var options []fileOption
+	for _, raw := range all {
+		var o fileOption
+		switch raw[0] {
+		case '{':
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.DisallowUnknownFields()
+			if d.Decode(&o) != nil || o.Label == "" {
+				return nil, false
+			}
+		case '"':
+			o.Label, _ = as[string](raw)
+		case '[', 'n':
+			return nil, false
+		default:
+			o.Label = string(raw)
+		}
+		options = append(options, o)
+	}
+	return options, true
+}
+
+func described(options []fileOption) bool {
+	return slices.ContainsFunc(options, func(o fileOption) bool { return o.Description != "" })
+}
+
+// Encode writes the file as a JSON object, a member to a line: all of the document's "Question File Format", whose readers
+// count on them, then those that are set, then the others by name. A member in Other stands in for a field of its name that
+// is not set. The error says that a value given as JSON is none.
+func (q *QuestionFile) Encode() ([]byte, error) { return q.encode(nil) }
+
+// encode adds members at the end; they take the place of others of their names.
+func (q *QuestionFile) encode(added []namedValue) ([]byte, error) {
+	left := maps.Clone(q.Other)
+	for _, a := range added {
+		delete(left, a.name)
+	}
+	w := objectWriter{left: left}
+	w.put("question", q.Question, `""`)
+	w.put("options", q.Options, `[]`)
+	w.put("workflow_id", q.WorkflowID, `""`)
+	w.put("checkpoint", q.Checkpoint, `""`)
+	w.put("asked_at", encodedTime(q.AskedAt), `""`)
+	w.put("asked_by", q.AskedBy, `""`)
+	w.put("context", q.Context, `""`)
+	var questions []json.RawMessage
+	for _, f := range q.Questions {
+		one, err := f.encode()
+		if err != nil {
+			return nil, err
+		}
+		questions = append(questions, one)
+	}
+	w.put("questions", questions, "")
+	w.put("all_required", q.AllRequired, "")
+	w.put("header", q.Header, "")
+	w.put("option_descriptions", q.OptionDescriptions, "")
+	w.put("multi_select", q.MultiSelect, "")
+	w.put("validate", q.Validate, "")
+	w.put("quick_wait", encodedWait(q.QuickWait), "")
+	if q.Ours() {
+		w.put(ownMember, ownership{q.Run, q.Agent}, "")
+	}
+	return w.end("\n  ", "\n", added)
+}
+
+func (f *FileQuestion) encode() ([]byte, error) {
+	w := objectWriter{left: maps.Clone(f.Other)}
+	w.put("id", f.ID, "")
+	w.put("question", f.Question, `""`)
+	w.put("options", f.Options, `[]`)
+	w.put("header", f.Header, "")
+	w.put("context", f.Context, "")
+	w.put("option_descriptions", f.OptionDescriptions, "")
+	w.put("multi_select", f.MultiSelect, "")
+	w.put("validate", f.Validate, "")
+	return w.end(" ", "", nil)
+}
+
+func encodedTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+func encodedWait(d time.Duration) json.Number {
+	if d <= 0 {
+		return ""
+	}
+	return json.Number(strconv.FormatFloat(d.Seconds(), 'f', -1, 64))
+}
+
+// objectWriter writes the members of one object.
+type objectWriter struct {
+	members []string
+	left    map[string]json.RawMessage // those that have not been written
+	err     error
+}
+
+type namedValue struct {
+	name  string
+	value any
+}
+
+// put writes a member; where it is not set the other one of its name, or else none, unless that is empty.
+func (w *objectWriter) put(name string, value any, none string) {
+	if v := reflect.ValueOf(value); v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		if other, present := w.left[name]; present {
+			value = other
+		} else if none == "" {
+			return
+		} else {
+			value = json.RawMessage(none)
+		}
+	}
+	delete(w.left, name)
+	w.write(name, value)
+}
+
+func (w *objectWriter) write(name string, value any) {
+	encoded, isJSON := value.(json.RawMessage) // as it was written, white space and all
+	if !isJSON {
+		var err error
+		if encoded, err = plainJSON(value); err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("encode %q of a question: %w", shorten(name), err))
+		}
+	} else if !json.Valid(encoded) {
+		w.err = errors.Join(w.err, fmt.Errorf("encode %q of a question: not JSON", shorten(name)))
+	}
+	quoted, err := plainJSON(name)
+	w.err = errors.Join(w.err, err)
+	w.members = append(w.members, string(quoted)+": "+string(encoded))
+}
+
+// end gives the object, with a space before each member and an end after the last one.
+func (w *objectWriter) end(space, end string, added []namedValue) ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(w.left)) {
+		w.write(name, w.left[name])
+	}
+	for _, a := range added {
+		w.write(a.name, a.value)
+	}
+	return []byte("{" + space + strings.Join(w.members, ","+space) + end + "}" + end), w.err
+}

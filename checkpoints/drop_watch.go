@@ -1,0 +1,163 @@
+package checkpoints
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+)
+
+// A FileDropKind is what happened in the folders.
+type FileDropKind string
+
+// What Watch tells.
+const (
+	FileDropAnswer       FileDropKind = "answer"        // answers/ID.txt has an answer, or another one than it had
+	FileDropAnswerGone   FileDropKind = "answer gone"   // it is there no more: a script has it, or, with Problem, the whole folder went
+	FileDropQuestion     FileDropKind = "question"      // pending/ID.json can be read, for the first time or since it changed
+	FileDropQuestionGone FileDropKind = "question gone" // it is there no more; with Problem, the whole folder went
+	FileDropProblem      FileDropKind = "problem"       // something cannot be used, and is left alone
+)
+
+// A FileDropEvent is what Watch tells. Its answer, that of a file that is gone being the last it had, is a stranger's text: nothing in
+// it is made safe for a terminal.
+type FileDropEvent struct {
+	Kind    FileDropKind
+	ID      string // empty for a problem of a folder, or of a file whose name is no id
+	Answer  string
+	Problem string
+}
+
+const (
+	folderSettles = time.Second // a folder that was removed is made again after: at once, whoever removes it would stumble
+	pollInterval  = time.Second // where the kernel does not tell
+)
+
+// errWatched is what the second Watch of a file drop gets.
+var errWatched = errors.New("the folders of questions and answers are watched by this process already")
+
+// A dropWatch is one Watch under way.
+type dropWatch struct {
+	drop    *FileDrop
+	folders map[string]*seenFolder // under the file drop's mutex
+	tell    func(FileDropEvent)
+
+	kernel  *fsnotify.Watcher // nil while it is not asked
+	polling bool              // it cannot be asked
+	lost    time.Time         // since when a folder is missing or another; zero: none is
+	trouble string            // what was told of the folders last; empty: they can be used
+	touched map[string]bool   // paths of files that changed since the last look, though they may look the same
+	missed  bool              // others may have, too
+}
+
+// Watch tells what happens in pending/ and answers/, first what lies there already, until ctx ends: then it returns nil, and
+// at once an error if this file drop is watched already. What this file drop itself puts there or removes is not told. tell is called
+// by one goroutine, which waits for it, and may use the file drop.
+//
+// An answer is the first line of its file, without the white space around it, once that line has an end or has not changed
+// for a second. A file that is no answer or question is left alone, and a problem once it has been so for five seconds.
+// An answer that is gone before it could be read is not told.
+//
+// The kernel tells of changes. Where it cannot (its limit of watches is reached, the folders are on a network file system)
+// that is a problem, and Watch looks every second. Folders that are removed or replaced are made again after a second, and
+// what they held is gone; while that fails it is a problem, and tried again every second.
+func (d *FileDrop) Watch(ctx context.Context, tell func(FileDropEvent)) error {
+	w := &dropWatch{drop: d, folders: watchedFolders(), tell: tell, touched: map[string]bool{}}
+	d.mu.Lock()
+	if d.watched != nil {
+		d.mu.Unlock()
+		return errWatched
+	}
+	d.watched = w
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		d.watched = nil
+		d.mu.Unlock()
+		w.unwatch()
+	}()
+
+	w.rewatch()
+	look := time.NewTimer(0)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		case e := <-w.changes():
+			if !w.read(e) {
+				continue
+			}
+		case err := <-w.failures():
+			w.miss(err)
+		}
+		w.readRest()
+		if !w.lost.IsZero() && time.Since(w.lost) >= folderSettles {
+			w.rewatch()
+		}
+		events, next := w.poll()
+		for _, e := range events {
+			if ctx.Err() != nil {
+				return nil
+			}
+			tell(e)
+		}
+		if look.Stop(); !next.IsZero() {
+			look.Reset(time.Until(next))
+		}
+	}
+}
+
+// look tells what has changed, and when to look again though nothing does; zero: never.
+func (w *dropWatch) poll() (events []FileDropEvent, next time.Time) {
+	w.drop.mu.Lock()
+	defer w.drop.mu.Unlock()
+	now := time.Now()
+	for _, name := range []string{pendingFolder, answersFolder} {
+		f := w.folders[name]
+		if f.removed {
+			events = append(events, f.loseAll()...)
+		}
+		path, err := w.drop.standing(name)
+		if err == nil {
+			var more []FileDropEvent
+			var again time.Time
+			more, again, err = f.look(path, w.changed, now)
+			events, next = append(events, more...), earlier(next, again)
+		}
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrUnsafeDir), errors.Is(err, unix.ENOTDIR):
+			events = append(events, f.loseAll()...)
+		default:
+			events = append(events, w.troubled(fmt.Errorf("the folder %s cannot be looked at: %w", name, err))...)
+		}
+		if w.lost.IsZero() {
+			w.lost = now
+		}
+	}
+	clear(w.touched)
+	w.missed = false
+	if !w.lost.IsZero() {
+		next = earlier(next, w.lost.Add(folderSettles))
+	}
+	if w.polling {
+		next = earlier(next, now.Add(pollInterval))
+	}
+	return events, next
+}
+
+// troubled tells of a problem of the folders, once while it lasts.
+func (w *dropWatch) troubled(err error) []FileDropEvent {
+	if err.Error() == w.trouble {
+		return nil
+	}
+	w.trouble = err.Error()
+	return []FileDropEvent{{Kind: FileDropProblem, Problem: w.trouble}}
+}

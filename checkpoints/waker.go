@@ -1,0 +1,96 @@
+package checkpoints
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Waker tells a supervisor that somebody has left something in the inbox of its run. It is a hint and carries nothing: a
+// ring may be lost, and anyone who can reach the socket may ring.
+type Waker struct {
+	path  string
+	conn  *net.UnixConn
+	woken chan struct{}
+	done  chan struct{} // closed when listen has returned
+}
+
+// Listen hangs up the wake-up socket of a run. Only the run's owner may: a socket that is there already is taken for a dead
+// supervisor's and replaced. Listen before the inbox is read for the first time, so that no note is missed. ErrUnsafeDir if
+// the folder is not ours alone.
+func (d Dirs) Listen(run string) (*Waker, error) {
+	if !PlainID(run) {
+		return nil, fmt.Errorf("listen for run %q: not an id", shorten(run))
+	}
+	path := d.WakerPath(run)
+	if len(path) > socketPathMax {
+		return nil, fmt.Errorf("listen at %s: longer than the %d bytes of a socket's path; set XDG_RUNTIME_DIR to a shorter one", path, socketPathMax)
+	}
+	if err := d.makeRuntime(); err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listen at %s: %w", path, err)
+	}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", path, err)
+	}
+	b := &Waker{path: path, conn: conn, woken: make(chan struct{}, 1), done: make(chan struct{})}
+	go b.listen()
+	return b, nil
+}
+
+// listen ends when Close closes the socket.
+func (b *Waker) listen() {
+	defer close(b.done)
+	ring := make([]byte, 1)
+	for {
+		if _, err := b.conn.Read(ring); errors.Is(err, net.ErrClosed) {
+			return
+		}
+		select {
+		case b.woken <- struct{}{}:
+		default: // a ring that has not been heard yet says it all
+		}
+	}
+}
+
+// Path is what Ring needs. The run's record keeps it.
+func (b *Waker) Path() string { return b.path }
+
+// C gives one value for any number of rings since the last one was received. It is never closed.
+func (b *Waker) C() <-chan struct{} { return b.woken }
+
+// Close takes the wake-up socket down and removes its socket.
+func (b *Waker) Close() error {
+	removed := os.Remove(b.path)
+	if errors.Is(removed, fs.ErrNotExist) {
+		removed = nil // a cleaner of temporary folders was here before us
+	}
+	closed := b.conn.Close()
+	<-b.done
+	return errors.Join(removed, closed)
+}
+
+// Ring rings the wake-up socket at path. It never blocks, and does not say whether anybody heard: with no supervisor there the note
+// waits in the inbox, and one that is behind with its wake-up socket has a ring pending already.
+func Ring(path string) {
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Write(func(fd uintptr) bool { // not conn.Write: that waits while the queue is full
+		_, _ = unix.Write(int(fd), []byte{1})
+		return true
+	})
+}

@@ -1,0 +1,165 @@
+package checkpoints
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shortDirs gives folders whose path leaves room for a socket's name, which t.TempDir does not on every machine.
+func shortDirs(t *testing.T) Dirs {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "bell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return Dirs{Runtime: filepath.Join(dir, "bells")}
+}
+
+func listen(t *testing.T, d Dirs) *Waker {
+	t.Helper()
+	b, err := d.Listen(testRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestEveryRingAfterTheLastOneHeardIsHeard(t *testing.T) {
+	b := listen(t, shortDirs(t))
+	for range 100 {
+		Ring(b.Path())
+		<-b.C()
+	}
+}
+
+func TestRingsThatNobodyHasHeardYetAreOne(t *testing.T) {
+	b := listen(t, shortDirs(t))
+	for range 1000 {
+		Ring(b.Path())
+	}
+	<-b.C()
+	if err := b.Close(); err != nil { // ends the listening, whatever was still on its way
+		t.Fatal(err)
+	}
+	if n := len(b.C()); n > 1 {
+		t.Errorf("%d more", n)
+	}
+	if _, err := os.Lstat(b.Path()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is there still: %v", err)
+	}
+}
+
+func TestRingNeverBlocksNorCaresWhoIsThere(t *testing.T) {
+	dir := shortDirs(t).Runtime
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Ring(filepath.Join(dir, "missing"))
+	Ring(file)
+	Ring("")
+	Ring(strings.Repeat("x", 4000))
+	deaf := filepath.Join(dir, "deaf")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: deaf, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 { // far more than its queue holds
+		Ring(deaf)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	Ring(deaf) // dead, the socket still there
+	if text, err := os.ReadFile(file); err != nil || len(text) != 0 {
+		t.Errorf("wrote %q into a file (%v)", text, err)
+	}
+}
+
+func TestTheBellOfADeadSupervisorIsReplaced(t *testing.T) {
+	d := shortDirs(t)
+	if err := os.Mkdir(d.Runtime, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dead, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: d.WakerPath(testRun), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := listen(t, d)
+	Ring(d.WakerPath(testRun))
+	<-b.C()
+}
+
+func TestABellWhoseSocketWasCleanedAwayCloses(t *testing.T) {
+	b := listen(t, shortDirs(t))
+	if err := os.Remove(b.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABellHangsOnlyInAFolderOfOurs(t *testing.T) {
+	d := shortDirs(t)
+	elsewhere := d.Runtime + "-elsewhere"
+	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, d.Runtime)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+		t.Errorf("in a symlink: %v", err)
+	}
+	if made, err := os.ReadDir(elsewhere); err != nil || len(made) != 0 {
+		t.Errorf("made %v (%v)", made, err)
+	}
+	if err := errors.Join(os.Remove(d.Runtime), os.WriteFile(d.Runtime, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+		t.Errorf("in a file: %v", err)
+	}
+	if os.Geteuid() != 0 { // to root, a folder of root's is its own
+		if _, err := (Dirs{Runtime: "/"}).Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+			t.Errorf("in another user's folder: %v", err)
+		}
+	} else if err := errors.Join(os.Remove(d.Runtime), os.Mkdir(d.Runtime, 0o700), os.Chown(d.Runtime, 65534, 65534)); err != nil {
+		t.Fatal(err)
+	} else if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+		t.Errorf("in another user's folder: %v", err)
+	}
+}
+
+func TestAFolderForBellsThatIsOpenToOthersIsClosed(t *testing.T) {
+	d := shortDirs(t)
+	if err := os.Mkdir(d.Runtime, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	listen(t, d)
+	if info, err := os.Stat(d.Runtime); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v (%v)", info.Mode(), err)
+	}
+}
+
+func TestABellNeedsAnIDAndAShortPath(t *testing.T) {
+	d := shortDirs(t)
+	if _, err := d.Listen("../x"); err == nil {
+		t.Error("listens outside its folder")
+	}
+	d.Runtime = filepath.Join(d.Runtime, strings.Repeat("x", 90))
+	if _, err := d.Listen(testRun); err == nil || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
+)
+
+// givenFlags are what a person grants a run after it was started, and bounds it by.
+type givenFlags struct {
+	budgetFlags
+	allow                            []string
+	permissions, delegate            string
+	maxParallel, maxDepth, maxAgents int
+}
+
+func addGivenFlags(cmd *cobra.Command, f *givenFlags) {
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.allow, "allow", nil, "let what the `RULE` is about run unasked from now on; project: what the folder's own files permit and run")
+	fl.StringVar(&f.permissions, "permissions", "", "`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
+	fl.StringVar(&f.delegate, "delegate", "", "`WHAT` becomes of work that an agent delegates: ask, auto or deny; by depth as in auto,ask")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "at most `N` agents are at work at a time (0: any number)")
+	fl.IntVar(&f.maxDepth, "max-depth", 0, "agents start others at most `N` levels below the first (0: any depth)")
+	fl.IntVar(&f.maxAgents, "max-agents", 0, "no agent is started by another once the run has `N` (0: any number)")
+	addBudgetFlags(cmd, &f.budgetFlags)
+}
+
+// given reads the flags; passed is what follows --.
+func (f givenFlags) given(cmd *cobra.Command, passed []string) (g supervisor.Given, err error) {
+	if slices.Contains(f.allow, allowTask) {
+		return g, usage("--allow task is for run, which reads the task file: give the rules themselves")
+	}
+	if g.Allow, g.AllowProject, err = allowed(f.allow); err != nil {
+		return g, err
+	}
+	if g.Permissions = supervisor.Permissions(f.permissions); g.Permissions != "" {
+		if err := supervisor.CheckPermissions(g.Permissions); err != nil {
+			return g, usage("--permissions %w", err)
+		}
+	}
+	if f.delegate != "" {
+		if g.Delegate, err = supervisor.ParseDelegates(f.delegate); err != nil {
+			return g, usage("--delegate %w", err)
+		}
+	}
+	for _, limit := range []struct {
+		flag string
+		n    int
+		of   **int
+	}{
+		{"max-parallel", f.maxParallel, &g.MaxParallel}, {"max-depth", f.maxDepth, &g.MaxDepth}, {"max-agents", f.maxAgents, &g.MaxAgents},
+	} {
+		switch {
+		case limit.n < 0:
+			return g, usage("--%s takes 0 or more, not %d", limit.flag, limit.n)
+		case cmd.Flags().Changed(limit.flag):
+			*limit.of = &limit.n
+		}
+	}
+	if flag := doctor.ReservedFlag(passed); flag != "" {
+		return g, usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+	}
+	g.Flags = passed
+	g.Budget, err = f.budget()
+	return g, err
+}
+
+// beforeDash parts the arguments of a command line at its --.
+func beforeDash(cmd *cobra.Command, args []string) (own, passed []string) {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		return args[:dash], args[dash:]
+	}
+	return args, nil
+}
+
+// exactlyBeforeDash is exactly for a command that passes on what follows --.
+func exactlyBeforeDash(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		own, _ := beforeDash(cmd, args)
+		return exactly(least, most, what)(cmd, own)
+	}
+}

@@ -1,0 +1,64 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/text"
+)
+
+// This file is how evidence is shown: what a person permits, of which nothing may be removed, folded or taken for something else.
+
+// evidence reports whether the question's texts are evidence, and not only what an agent says.
+func (q Question) evidence() bool {
+	return q.Kind == "permission" || q.Kind == "command" || q.Kind == "delegation"
+}
+
+// seen makes one of the question's texts safe to show: of evidence it shows what cannot be seen, of talk it removes that.
+func (q Question) seen(s string) string {
+	if !q.evidence() {
+		return Clean(s)
+	}
+	kept := truncate(s, MaxText)
+	return truncate(text.Shown(kept), MaxText) + text.More(s[len(kept):])
+}
+
+// rows lays one of the question's texts out in lines of at most width cells, each after indent.
+func (q Question) rows(s, indent string, width int) []string {
+	s = strings.Trim(q.seen(s), "\n")
+	if q.evidence() {
+		return strings.Split(wrapEvidence(s, indent, width), "\n")
+	}
+	return strings.Split(wrap(s, indent, width), "\n")
+}
+
+// wrapMark begins a row in which a line of evidence goes on. No line of it begins so: text.Visible leaves none, as its own lines
+// begin with a letter, and those of others behind a space or a sign.
+const wrapMark = "↳ "
+
+// wrapEvidence breaks each line where the row is full, so that no space is lost, and marks where one goes on: a long line cannot
+// pass for several, nor what it holds for a line of its own.
+func wrapEvidence(s, indent string, width int) string {
+	room := max(width-len(indent), 10)
+	var b strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		begin, mark := room, ""
+		for first := true; first || line != ""; first = false {
+			if !first {
+				b.WriteString("\n")
+				begin, mark = room-ansi.StringWidth(wrapMark), wrapMark
+			}
+			row := ansi.Truncate(line, begin, "")
+			if row == "" { // a character wider than the row
+				row = line
+			}
+			b.WriteString(indent + mark + row)
+			line = line[len(row):]
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,162 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+)
+
+// A rawTerminal is the person's terminal while a form has it: keys are read one by one. Ctrl-C stays the kernel's. So does what Ctrl-Z
+// and Ctrl-\ do, to all of the pipeline that the program may stand in, but the terminal is as it was before they do it.
+// It asks the terminal nothing: a reply could end up in the person's shell, or be taken for an answer.
+//
+// It is not a tea.Program: that draws sixty times a second, which wakes a program that may wait for days; it asks the terminal
+// what it can do; and it sets modes in the background too, where that stops the whole run.
+type rawTerminal struct {
+	lines   *lines
+	out     *Printer
+	mode    keyMode
+	keys    keyboard
+	heard   time.Time // when something last arrived
+	restore func()    // nil while the seat is not taken
+
+	stopped atomic.Bool // others have had the terminal since the form was drawn
+}
+
+func newRawTerminal(l *lines, out *Printer) *rawTerminal {
+	return &rawTerminal{lines: l, out: out, mode: keyMode{fd: l.fd, stops: true}}
+}
+
+// take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the form was
+// to be seen is no answer to it.
+func (s *rawTerminal) take() error {
+	if err := s.mode.enter(); err != nil {
+		return err
+	}
+	if s.restore == nil {
+		s.restore = onSignal(func(sig os.Signal) { // after a SIGWINCH the next turn draws what fits
+			if sig == syscall.SIGCONT {
+				s.stopped.Store(true)
+			}
+			s.lines.wake()
+		}, syscall.SIGWINCH, syscall.SIGCONT)
+		s.discard()
+	}
+	return nil
+}
+
+// leave gives the terminal back as it was.
+func (s *rawTerminal) leave() {
+	if s.restore == nil {
+		return
+	}
+	s.restore()
+	s.restore = nil
+	s.mode.leave(s.lines.foreground)
+	s.mode.before = nil
+}
+
+// discard forgets what was typed.
+func (s *rawTerminal) discard() {
+	s.lines.discard()
+	s.keys.reset()
+}
+
+// limit is how long to wait at the most.
+func (s *rawTerminal) limit() time.Duration {
+	if s.keys.half() {
+		return escapeTime
+	}
+	return minute
+}
+
+// minute is how often a form is drawn anew though nothing happens: it says how long ago it was asked.
+const minute = time.Minute
+
+// read gives the keys that have arrived, if any; ended tells that the terminal is gone.
+func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
+	if !ready {
+		if s.keys.half() && time.Since(s.heard) >= escapeTime {
+			got = s.keys.settle()
+		}
+		return got, false, nil
+	}
+	var in []byte
+	buf := make([]byte, 4096)
+	for len(in) < MaxText {
+		n, err := unix.Read(s.lines.fd, buf)
+		switch {
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+			n = 0
+		case errors.Is(err, unix.EIO):
+			return nil, true, nil
+		case err != nil:
+			return nil, false, fmt.Errorf("reading the terminal: %w", err)
+		case n == 0 && len(in) == 0 && s.lines.waiting():
+			return nil, true, nil
+		}
+		in = append(in, buf[:n]...)
+		// A paste without marks comes in pieces; keys that are pressed come one by one.
+		if n == 0 || n == 1 && len(in) == 1 {
+			break
+		}
+		if more, err := readable([]int{s.lines.fd}, pasteQuiet); err != nil || !more[0] {
+			break
+		}
+	}
+	s.heard = time.Now()
+	return s.keys.take(in), false, nil
+}
+
+// obey stops or quits the program where a key asks for that, and tells so. What was typed with it is forgotten, as the kernel
+// would.
+func (s *rawTerminal) onKey(got []tea.Msg) bool {
+	for _, msg := range got {
+		key, ok := msg.(tea.KeyPressMsg)
+		switch {
+		case !ok:
+		case key.String() == "ctrl+z":
+			s.suspend(unix.SIGTSTP)
+			return true
+		case key.String() == `ctrl+\`:
+			s.suspend(unix.SIGQUIT)
+			return true
+		}
+	}
+	return false
+}
+
+// stopTime is how long a stop by a signal may take to happen. In a process group that nobody could wake again none happens.
+const stopTime = 100 * time.Millisecond
+
+// yield leaves the terminal as it was and sends a signal to whom the kernel would: all of this process group. That stops the
+// program as nothing here ever asks for SIGTSTP: the runtime would take it from then on, for ever, to no effect.
+func (s *rawTerminal) suspend(sig unix.Signal) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a terminal that stands still does not hold a Ctrl-Z up
+	defer cancel()
+	s.out.draw([]string{}, false)
+	s.out.finishLine(ctx)
+	s.leave()
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	if err := unix.Kill(0, sig); err != nil {
+		return
+	}
+	s.stopped.Store(true)
+	for range 2 { // going on, the time may be over before the signal is heard of; then it comes at once
+		select {
+		case <-continued:
+			return
+		case <-time.After(stopTime):
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package sample chooses which cases of a long matrix a short test run (go test -short) plays. The seed chooses, so that a
+// failure can be played again, and other seeds play other cases. Without -short every case is played.
+package sample
+
+import (
+	"cmp"
+	"hash/fnv"
+	"os"
+	"testing"
+)
+
+// Has reports whether the case of this name is played: every one, or in a short run about one of n.
+func Has(name string, n uint32) bool {
+	return !testing.Short() || draw(name, n) == 0
+}
+
+// Pick returns the cases of this name that are played: all of them, or in a short run one.
+func Pick[T any](name string, all []T) []T {
+	if !testing.Short() || len(all) == 0 {
+		return all
+	}
+	at := draw(name, uint32(len(all)))
+	return all[at : at+1]
+}
+
+// draw returns a number below n, which the seed CLAUDE_SUPERVISE_TEST_SEED and the name decide.
+func draw(name string, n uint32) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_SEED"), "1") + " " + name)) // never fails
+	return h.Sum32() % n
+}

@@ -1,0 +1,261 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// AskPermission is the kind of a question whether an agent may do what it wants to.
+const AskPermission = checkpoints.AskPermission
+
+// A Client leaves answers and stops for runs, whoever supervises them: in the inbox, and then by the wake-up socket. What it has
+// left is kept, even where nobody supervises the run.
+type Client struct {
+	Dirs  checkpoints.Dirs
+	Store *checkpoints.Store
+	At    func(point string) // for tests: called at each of Points that a client passes; nil otherwise
+}
+
+// OpenClient opens the state of this user, and makes it if there is none.
+func OpenClient() (Client, error) {
+	dirs, err := checkpoints.DefaultDirs()
+	if err != nil {
+		return Client{}, err
+	}
+	store, err := checkpoints.Open(dirs)
+	if err != nil {
+		return Client{}, err
+	}
+	return Client{Dirs: dirs, Store: store}, nil
+}
+
+// OpenCallersClient is OpenClient for a process inside an agent: the state is that of the agent's run, as the marker says it, whatever the
+// environment calls this user's.
+func OpenCallersClient(env []string) (Client, error) {
+	for _, env := range [][]string{{}, env} { // the processes above it go before its own environment
+		state := procs.StateOf(env)
+		if !filepath.IsAbs(state) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(state, filepath.Base(checkpoints.Dirs{}.Database()))); err != nil {
+			return Client{}, fmt.Errorf("the run of the agent that this is started in is kept in %s, which cannot be used here (%w); "+
+				"nothing was started: run it on a terminal of your own", state, err)
+		}
+		dirs, err := checkpoints.DefaultDirs()
+		if err != nil {
+			dirs = checkpoints.Dirs{Runtime: os.TempDir()}
+		}
+		dirs.State = state
+		store, err := checkpoints.Open(dirs)
+		return Client{Dirs: dirs, Store: store}, err
+	}
+	return OpenClient()
+}
+
+// Close lets the database go.
+func (c Client) Close() error { return c.Store.Close() }
+
+// An Answer is what a person gives to a question.
+type Answer struct {
+	Text    string // the answer as it is kept, or why it is declined
+	Skip    bool   // the agent goes on without one
+	Decline bool   // the person will not answer
+	Change  bool   // it takes the place of the answer given before
+	AllLike bool   // it is that of every question of the run that is alike, those that are asked later, too
+	By      string // who, for people
+}
+
+// Answer gives a question its answer. The first stands: the error is then a *checkpoints.TakenError that says whose. One that
+// changes an answer does so until the delivery of that begins.
+func (c Client) Answer(ctx context.Context, question string, a Answer) error {
+	leave, kind := c.Store.Answer, supervisor.EntryAnswer
+	if a.Change {
+		leave, kind = c.Store.ChangeAnswer, supervisor.EntryChange
+	}
+	if err := c.checkDecision(ctx, question, a); err != nil {
+		return err
+	}
+	supervisor.At(c.At, supervisor.BeforeNote+kind)
+	n, err := leave(ctx, supervisor.InboxEntry{Question: question, Value: a.Text, Skip: a.Skip, Decline: a.Decline,
+		AllLike: a.AllLike, By: a.By, At: time.Now().UTC()})
+	var taken *checkpoints.TakenError
+	if errors.As(err, &taken) {
+		c.ringFor(ctx, question) // whoever was first may have died before ringing
+	}
+	if err != nil {
+		return err
+	}
+	supervisor.At(c.At, supervisor.AfterNote+kind)
+	return c.Ring(ctx, n.Run)
+}
+
+// Stop asks for the end of an agent, or of the whole run where agent is empty; with only, not of what it started. It
+// does not wait for it. ErrEnded if the run was faster.
+func (c Client) Stop(ctx context.Context, run, agent string, only bool, by string) error {
+	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryStop)
+	_, err := c.Store.Leave(ctx,
+		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryStop, Agent: agent, Only: only, By: by,
+			At: time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryStop)
+	return c.Ring(ctx, run)
+}
+
+// ringFor rings for a question; that it cannot is no harm, for the inbox is looked at all the same.
+func (c Client) ringFor(ctx context.Context, id string) {
+	if q, err := view.Question(ctx, c.Store, id); err == nil {
+		_ = c.Ring(ctx, q.Run)
+	}
+}
+
+// Ring wakes the supervisor of a run up: something was left for it.
+func (c Client) Ring(ctx context.Context, run string) error {
+	r, err := c.Store.Run(ctx, run)
+	if err != nil {
+		return fmt.Errorf("what was left for run %s is kept, but its wake-up socket is not known: %w", run, err)
+	}
+	checkpoints.Ring(r.Waker)
+	return nil
+}
+
+// Supervised reports whether some process supervises the run now.
+func (c Client) Supervised(run string) bool { return c.Dirs.Owned(run) }
+
+// Run gives a run's record.
+func (c Client) Run(ctx context.Context, id string) (supervisor.Run, error) {
+	return c.Store.Run(ctx, id)
+}
+
+// Find gives the question that an id or its start names, as a person should see it: an answer that nobody has taken yet
+// is shown.
+func (c Client) Find(ctx context.Context, id string) (*supervisor.Question, error) {
+	kind, full, err := c.Store.Resolve(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if kind != checkpoints.KindQuestion {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	return view.Question(ctx, c.Store, full)
+}
+
+// Questions gives the open questions of all runs, oldest first.
+func (c Client) Questions(ctx context.Context) ([]*supervisor.Question, error) {
+	return view.OpenQuestions(ctx, c.Store)
+}
+
+// Target gives the run that an id names, and the agent if it names one; ended tells that there is nothing left to stop.
+func (c Client) Target(ctx context.Context, id string) (run, agent string, ended bool, err error) {
+	if run, agent, err = view.RunNamed(ctx, c.Store, id); err != nil {
+		return "", "", false, err
+	}
+	r, err := c.Store.Run(ctx, run)
+	if err != nil {
+		return "", "", false, err
+	}
+	return run, agent, r.EndedAt != nil, nil
+}
+
+// A ResumePlan is what resume needs to know of a run beforehand.
+type ResumePlan struct {
+	Run, Cwd   string
+	OnQuestion supervisor.OnQuestion
+	Answered   bool // there are answers that nobody has delivered
+	NoNotify   bool // nobody is called who does not look
+	Revive     bool // it had ended when resume was typed: to go on all the same is what was asked for
+}
+
+// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that would
+// be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was given; "" leaves
+// it to each run.
+func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) ([]ResumePlan, error) {
+	runs, err := c.Store.Runs(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var all []ResumePlan
+	for _, r := range runs {
+		if r.Packed != "" || c.Supervised(r.ID) {
+			continue
+		}
+		plan, err := c.Resumable(ctx, r.ID, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if policy != "" {
+			plan.OnQuestion = policy
+		}
+		if r.Status == checkpoints.Parked && plan.OnQuestion == supervisor.Park && !plan.Answered {
+			continue
+		}
+		all = append(all, plan)
+	}
+	return all, nil
+}
+
+// Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise.
+// typed is when resume was: what ends later, under another supervisor, is not revived unasked.
+func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (ResumePlan, error) {
+	s, err := c.takeable(ctx, id)
+	if err != nil {
+		return ResumePlan{}, err
+	}
+	root := s.Agents[s.Run.Root]
+	if s.Run.EndedAt != nil &&
+		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
+		return ResumePlan{}, fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
+			s.Run.ID, root.Status, root.Reason)
+	}
+	plan, err := c.resumePlan(ctx, s)
+	plan.Revive = root.EndedAt != nil && root.EndedAt.Before(typed)
+	return plan, err
+}
+
+// takeable gives the run that an id names, if a supervisor can take it over.
+func (c Client) takeable(ctx context.Context, id string) (supervisor.State, error) {
+	run, _, _, err := c.Target(ctx, id)
+	if err != nil {
+		return supervisor.State{}, err
+	}
+	l, err := c.Store.Load(ctx, run)
+	if err != nil {
+		return supervisor.State{}, err
+	}
+	s, err := supervisor.Loaded(l)
+	switch {
+	case err != nil:
+		return supervisor.State{}, err
+	case s.Run.Packed != "":
+		return supervisor.State{}, &checkpoints.PackedError{Run: run, File: s.Run.Packed}
+	case c.Supervised(run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
+		return supervisor.State{},
+			fmt.Errorf("%s cannot be resumed: %w (pid %d); it goes on by itself once its questions are answered",
+				run, supervisor.ErrOwned, s.Run.PID)
+	}
+	return s, nil
+}
+
+func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan, error) {
+	qs, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Run: s.Run.ID, Undelivered: true})
+	if err != nil {
+		return ResumePlan{}, err
+	}
+	return ResumePlan{
+		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
+		Answered: slices.ContainsFunc(qs, func(q supervisor.Question) bool {
+			return q.State == checkpoints.QuestionAnswered || view.DroppedFor(&q)
+		}),
+	}, nil
+}

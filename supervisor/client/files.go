@@ -1,0 +1,70 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// FileQuestions is that of [Reader].
+func (c Client) FileQuestions(ctx context.Context) (open []*supervisor.Question, problems []string, err error) {
+	return view.FileQuestions(ctx, c.Store)
+}
+
+// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file for
+// its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the folders cannot be
+// used: that keeps nobody from answering the questions of runs.
+func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Question, error) {
+	known, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, err
+	}
+	if q, ok := view.RunsOwn(known, id); ok {
+		return q, nil
+	}
+	drop, err := view.OpenedFileDrop()
+	if drop == nil || err != nil {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	f, err := drop.Question(id)
+	switch {
+	case errors.Is(err, checkpoints.ErrBadID), errors.Is(err, fs.ErrNotExist), err == nil && f.Ours():
+		return nil, &checkpoints.UnknownError{ID: id}
+	case err != nil:
+		return nil, err
+	}
+	return view.Unowned(*f), nil
+}
+
+// AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script has not
+// taken yet is replaced.
+func (c Client) AnswerFile(id, answer string, change bool) error {
+	folder, err := view.ClaudeFolder(os.Getenv)
+	if err != nil {
+		return err
+	}
+	drop, err := checkpoints.OpenFileDrop(folder)
+	if err != nil {
+		return err
+	}
+	if change {
+		back, err := drop.Unanswer(id)
+		if err != nil {
+			return err
+		}
+		if !back {
+			return fmt.Errorf("question %s: there is no answer that could be changed; none was given, or its script has taken it", id)
+		}
+	}
+	err = drop.Answer(id, answer)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("question %s was already answered, and its script has yet to take that (`claude-supervise answer %s --change VALUE` replaces it)", id, id)
+	}
+	return err
+}

@@ -1,0 +1,34 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// Say leaves a message for an agent, or for the root of the run that id names. It is kept until the agent has read it; it does
+// not wait for that. The error is ErrEnded if the run or that agent has ended, and NoSuchID reports whether id names none.
+func (c Client) Say(ctx context.Context, id, text, by string) error {
+	run, agent, err := view.RunNamed(ctx, c.Store, id)
+	if err != nil {
+		return err
+	}
+	if agent == "" {
+		r, err := c.Store.Run(ctx, run)
+		if err != nil {
+			return err
+		}
+		agent = r.Root
+	}
+	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryMessage)
+	_, err = c.Store.Leave(ctx,
+		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryMessage, Agent: agent, Value: text, By: by,
+			At: time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryMessage)
+	return c.Ring(ctx, run)
+}

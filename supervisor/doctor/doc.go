@@ -1,0 +1,2 @@
+// Package doctor checks the set-up that runs need, and lints what agents print. It changes nothing.
+package doctor

@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// ErrNoAgent means that there is no claude to start, or that what was named is none.
+var ErrNoAgent = errors.New("the agent cannot be started")
+
+// FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one on
+// PATH. The error is ErrNoAgent.
+func FindClaude(given string, env []string) (string, error) {
+	path, err := procs.Find(given, env)
+	if err != nil {
+		return "", noAgent{err}
+	}
+	return path, nil
+}
+
+// noAgent is an error of which ErrNoAgent says only what the error itself tells better.
+type noAgent struct{ error }
+
+func (e noAgent) Is(target error) bool { return target == ErrNoAgent }
+
+func (e noAgent) Unwrap() error { return e.error }
+
+// ReservedFlag gives the first of the flags for claude that a supervisor sets itself, "" if there is none.
+func ReservedFlag(flags []string) string { return procs.Reserved(flags) }
+
+// InsideAgent reports whether this process belongs to a supervised agent, and which.
+func InsideAgent(env []string) (agent string, inside bool) {
+	m, inside := procs.Inside(env)
+	if !inside && procs.Unmarked(env) {
+		return "(not named: its environment was taken away)", true
+	}
+	return m.Agent, inside
+}
+
+// A Finding is what doctor has to say about one thing.
+type Finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"` // what was found; if not OK also what to do
+
+	Channels []Channel `json:"channels,omitempty"` // of the release that was found
+}
+
+// A Channel is one way in which an agent and its supervisor reach each other.
+type Channel struct {
+	Name string `json:"name"`
+	Has  bool   `json:"has"`  // the release has it; a run does without those that it lacks
+	How  string `json:"text"` // what that means
+}
+
+// doctorPatience is how long doctor waits for a claude to say its version.
+const doctorPatience = 30 * time.Second
+
+// Doctor looks at what runs need. It changes nothing but to make the state folder, as the first run would.
+func Doctor(ctx context.Context, claude string, env []string) []Finding {
+	var found []Finding
+	note := func(name string, err error, text string) {
+		f := Finding{Name: name, OK: err == nil, Text: text}
+		if err != nil {
+			f.Text = err.Error()
+		}
+		found = append(found, f)
+	}
+
+	path, err := FindClaude(claude, env)
+	version, text := "", ""
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+		defer cancel()
+		version, err = procs.Version(ctx, path)
+		text = fmt.Sprintf("%s (%s)", version, path)
+	}
+	note("claude", err, text)
+
+	dirs, err := checkpoints.DefaultDirs()
+	if err == nil {
+		text, err = tryState(ctx, dirs)
+	}
+	note("state", err, text)
+	if err == nil {
+		note("bell", tryWaker(dirs), dirs.Runtime)
+	}
+
+	switch runtime.GOOS {
+	case "linux":
+		note("processes", procs.BecomeSubreaper(), "orphans are adopted and reaped; nothing is left behind")
+	default:
+		note("processes", nil, "on "+runtime.GOOS+" orphans are found by their mark only: a process that hides it may be left behind")
+	}
+	home, err := os.UserHomeDir()
+	note("home", err, home)
+	if cwd, err := os.Getwd(); err == nil {
+		if claude, err := view.ClaudeFolder(os.Getenv); err == nil {
+			found = append(found, trustIn(cwd, claude))
+		}
+	}
+	if version != "" {
+		found = append(found, release(procs.ReleaseOf(version)))
+	}
+	return found
+}
+
+// release is what is to be said of a release: what it can, and how that is known.
+func release(r procs.Release) Finding {
+	f := Finding{Name: "release", OK: true, Text: "tried out; runs do without the channels that it lacks (-)"}
+	switch {
+	case r.NewerThanMeasured():
+		f.Text = "newer than all that were tried out: taken to be as the newest of them"
+	case !r.Measured:
+		f.Text = "not tried out: taken to be as the last one before it that was"
+	}
+	for _, c := range r.Channels() {
+		f.Channels = append(f.Channels, Channel(c))
+	}
+	return f
+}
+
+func tryState(ctx context.Context, dirs checkpoints.Dirs) (string, error) {
+	store, err := checkpoints.Open(dirs)
+	if err != nil {
+		return "", err
+	}
+	runs, err := store.Runs(ctx, false)
+	if err = errors.Join(err, store.Close()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s (%s)", dirs.Database(), text.Plural(len(runs), "run that goes on", "runs that go on")), nil
+}
+
+func tryWaker(dirs checkpoints.Dirs) error {
+	waker, err := dirs.Listen(fmt.Sprintf("r-doctor%d", os.Getpid()))
+	if err != nil {
+		return err
+	}
+	return waker.Close()
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+)
+
+// messagesAhead is how many messages of children may wait to be heard: what came while one transaction was made durable is
+// saved by the next, together.
+const messagesAhead = 16
+
+// A batch is what happened in one go. The state runs ahead of what is saved until it is closed; nothing is shown or done
+// before.
+type batch struct {
+	saved    supervisor.State
+	happened []happening
+}
+
+// A happening is an event, or what is told in between and saved by nobody.
+type happening struct {
+	event  *supervisor.Event
+	notice supervisor.Notification
+}
+
+// hearAll hears a message and those that wait behind it. The end of a process is the last of a batch.
+func (e *engine) readAll(ctx context.Context, h childMessage) error {
+	e.batch = &batch{saved: e.state}
+	for {
+		if _, exit := h.message.(procs.Exit); exit {
+			if err := e.close(ctx); err != nil {
+				return err
+			}
+			return e.read(ctx, h)
+		}
+		if err := e.read(ctx, h); err != nil {
+			return err
+		}
+		select {
+		case h = <-e.messages:
+			continue
+		default:
+		}
+		return e.close(ctx)
+	}
+}
+
+// close saves what happened in a batch.
+func (e *engine) close(ctx context.Context) error {
+	b := e.batch
+	e.batch, e.state = nil, b.saved
+	if len(b.happened) == 0 {
+		return nil
+	}
+	return e.applyAll(ctx, b.happened)
+}
+
+// say tells something that is not a change of the state, in its place among what happens.
+func (e *engine) say(n supervisor.Notification) {
+	if e.batch == nil {
+		e.Tell(n)
+		return
+	}
+	e.batch.happened = append(e.batch.happened, happening{notice: n})
+}

@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+)
+
+// A child is the process of a launch, as the engine's goroutine knows it. What it holds is lost with the supervisor
+// and needed by no other: what must last is in the records.
+type child struct {
+	supervisor.Listener
+	process  Process
+	liveness liveness
+	known    chan struct{} // closed when the engine knows the child: its messages wait for that
+	gone     chan struct{} // closed with the listener's exit
+}
+
+// hear takes one message of a child.
+func (e *engine) read(ctx context.Context, h childMessage) error {
+	if err := e.readOne(ctx, h); err != nil {
+		return err
+	}
+	return e.busyElsewhere(ctx, h.child)
+}
+
+func (e *engine) readOne(ctx context.Context, h childMessage) error {
+	c := h.child
+	if err := e.recordActivity(ctx, c, h.message); err != nil {
+		return err
+	}
+	found := c.Signals.Read(h.message)
+	c.Talk.Read(h.message)
+	if len(e.unowned) > 0 {
+		if err := e.names(ctx, c, supervisor.Said(h.message)); err != nil {
+			return err
+		}
+	}
+	switch m := h.message.(type) {
+	case procs.Init:
+		if l := e.state.Live(c.Agent); l != nil && (!l.Turn || !l.Begun || l.TurnDue) {
+			return e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version})
+		}
+	case procs.Text:
+		e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: m.Text,
+			Prose: supervisor.Prose(m.Text, found), Subagent: c.Talk.Tasks[m.Parent]})
+		return e.signals(ctx, c, found)
+	case procs.Raw:
+		if text := strings.TrimRight(m.Text, "\r\n"); strings.TrimSpace(text) != "" {
+			e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: text,
+				Prose: supervisor.Prose(text, found)})
+		}
+		return e.signals(ctx, c, found)
+	case procs.ToolUse:
+		c.ToolUses++
+		if !strings.HasPrefix(m.Name, procs.ToolPrefix) { // what comes of a call of ours is told in its own way
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Doing(m),
+				Subagent: c.Talk.Tasks[m.Parent]})
+		}
+		if clash := e.edits.edited(e.state, &c.Listener, m, e.Files.Locate); clash != "" {
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: clash})
+		}
+		return e.signals(ctx, c, found)
+	case procs.ToolResult:
+		if err := e.signals(ctx, c, found); err != nil {
+			return err
+		}
+		return e.toolResult(ctx, c, m)
+	case procs.Result:
+		if m.AsksNobody() {
+			return nil // the turn of which it is the notice goes on, or is about to begin
+		}
+		c.Result = m
+		if err := e.signals(ctx, c, found); err != nil {
+			return err
+		}
+		uses := c.ToolUses
+		c.ToolUses = 0
+		return e.apply(ctx, supervisor.TurnEnded{ToolUses: uses,
+			Agent: c.Agent, Launch: c.Launch, Failure: procs.Classify(m, nil), CostUSD: m.CostUSD,
+			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, Turns: m.NumTurns, Resets: resets(procs.Classify(m, nil), e.Now()),
+		})
+	case procs.Usage:
+		if e.state.Bounded() {
+			return e.apply(ctx, supervisor.ReadUsage(&c.Listener, m))
+		}
+	case procs.Receipt:
+		if state, ok := supervisor.Receipts[m.State]; ok {
+			return e.apply(ctx, supervisor.Received{UUID: m.UUID, State: state})
+		}
+	case procs.Ask:
+		cwd := e.state.Folder(c.Agent)
+		asked, err := read(&e.disk, func() (supervisor.Asked, error) {
+			return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) supervisor.CallView {
+				return e.Files.Look(tool, input, cwd)
+			})
+		})
+		asked.Agent, asked.Launch, asked.Naming = c.Agent, c.Launch, e.naming(asked.Kind, asked.Questions, asked.Rule)
+		asked.Call = checkpoints.ToolCall{
+			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
+			From: supervisor.SubagentOf(m.From),
+		}
+		if err != nil {
+			asked.Refused, asked.Call.Input = err.Error(), json.RawMessage("{}") // its own may be of any size, and is of no use
+		}
+		return e.apply(ctx, asked)
+	case procs.Call:
+		return e.call(ctx, c, m)
+	case procs.AskCancelled:
+		return e.apply(ctx, supervisor.AskCancelled{Agent: c.Agent, Launch: c.Launch, Request: m.Request})
+	case procs.StopHook:
+		return e.apply(ctx, supervisor.ReadStopHook(&c.Listener, m))
+	case procs.Background:
+		if l, now := e.state.Live(c.Agent), supervisor.Tasks(m.Tasks); l != nil && !slices.Equal(l.Background, now) {
+			return e.apply(ctx, supervisor.BackgroundChanged{Agent: c.Agent, Launch: c.Launch, Tasks: now})
+		}
+	case procs.Retry:
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: supervisor.Retrying(m)})
+		if supervisor.WantsRoom(m.Status) && e.backpressure.Refused(c.Agent, e.Now()) {
+			return e.apply(ctx, supervisor.Throttled{By: "the API refuses requests of several agents"})
+		}
+	case procs.Activity:
+		if m.Text != "" {
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: m.Text})
+		}
+	case procs.Garbled:
+		e.log.Warn().Str("agent", c.Agent).Str("line", m.Line).Msg("not a line of the stream protocol")
+	case procs.Exit:
+		c.Exit = &m
+		close(c.gone)
+		if err := c.process.Close(); err != nil {
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true,
+				Text: "the agent's log is not complete: " + err.Error()})
+		}
+		if l := e.state.Live(c.Agent); l != nil && l.N == c.Launch && l.End == "" {
+			e.start(ctx, supervisor.Effect{Do: supervisor.DoSweep, Key: string(supervisor.DoSweep) + " " + c.Agent,
+				Agent: c.Agent, Launch: c.Launch})
+		}
+	}
+	return nil
+}
+
+// signals takes what the scanner found.
+func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) error {
+	for _, s := range found {
+		for _, p := range s.Problems {
+			e.log.Info().Str("agent", c.Agent).Str("code", p.Code).Int("line", p.Line).Msg(p.Message)
+		}
+		switch {
+		case s.Foreign:
+			what := "a signal with another agent's id (" + s.AgentID + ")"
+			if s.AgentID == c.Agent || s.AgentID == "" {
+				what = "a signal whose fields are placeholders"
+			}
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what + " is not acted on"})
+		default:
+			if s.Kind == signals.Progress || s.Kind == signals.Message {
+				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s)})
+			}
+			if err := e.apply(ctx,
+				supervisor.Heard{Agent: c.Agent, Launch: c.Launch, Named: e.named(c.Agent, s)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// call takes a call of a tool of ours.
+func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
+	sig, _ := signals.Served(m.Name, m.Input) // check_work is no signal
+	if sig.Kind == signals.Progress || sig.Kind == signals.Message {
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(sig)})
+	}
+	named := supervisor.Named{Signal: sig}
+	if kind, qs := supervisor.ParseQuestions(sig); len(qs) > 0 {
+		named.Naming = e.naming(kind, qs, "")
+	}
+	return e.apply(ctx, supervisor.Called{
+		Agent: c.Agent, Launch: c.Launch, Named: named,
+		Call: checkpoints.ToolCall{
+			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input, Served: true,
+			From: supervisor.SubagentOf(m.From),
+		},
+	})
+}
+
+// besides notices, while a question waits in a call, when something else of the agent begins or ends: the process is held for
+// the person from the moment on in which all of it waits.
+func (e *engine) busyElsewhere(ctx context.Context, c *child) error {
+	if b, changed := supervisor.CheckBusyElsewhere(e.state, &c.Listener); changed {
+		return e.apply(ctx, b)
+	}
+	return nil
+}
+
+// toolResult takes the result of a call: that of an answered one is the receipt of its answer. What the CLI writes itself
+// in the place of a result is none.
+func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) error {
+	if m.BrokenOff {
+		return nil
+	}
+	for _, d := range e.state.FindDeliveries(c.Agent, func(d *supervisor.Delivery) bool {
+		return d.Tool != nil && d.Tool.ToolUse == m.ToolUse && d.Launch == c.Launch
+	}) {
+		if err := e.apply(ctx, supervisor.Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *engine) tell(c *child, n supervisor.Notification) {
+	n.Time, n.Run, n.Agent, n.Launch = e.Now(), e.run, c.Agent, c.Launch
+	n.State, n.Who = e.state.Agents[c.Agent], e.state.Who(c.Agent)
+	e.say(n)
+}
+
+// naming gives questions their ids, and the answers that were given in advance: for each the preset whose key names
+// it most exactly, among those that it can take. rule is the one that they offer.
+func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question, rule string) supervisor.Naming {
+	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]supervisor.Preset, len(qs))}
+	if kind == checkpoints.AskDelegation {
+		n.Child = e.IDs.Agent()
+	}
+	for i, q := range qs {
+		n.IDs[i] = e.IDs.Question()
+		best := 0
+		for _, p := range e.state.Config.Answers {
+			fit := p.Names(q)
+			if fit <= best {
+				continue
+			}
+			value, why := e.preset(p, kind, q, rule)
+			if why != "" {
+				e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+					Trouble: true, Text: p.Origin() + " does not answer it: " + why})
+				continue
+			}
+			p.Value = value
+			best, n.Presets[i] = fit, p
+		}
+	}
+	return n
+}
+
+// preset gives a preset as the answer to a question, or says why it is none.
+func (e *engine) preset(p supervisor.Preset, kind checkpoints.QuestionKind, asked signals.Question,
+	rule string) (value, why string) {
+	q := supervisor.NewQuestion(kind, asked)
+	q.Rule = rule
+	if kind == checkpoints.AskBudget {
+		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
+	}
+	value, err := e.Choose(q, p.Value)
+	if q.Answer = value; err != nil {
+		q.Answer = p.Value
+	}
+	switch why = p.Grants(q, e.state.Config); {
+	case why != "":
+		return "", why
+	case err != nil:
+		return "", err.Error()
+	}
+	return value, ""
+}

@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+)
+
+// executors says how each effect is done. What an effect needs of the state is read here, in the engine's goroutine; the
+// function that is given back runs outside it, may block, and gives the event that tells what came of it.
+var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(context.Context) result{
+	supervisor.DoLaunch:    (*engine).launch,
+	supervisor.DoEnd:       (*engine).end,
+	supervisor.DoSweep:     (*engine).sweep,
+	supervisor.DoRecover:   (*engine).recover,
+	supervisor.DoDeliver:   (*engine).deliver,
+	supervisor.DoConfirm:   by(func(e *engine) executor[supervisor.Confirmed] { return e.Confirm }),
+	supervisor.DoGate:      (*engine).gate,
+	supervisor.DoReply:     (*engine).reply,
+	supervisor.DoSurvey:    (*engine).survey,
+	supervisor.DoCheck:     by(func(e *engine) executor[supervisor.Checked] { return e.Check }),
+	supervisor.DoPlace:     by(func(e *engine) executor[supervisor.Placed] { return e.Place }),
+	supervisor.DoTidy:      by(func(e *engine) executor[supervisor.Tidied] { return e.Tidy }),
+	supervisor.DoMerge:     (*engine).merge,
+	supervisor.DoPrepare:   (*engine).prepare,
+	supervisor.DoRun:       by(func(e *engine) executor[supervisor.RanCommand] { return e.Run }),
+	supervisor.DoDrop:      (*engine).drop,
+	supervisor.DoReclaim:   (*engine).reclaim,
+	supervisor.DoNotify:    (*engine).notify,
+	supervisor.DoHold:      (*engine).hold,
+	supervisor.DoWatch:     (*engine).watch,
+	supervisor.DoRetry:     (*engine).rest,
+	supervisor.DoOverdue:   (*engine).waitOverdue,
+	supervisor.DoClock:     (*engine).clock,
+	supervisor.DoEase:      (*engine).ease,
+	supervisor.DoAskBudget: (*engine).askBudget,
+	supervisor.DoAnnounce:  (*engine).announce,
+}
+
+// launch starts the process of a launch. The engine learns of the child before its first message.
+func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
+	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
+	c := &child{
+		Listener: supervisor.Listener{Agent: a.ID, Launch: l.N,
+			Signals: supervisor.NewSignalReader(a.ID, s.Config.AcceptIDs, e.escalated)}, liveness: liveness{begun: time.Now()},
+		known: make(chan struct{}), gone: make(chan struct{}),
+	}
+	return func(context.Context) result {
+		process, lost, err := e.Processes.Start(s, a.ID, func(m procs.Message) {
+			select {
+			case <-c.known:
+			case <-e.done:
+				return
+			}
+			select {
+			case e.messages <- childMessage{child: c, message: m}:
+			case <-e.done:
+			}
+		})
+		if err != nil {
+			return result{body: notStarted(f, err)}
+		}
+		c.process = process
+		return result{
+			finish: func() supervisor.Body {
+				e.children[a.ID] = c
+				close(c.known)
+				if lost != "" && l.N == 1 {
+					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: lost})
+				}
+				return supervisor.Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(),
+					StartTicks: c.process.StartTicks()}
+			},
+			undo: func() { c.process.End(context.Background(), procs.Kill) },
+		}
+	}
+}
+
+func notStarted(f supervisor.Effect, err error) supervisor.Ended {
+	return supervisor.Ended{
+		Agent: f.Agent, Launch: f.Launch, Outcome: "never ran",
+		Failure: procs.Failure{Kind: procs.NotStarted, Reason: err.Error()},
+	}
+}
+
+// end ends a process in the way that the record of its launch says.
+func (e *engine) end(f supervisor.Effect) func(context.Context) result {
+	l := e.state.Launch(f.Agent)
+	how := supervisor.Endings[l.End]
+	if l.End == supervisor.EndFinish && e.state.Config.KeepProcesses {
+		how |= procs.KeepProcesses
+	}
+	return e.escalate(e.children[f.Agent], how)
+}
+
+// sweep ends what a process that is gone has left behind.
+func (e *engine) sweep(f supervisor.Effect) func(context.Context) result {
+	return e.escalate(e.children[f.Agent], procs.Park)
+}
+
+// escalate ends a process by the stop ladder, and all that it left behind.
+func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) result {
+	return func(ctx context.Context) result {
+		survivors := c.process.End(ctx, how)
+		if !e.knowsExit(c) {
+			return result{}
+		}
+		return result{finish: func() supervisor.Body {
+			if e.children[c.Agent] == c { // another end of this launch may have been faster, and the next one begun
+				delete(e.children, c.Agent)
+			}
+			return c.Ended(survivors)
+		}}
+	}
+}
+
+// recover ends what is left of a launch of an earlier supervisor.
+func (e *engine) recover(f supervisor.Effect) func(context.Context) result {
+	marker := procs.Marker{Run: e.run, Agent: f.Agent, Launch: f.Launch}
+	return func(context.Context) result {
+		if err := e.Processes.Sweep(marker); err != nil {
+			e.log.Error().Err(err).Msg("sweep")
+		}
+		return result{body: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor"}}
+	}
+}
+
+// knowsExit waits until the engine has heard the process's exit; false if it ended before.
+func (e *engine) knowsExit(c *child) bool {
+	select {
+	case <-c.gone:
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
+// deliver writes a delivery to the process.
+func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
+	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
+	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
+	late := supervisor.Body(sent)
+	if d.Tool != nil { // the news that it was withdrawn may be on its way
+		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
+	}
+	return e.write(c, func() error {
+		if d.Tool == nil {
+			return c.process.Send(d.UUID, d.Text)
+		}
+		var r supervisor.Reply
+		if err := json.Unmarshal(d.Reply, &r); err != nil {
+			return err
+		}
+		if d.Tool.Served {
+			return c.process.Return(d.Tool.Request, r.Message, false)
+		}
+		if r.Behavior == supervisor.Allow {
+			return c.process.Allow(d.Tool.Request, r.UpdatedInput)
+		}
+		return c.process.Deny(d.Tool.Request, r.Message, false)
+	}, sent, late)
+}
+
+// gate replies to the Stop hook.
+func (e *engine) gate(f supervisor.Effect) func(context.Context) result {
+	c, block := e.children[f.Agent], e.state.Launch(f.Agent).Gate.Block
+	replied := supervisor.GateReplied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
+	return e.write(c, func() error { return c.process.Gate(f.Request, block) }, replied, replied)
+}
+
+// reply replies to a call of a tool of ours that nobody has to be asked about.
+func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
+	c, l := e.children[f.Agent], e.state.Launch(f.Agent)
+	r := l.Replies[supervisor.ReplyAt(l, f.Request)]
+	replied := supervisor.Replied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
+	return e.write(c, func() error { return c.process.Return(r.Request, r.Text, r.IsError) }, replied, replied)
+}
+
+// An executor is one of Executors.
+type executor[B supervisor.Body] = func(context.Context, supervisor.State, supervisor.Effect) B
+
+// by gives an executor as a way to do an effect.
+func by[B supervisor.Body](
+	do func(*engine) executor[B],
+) func(*engine, supervisor.Effect) func(context.Context) result {
+	return func(e *engine, f supervisor.Effect) func(context.Context) result {
+		s, do := e.state, do(e)
+		return func(ctx context.Context) result { return result{body: do(ctx, s, f)} }
+	}
+}
+
+// mergeAgain is how long to wait before findings are merged again that a full disk did not take.
+const mergeAgain = 5 * time.Second
+
+// merge merges the findings of a run that has ended; once more, after a while.
+func (e *engine) merge(f supervisor.Effect) func(context.Context) result {
+	s := e.state
+	return func(ctx context.Context) result {
+		if s.Run.Merged != nil && !sleep(ctx, mergeAgain) {
+			return result{}
+		}
+		return result{body: e.Merge(ctx, s, f)}
+	}
+}
+
+// survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
+func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
+	s, reader := e.state, supervisor.NewSignalReader(f.Agent, e.state.Config.AcceptIDs, e.escalated)
+	return func(ctx context.Context) result {
+		b, unread := e.Survey(ctx, s, f, reader)
+		return result{finish: func() supervisor.Body {
+			for _, s := range unread {
+				if !s.Foreign {
+					b.Unheard = append(b.Unheard, e.named(f.Agent, s))
+				}
+			}
+			return b
+		}}
+	}
+}
+
+// notify gives a question's one notice.
+func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
+	q, command := e.state.Questions[f.Question], e.state.Config.Notify
+	return func(ctx context.Context) result {
+		e.Notify(ctx, q)
+		return result{body: supervisor.NotificationSent{Question: q.ID,
+			Problem: e.announceTo(ctx, command, supervisor.Asking(q))}}
+	}
+}
+
+// announcePatience is how long the person's own command is given.
+const announcePatience = 30 * time.Second
+
+// announce tells the person's own command how the run is left. A command that fails changes nothing of that.
+func (e *engine) announce(supervisor.Effect) func(context.Context) result {
+	s := e.state
+	return func(ctx context.Context) result {
+		return result{body: supervisor.Announced{Leaving: s.Run.Leaving,
+			Problem: e.announceTo(ctx, s.Config.Notify, supervisor.EndNotice(s, e.Now()))}}
+	}
+}
+
+// announceTo tells the person's own command, if there is one, and gives the reason if that fails.
+func (e *engine) announceTo(ctx context.Context, command []string, n supervisor.Notification) (problem string) {
+	if len(command) == 0 {
+		return ""
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, announcePatience, fmt.Errorf("it took longer than %v", announcePatience))
+	defer cancel()
+	if err := e.Announce(ctx, command, n); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// write writes to the process, which gives body; late, if the process does not wait for it any more. Where writing fails the
+// process is dying, and its end tells what follows: the effect then stays in flight until the end is known, so that it is not
+// begun again and again.
+func (e *engine) write(c *child, do func() error, body, late supervisor.Body) func(context.Context) result {
+	return func(context.Context) result {
+		switch err := do(); {
+		case errors.Is(err, procs.ErrNotWaiting):
+			return result{body: late}
+		case err != nil:
+			e.knowsExit(c)
+			return result{}
+		}
+		return result{body: body}
+	}
+}
+
+// hold waits until a process was held long enough. It goes by a clock that neither jumps nor runs while the machine
+// sleeps: a person has the whole of it to answer in. A hold does not outlive its supervisor, so no other clock is needed.
+func (e *engine) hold(f supervisor.Effect) func(context.Context) result {
+	left := f.Until.Sub(e.Now()) // it begins now, in the moment it was saved
+	return func(ctx context.Context) result {
+		if !sleep(ctx, left) {
+			return result{}
+		}
+		return result{body: supervisor.HoldEnded{Agent: f.Agent, Launch: f.Launch}}
+	}
+}
+
+// rest waits until an agent may be launched again.
+func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
+	return e.until(f, supervisor.RetryDue{Agent: f.Agent, Until: f.Until})
+}
+
+// until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the machine may have
+// slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at once a minute at least.
+func (e *engine) until(f supervisor.Effect, then supervisor.Body) func(context.Context) result {
+	whole := f.Until.Sub(e.Now())
+	return func(ctx context.Context) result {
+		for begun := time.Now(); ; {
+			left := supervisor.RestLeft(f.Until, e.Now(), whole-time.Since(begun))
+			if left <= 0 {
+				return result{body: then}
+			}
+			if !sleep(ctx, min(left, supervisor.PollInterval)) {
+				return result{}
+			}
+		}
+	}
+}
+
+// sleep waits, and reports whether ctx has let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

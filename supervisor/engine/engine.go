@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+)
+
+// errAbandoned ends an engine whose person interrupted it twice.
+var errAbandoned = errors.New("ended at once by a second interrupt")
+
+// engine owns the state of one run. Everything that touches the state runs in its one goroutine (loop); effects run
+// in goroutines of the group and tell what became of them by a result.
+type engine struct {
+	Supervisor
+	run          string
+	state        supervisor.State
+	seq          int64 // of the last event saved
+	waker        Waker
+	news         chan supervisor.FileEvent // of question files that are not ours
+	unowned      map[string]bool           // ids of such files that no agent has named yet
+	edits        edits                     // of the agents' files
+	fileDrop     FileDrop                  // nil where the folders of question files cannot be used
+	log          zerolog.Logger
+	group        errgroup.Group
+	inflight     map[string]*underway
+	undone       []string          // keys of effects that are left to the next supervisor
+	children     map[string]*child // by agent
+	results      chan result
+	messages     chan childMessage
+	interrupted  bool   // the person has asked to leave
+	stopAsked    bool   // or that something stops
+	batch        *batch // open while what the children have said meanwhile is heard
+	backpressure supervisor.Backpressure
+	memory       chan struct{} // one value when the kernel says that memory is short
+	disk         answering     // of what agents name
+	done         chan struct{} // closed when the loop has ended: nobody reads the channels any more
+}
+
+// A result is what became of an effect: an event, nil if nothing happened. Where the engine's own goroutine has to do
+// something first, or knows what the event needs, finish gives it there.
+type result struct {
+	key    string
+	body   supervisor.Body
+	finish func() supervisor.Body
+	undo   func() // instead of both, where the engine has ended meanwhile
+	cut    bool   // its context had ended before
+	given  bool   // it was given up: there is nothing of it but why
+	why    error
+}
+
+// childMessage is one message of a child.
+type childMessage struct {
+	child   *child
+	message procs.Message
+}
+
+// open takes the run over, with all that lies in its inbox. What comes there meanwhile is read with it: taken before, as by apply, all
+// of it would be taken twice.
+func (e *engine) open(ctx context.Context, opened supervisor.Opened) error {
+	for {
+		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
+		if err != nil {
+			return err
+		}
+		opened.Notes, opened.Named = notes, e.notesNamed(notes)
+		err = e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: opened}}})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+	}
+}
+
+func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
+	defer close(e.done)
+	ticker := time.NewTicker(supervisor.PollInterval)
+	defer ticker.Stop()
+	if err := e.open(ctx, opened); err != nil {
+		return err
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	e.group.Go(func() error {
+		e.Machine.WatchMemory(watching, func() {
+			select {
+			case e.memory <- struct{}{}:
+			default: // it is known, and nobody has looked yet
+			}
+		})
+		return nil
+	})
+	for {
+		if left, err := e.carryOut(ctx); left || err != nil {
+			return err
+		}
+		var err error
+		select {
+		case r := <-e.results:
+			err = e.take(ctx, r)
+		case h := <-e.messages:
+			err = e.readAll(ctx, h)
+		case n := <-e.news:
+			err = e.newsOfFile(ctx, n)
+		case <-e.waker.C():
+			err = e.takeInbox(ctx)
+		case <-ticker.C:
+			if err = e.takeInbox(ctx); err == nil && e.Machine.ShortOfMemory() {
+				err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
+			}
+		case <-e.memory:
+			err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
+		case by := <-e.Interrupts:
+			if e.interrupted {
+				return errAbandoned
+			}
+			e.interrupted = true
+			err = e.apply(ctx, supervisor.InterruptAsked{By: by})
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take takes what became of an effect.
+func (e *engine) take(ctx context.Context, r result) error {
+	u := e.inflight[r.key]
+	switch {
+	case r.cut:
+		r.body = e.concluded(u, r)
+	case r.finish != nil:
+		r.body = r.finish()
+	}
+	if b, ok := r.body.(supervisor.Ended); ok {
+		if err := e.takenBy(ctx, b.Agent); err != nil { // while its end is in flight still, and is not begun again
+			return err
+		}
+	}
+	u.cancel(nil)
+	delete(e.inflight, r.key)
+	if r.body == nil {
+		return nil
+	}
+	return e.apply(ctx, r.body)
+}
+
+// carryOut starts what is planned and not in flight, and cancels waits that are planned no more. It reports whether
+// the supervisor has left.
+func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
+	plan := e.hooks.plan(e.state, e.undone)
+	planned, leaving := make(map[string]bool, len(plan)), false
+	for _, effect := range plan {
+		planned[effect.Key] = true
+		if effect.Do == supervisor.DoLeave {
+			leaving = true
+			if len(e.inflight) > 0 || e.state.Run.Leaving == supervisor.LeavingParked &&
+				e.expects(e.state.FindQuestions(supervisor.IsOpen)) {
+				continue // what is begun is ended first
+			}
+			if err := e.apply(ctx, supervisor.Left{Undone: e.undone}); err != nil {
+				return false, err
+			}
+			if e.state.Run.Left != "" {
+				return true, nil
+			}
+			return e.carryOut(ctx) // an answer came in before the file drop was shut
+		}
+		if _, ok := e.inflight[effect.Key]; !ok {
+			e.start(ctx, effect)
+		}
+	}
+	for key, u := range e.inflight {
+		u.planned = planned[key]
+		if !u.planned && (u.effect.Do.Wait() ||
+			u.effect.Do == supervisor.DoRun) { // a person's command ends when it is wanted no more
+			u.cancel(errNoNeed)
+		} else if why := e.hastens(u, leaving); why != nil {
+			e.hurry(u, why)
+		}
+	}
+	return false, nil
+}
+
+// start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go).
+func (e *engine) start(ctx context.Context, effect supervisor.Effect) {
+	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	e.inflight[effect.Key] = &underway{effect: effect, cancel: cancel, planned: true}
+	e.log.Debug().Str("effect", effect.Key).Msg("begin")
+	prepare, ok := executors[effect.Do]
+	if !ok {
+		panic(fmt.Sprintf("supervisor: no way to do %q", effect.Do))
+	}
+	act := prepare(e, effect)
+	supervisor.At(e.At, supervisor.BeforeEffect+string(effect.Do))
+	if e.hooks.instead != nil {
+		act = e.hooks.instead(effect, act)
+	}
+	came := make(chan result, 1)
+	go func() {
+		r := act(scope)
+		supervisor.At(e.At, supervisor.AfterEffect+string(effect.Do))
+		came <- r
+	}()
+	e.group.Go(func() error {
+		within := bounds[effect.Do].within
+		if e.haste.of == effect.Do && within > 0 {
+			within = e.haste.most
+		}
+		if within > 0 {
+			late := time.AfterFunc(within, func() { cancel(fmt.Errorf("it took longer than %v", within)) })
+			defer late.Stop()
+		}
+		r := e.await(scope, effect, came)
+		r.key = effect.Key
+		if e.hooks.comes != nil {
+			e.hooks.comes(effect.Key)
+		}
+		select {
+		case e.results <- r:
+		case <-e.done:
+			if r.undo != nil {
+				r.undo()
+			}
+		}
+		return nil
+	})
+}
+
+// killTime is how long processes are given to end that are killed: the kernel may hold one for ever.
+const killTime = 20 * time.Second
+
+// kill ends every child at once, without waiting for good manners.
+func (e *engine) kill(ctx context.Context) {
+	var ends sync.WaitGroup
+	for _, c := range e.children {
+		ends.Go(func() { c.process.End(ctx, procs.Kill) })
+	}
+	if !within(killTime, ends.Wait) {
+		e.log.Error().Msg("not all processes could be killed")
+	}
+}
+
+// within waits until do has returned, but no longer than a time. It reports whether do has.
+func within(d time.Duration, do func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	limit := time.NewTimer(d)
+	defer limit.Stop()
+	select {
+	case <-done:
+		return true
+	case <-limit.C:
+		return false
+	}
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"claude-supervise/supervisor"
+)
+
+// What tests on the real machine see of the engine: they are outside of it, for package host imports it.
+
+type Result = result
+
+var Executing = executors
+
+// A Haste is a haste.
+type Haste struct {
+	Before, After, Ends time.Duration
+	Of                  supervisor.EffectKind
+	Most                time.Duration
+}
+
+// A Bound is a bound, if there is one.
+type Bound struct {
+	Known               bool
+	Within              time.Duration
+	Ends, Writes, Kills bool
+}
+
+// BoundOf gives the bound of a kind of effect.
+func BoundOf(kind supervisor.EffectKind) Bound {
+	b, ok := bounds[kind]
+	return Bound{Known: ok, Within: b.within, Ends: b.ends, Writes: b.writes, Kills: b.kills}
+}
+
+// Bounds counts the kinds that have one.
+func Bounds() int { return len(bounds) }
+
+// ResultOf is the result of an effect that gives an event.
+func ResultOf(b supervisor.Body) Result { return result{body: b} }
+
+// Instead sets what is done in the place of effects.
+func (s *Supervisor) Instead(do func(supervisor.Effect, func(context.Context) Result) func(context.Context) Result) {
+	s.hooks.instead = do
+}
+
+// SetHaste sets how much time effects have to come to their end by themselves.
+func (s *Supervisor) SetHaste(h Haste) {
+	s.haste = haste{before: h.Before, after: h.After, ends: h.Ends, of: h.Of, most: h.Most}
+}
+
+const (
+	Root  = "a-rootrootroot"
+	RunID = "r-storyrun"
+)

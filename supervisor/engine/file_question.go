@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// drop writes an answer where an agent's script looks for it. One that somebody else has put there yields: the database goes
+// before it.
+func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
+	group := e.state.Group(f.Question)
+	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
+	return func(context.Context) result {
+		if e.fileDrop == nil {
+			return result{body: supervisor.Dropped{Question: f.Question,
+				Problem: "the folder of answer files cannot be used"}}
+		}
+		err := e.fileDrop.Answer(id, answer)
+		if errors.Is(err, fs.ErrExist) {
+			if _, err = e.fileDrop.Unanswer(id); err == nil {
+				err = e.fileDrop.Answer(id, answer)
+			}
+		}
+		if err != nil {
+			return result{body: supervisor.Dropped{Question: f.Question, Problem: err.Error()}}
+		}
+		e.fileDrop.See(id, supervisor.InLine(answer)) // perhaps in the place of another
+		return result{body: supervisor.Dropped{Question: f.Question}}
+	}
+}
+
+// reclaim looks whether a script has taken its answer: then the answer lies there no more, nor does the question, if it is not
+// known that the answer has lain there at all. What lies there is left to the syncer to clear away, once it is saved that
+// the answer goes another way.
+func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
+	file := *e.state.Questions[f.Question].File
+	return func(context.Context) result {
+		there := e.fileDrop == nil || e.fileDrop.Answered(file.ID)
+		if !there && file.Drop == checkpoints.DropBegun {
+			_, err := e.fileDrop.Question(file.ID)
+			there = err == nil
+		}
+		return result{body: supervisor.Reclaimed{Question: f.Question, There: there}}
+	}
+}
+
+// newsOfFile takes what the syncer has seen of files that are not ours.
+func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
+	if n.Told != "" {
+		e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress, Trouble: true,
+			Text: n.Told})
+		return nil
+	}
+	if n.Gone {
+		delete(e.unowned, n.ID)
+		return e.fileTaken(ctx, supervisor.FileGone{ID: n.ID, Answer: n.Answer})
+	}
+	for _, a := range e.state.AllAgents() {
+		if l := e.state.Live(a.ID); l != nil && e.Files.Printed(e.run, a.ID, n.ID) {
+			return e.ownFile(ctx, a.ID, l.N, n.ID)
+		}
+	}
+	if !e.unowned[n.ID] {
+		e.unowned[n.ID] = true
+		e.tellUnowned(n.ID)
+	}
+	return nil
+}
+
+// lies reports whether an answer lies in the answer file of an id, or may: of a disk that does not answer nobody knows.
+func (e *engine) lies(id string) bool {
+	there, err := read(&e.disk, func() (bool, error) { return e.fileDrop.Answered(id), nil })
+	return there || err != nil
+}
+
+// tellUnowned tells of a question file that has come while agents work, and that none has named: perhaps one of theirs asks.
+func (e *engine) tellUnowned(id string) {
+	if !slices.ContainsFunc(e.state.AllAgents(), func(a *supervisor.Agent) bool { return e.state.Live(a.ID) != nil }) {
+		return
+	}
+	f, err := e.questionFile(id)
+	if err != nil || f.Ours() {
+		return
+	}
+	q := supervisor.QuestionsIn(f)[0]
+	e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+		Text: fmt.Sprintf("a script, perhaps of this run, asks by file: %s\n  %s",
+			text.FirstLine(q.Question), view.AnswerCommand(&supervisor.Question{ID: id}))})
+}
+
+// fileTaken takes note that a script has its answer, once all that was accepted before is known and under way.
+func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
+	if len(e.state.Polled(b.ID)) == 0 {
+		return nil // it is none of ours
+	}
+	for {
+		if err := e.takeInbox(ctx); err != nil {
+			return err
+		}
+		if _, err := e.carryOut(ctx); err != nil {
+			return err
+		}
+		err := e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: b}}})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+	}
+}
+
+// takenBy takes note of what the scripts of an agent have taken before its process ended. The syncer would tell of it, but
+// perhaps after the end; or never, where nobody kept the file drop at the time.
+func (e *engine) takenBy(ctx context.Context, agent string) error {
+	if e.fileDrop == nil {
+		return nil
+	}
+	for _, q := range e.state.FindQuestions(func(q *supervisor.Question) bool {
+		return q.Agent == agent && q.File != nil && q.File.Polls && q.Index == 0 &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+	}) {
+		id := q.File.ID
+		if _, err := e.questionFile(id); !errors.Is(err, fs.ErrNotExist) || e.lies(id) {
+			continue
+		}
+		answer := ""
+		if q.File.Drop == "" { // else what was seen may have made room for ours
+			answer, _ = e.fileDrop.Saw(id)
+		}
+		if err := e.fileTaken(ctx, supervisor.FileGone{ID: id, Answer: answer}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names looks in what an agent says for the ids of question files that nobody owns yet.
+func (e *engine) names(ctx context.Context, c *child, said string) error {
+	for _, id := range slices.Sorted(maps.Keys(e.unowned)) {
+		if NamesID(said, id) {
+			if err := e.ownFile(ctx, c.Agent, c.Launch, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownFile makes a question file the question of the agent whose stream names it.
+func (e *engine) ownFile(ctx context.Context, agent string, launch int, id string) error {
+	f, err := e.questionFile(id)
+	if err != nil {
+		e.log.Info().Err(err).Str("id", id).Msg("question file")
+		return nil
+	}
+	delete(e.unowned, id)
+	sig := supervisor.WithFile(signals.Signal{
+		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: agent,
+		Fields: []signals.Field{{Name: "question_id", Value: id}},
+	}, f)
+	kind, qs := supervisor.ParseQuestions(sig)
+	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch,
+		Named: supervisor.Named{Signal: sig, Naming: e.naming(kind, qs, "")}})
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/worktree"
+)
+
+// No effect keeps a run from ending. Whatever an effect blocks on (a disk that does not answer, git, a lock, a program of the
+// person's, a process that cannot be killed), it is cut short: its context ends
+//
+//   - when it has taken longer than its bound;
+//   - when somebody waits for its end: its agent is stopped, or has used up its time, or the supervisor leaves. It has a while before
+//     that (haste), for what it does may be of use later;
+//   - at once when the supervisor is told to go at once, and for a wait as soon as it is planned no more.
+//
+// An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is concluded
+// without it. When the supervisor leaves nothing is concluded: the records stay as they are, and the next supervisor does the same
+// again, as after a crash.
+
+// A bound says how long an effect may take, and what is concluded of one that has not come back.
+type bound struct {
+	within  time.Duration // 0: as long as it is planned, for what it waits for is bounded or ends with it
+	ends    bool          // it ends a process: haste is built in, and it is done even when the supervisor leaves
+	writes  bool          // it writes to a process, whose end sets it free
+	kills   bool          // to be cut short it ends processes, which takes them a while
+	genuine bool          // what it gives holds, even if it was cut short
+	instead func(e *engine, f supervisor.Effect,
+		why string) supervisor.Body // nil: nothing; it is planned again if it still has to be done
+}
+
+// bounds has an entry for each effect that is an effect; a test holds it to that.
+var bounds = map[supervisor.EffectKind]bound{
+	supervisor.DoLaunch:  {within: 2 * time.Minute, genuine: true, instead: (*engine).launchGivenUp},
+	supervisor.DoEnd:     {within: time.Minute, ends: true, genuine: true, instead: (*engine).endGivenUp},
+	supervisor.DoSweep:   {within: time.Minute, ends: true, genuine: true, instead: (*engine).endGivenUp},
+	supervisor.DoRecover: {within: time.Minute, ends: true, genuine: true, instead: (*engine).recoverGivenUp},
+	supervisor.DoDeliver: {writes: true, genuine: true},
+	supervisor.DoGate:    {writes: true, genuine: true},
+	supervisor.DoReply:   {writes: true, genuine: true},
+	supervisor.DoConfirm: {within: time.Minute,
+		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Body {
+			return supervisor.Confirmed{UUID: f.Delivery}
+		}},
+	supervisor.DoSurvey: {within: time.Minute, instead: (*engine).surveyGivenUp},
+	supervisor.DoCheck:  {within: 20 * time.Second, instead: (*engine).checkGivenUp},
+	supervisor.DoPlace:  {kills: true, within: worktree.MakeTime + time.Minute, instead: (*engine).placeGivenUp},
+	supervisor.DoTidy:   {kills: true, within: worktree.TidyTime + time.Minute, instead: (*engine).tidyGivenUp},
+	supervisor.DoMerge: {within: 5 * time.Minute,
+		instead: func(_ *engine, _ supervisor.Effect, why string) supervisor.Body {
+			return supervisor.Merged{Problem: why}
+		}},
+	supervisor.DoPrepare: {within: 30 * time.Second, instead: (*engine).prepareGivenUp},
+	supervisor.DoRun:     {kills: true, genuine: true, instead: (*engine).commandGivenUp},
+	supervisor.DoDrop: {within: 30 * time.Second,
+		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Body {
+			return supervisor.Dropped{Question: f.Question, Problem: why}
+		}},
+	supervisor.DoReclaim: {within: 30 * time.Second,
+		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Body {
+			return supervisor.Reclaimed{Question: f.Question, There: true}
+		}},
+	supervisor.DoNotify: {within: time.Minute,
+		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Body {
+			return supervisor.NotificationSent{Question: f.Question, Problem: why}
+		}},
+	supervisor.DoAnnounce: {within: time.Minute,
+		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Body {
+			return supervisor.Announced{Leaving: e.state.Run.Leaving, Problem: why}
+		}},
+	supervisor.DoAskBudget: {within: 30 * time.Second,
+		instead: func(e *engine, f supervisor.Effect, _ string) supervisor.Body {
+			return e.askBudget(f)(context.Background()).finish()
+		}},
+	supervisor.DoHold:    {},
+	supervisor.DoWatch:   {},
+	supervisor.DoRetry:   {},
+	supervisor.DoOverdue: {},
+	supervisor.DoClock:   {},
+	supervisor.DoEase:    {},
+}
+
+// A haste is how much time effects have to come to their end by themselves.
+type haste struct {
+	before time.Duration         // from when somebody waits for an effect's end until it is cut short
+	after  time.Duration         // from then until it is given up
+	ends   time.Duration         // the same for what ends processes
+	of     supervisor.EffectKind // for tests: the effect that has the next bound in place of its own
+	most   time.Duration
+}
+
+var defaultHaste = haste{before: 5 * time.Second, after: 2 * time.Second, ends: 20 * time.Second}
+
+// Why effects are cut short.
+var (
+	errStopped  = errors.New("it was cut short: its agent was to end")
+	errLeaving  = errors.New("it was cut short: the supervisor was to leave")
+	errNoNeed   = errors.New("it was not needed any more")
+	errLeftNow  = errors.New("the supervisor has left")
+	errNoAnswer = errors.New("it did not come back")
+)
+
+// An underway is an effect in flight.
+type underway struct {
+	effect  supervisor.Effect
+	cancel  context.CancelCauseFunc
+	hurried bool // it has been told to come to its end
+	planned bool // in the last plan
+}
+
+// hurry gives an effect a while to come to its end.
+func (e *engine) hurry(u *underway, why error) {
+	if u.hurried {
+		return
+	}
+	u.hurried = true
+	time.AfterFunc(e.haste.before, func() { u.cancel(why) })
+}
+
+// hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that nothing else is
+// left to do.
+func (e *engine) hastens(u *underway, leaving bool) error {
+	b := bounds[u.effect.Do]
+	switch {
+	case b.ends, b.writes && u.planned, u.effect.Do.Wait() && u.planned && !e.interrupted:
+		return nil
+	case e.interrupted:
+		return errLeaving
+	case leaving && !u.planned:
+		return errNoNeed
+	case e.state.Hastens(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
+		return errStopped
+	}
+	return nil
+}
+
+// await waits for an effect. One that does not come back after its context has ended is given up; undo then undoes what it does all
+// the same.
+func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan result) result {
+	select {
+	case r := <-came:
+		return r
+	case <-ctx.Done():
+	}
+	patience := e.haste.after
+	if b := bounds[f.Do]; b.ends || b.kills {
+		patience = e.haste.ends
+	}
+	given := time.NewTimer(patience)
+	defer given.Stop()
+	select {
+	case r := <-came:
+		r.cut = true
+		return r
+	case <-given.C:
+	}
+	go func() {
+		if r := <-came; r.undo != nil {
+			r.undo()
+		}
+	}()
+	return result{cut: true, given: true, why: context.Cause(ctx)}
+}
+
+// concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
+func (e *engine) concluded(u *underway, r result) supervisor.Body {
+	b := bounds[u.effect.Do]
+	switch {
+	case e.interrupted && (r.given || !b.genuine):
+		e.log.Warn().Str("effect", u.effect.Key).Bool("given up", r.given).Msg("left to the next supervisor")
+		e.undone = append(e.undone, u.effect.Key)
+		return nil
+	case r.finish != nil:
+		return r.finish()
+	case r.body != nil:
+		return r.body
+	case !u.planned && !b.ends || b.instead == nil:
+		return nil
+	}
+	why := errNoAnswer
+	if r.why != nil {
+		why = fmt.Errorf("%w: %w", errNoAnswer, r.why)
+	}
+	e.log.Warn().Err(why).Str("effect", u.effect.Key).Msg("given up")
+	return b.instead(e, u.effect, why.Error())
+}
+
+func (e *engine) launchGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	return notStarted(f, errors.New("claude cannot be started: "+why))
+}
+
+// endGivenUp concludes that a process cannot be ended: the kernel holds it. It is named among those that are left.
+func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	b := supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "its process could not be ended; " + why}
+	if c := e.children[f.Agent]; c != nil && c.Launch == f.Launch {
+		delete(e.children, f.Agent)
+		b.Failure = procs.Classify(c.Result, nil)
+		b.Survivors = []string{fmt.Sprintf("%d claude", c.process.PID())}
+	}
+	return b
+}
+
+func (e *engine) recoverGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	return supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor; " + why}
+}
+
+func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Body {
+	return supervisor.Surveyed{Agent: f.Agent, Launch: f.Launch, Checkpoint: e.state.Agents[f.Agent].Checkpoint}
+}
+
+// checkGivenUp concludes that no deliverable was found: a report counts by what is there.
+func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	b := supervisor.Checked{Agent: f.Agent}
+	for _, path := range supervisor.Due(e.state.Agents[f.Agent]) {
+		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", path, text.FirstLine(why)))
+	}
+	return b
+}
+
+func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	a := e.state.Agents[f.Agent]
+	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}
+	if w := a.Worktree; w != nil {
+		b.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: w.From,
+			Problem: text.FirstLine(why)}
+		if b.Cwd = w.From; w.From == e.state.Folder(a.Parent) {
+			b.Cwd = ""
+		}
+	}
+	return b
+}
+
+func (e *engine) tidyGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	w := *e.state.Agents[f.Agent].Worktree
+	w.State, w.Tip, w.Lacks, w.Problem = checkpoints.WorktreeKept, w.Branch, nil, text.FirstLine(why)
+	return supervisor.Tidied{Agent: f.Agent, Worktree: w}
+}
+
+func (e *engine) prepareGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	b := e.preparedFor(e.state.Group(f.Question)[0])
+	b.Problem = why
+	return b
+}
+
+func (e *engine) commandGivenUp(f supervisor.Effect, why string) supervisor.Body {
+	return supervisor.RanCommand{Question: f.Question,
+		Ran: checkpoints.Ran{Epoch: e.state.Run.Epoch, Done: true, Exit: "it could not be ended; " + why}}
+}

@@ -1,0 +1,343 @@
+package engine_test
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/examples"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/internal/gittest"
+	"claude-supervise/supervisor/text"
+)
+
+// A blockade is how a run comes to an effect of one kind, which then never comes back.
+type blockade struct {
+	plays   string // the scenario
+	alone   bool   // without its answers: a person is waited for
+	with    func(*supervisor.Config)
+	project bool                                                                   // it works in a repository
+	before  func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) // what happens under an earlier supervisor
+	answers map[checkpoints.QuestionKind]string                                    // what a person answers, past all checks
+	changes func(*supervisor.Run,
+		*supervisor.Question) // what is changed in the records of the run and its question before it is resumed
+	ends map[string]string // by the way of ending: how it ends otherwise than usual, or why that is not tried
+}
+
+const notTried = "not tried: "
+
+// A wait has no bound: it is over when its time has come. What time budgets count is work, which is not done meanwhile.
+var isWait = map[string]string{"max-time": notTried + "it only waits for a time"}
+
+// interruptedAt interrupts an earlier supervisor twice, when it begins an effect of a kind: what it was at is left as it is.
+func interruptedAt(kind supervisor.EffectKind) func(*testBench, func(*testBench) (supervisor.Outcome, error)) {
+	return func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) {
+		reached, stay := make(chan struct{}), make(chan struct{})
+		d.t.Cleanup(func() { close(stay) })
+		var once sync.Once
+		d.Instead(func(f supervisor.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
+			if f.Do != kind && f.Do != supervisor.DoEnd {
+				return act
+			}
+			return func(context.Context) engine.Result {
+				if f.Do == kind {
+					once.Do(func() { close(reached) })
+				}
+				<-stay // the end of its process, too: else it would leave at the first interrupt
+				return engine.Result{}
+			}
+		})
+		d.SetHaste(engine.Haste{Before: time.Hour, After: time.Millisecond, Ends: time.Millisecond})
+		go func() {
+			<-reached
+			d.interrupt(2)
+		}()
+		if _, err := begin(d); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// blockades has a row for each kind of effect that Plan gives or the engine starts.
+var blockades = map[supervisor.EffectKind]blockade{
+	supervisor.DoLaunch:  {plays: "work"},
+	supervisor.DoEnd:     {plays: "work"},
+	supervisor.DoSweep:   {plays: "crash"},
+	supervisor.DoRecover: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold)},
+	supervisor.DoDeliver: {plays: "work"},
+	supervisor.DoGate:    {plays: "work"},
+	supervisor.DoReply:   {plays: "tools"},
+	supervisor.DoConfirm: {plays: "crash"},
+	supervisor.DoSurvey:  {plays: "crash"},
+	supervisor.DoCheck:   {plays: "work"},
+	supervisor.DoPlace: {plays: "delegate-parallel", project: true,
+		with: func(c *supervisor.Config) { c.Worktree = true }},
+	supervisor.DoTidy: {plays: "delegate-parallel", project: true,
+		with: func(c *supervisor.Config) { c.Worktree = true }},
+	supervisor.DoMerge: {plays: "delegate-parallel",
+		ends: map[string]string{"stop": "succeeded", "SIGTERM": "succeeded"}},
+	supervisor.DoPrepare: {plays: "stop"},
+	supervisor.DoRun: {plays: "stop", alone: true,
+		answers: map[checkpoints.QuestionKind]string{checkpoints.AskBlocker: "run: true",
+			checkpoints.AskCommand: supervisor.RunIt}},
+	supervisor.DoDrop: {plays: "document-update-review"},
+	supervisor.DoReclaim: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold),
+		changes: func(_ *supervisor.Run, q *supervisor.Question) {
+			at := checkpoints.Now()
+			q.State, q.Answer, q.AnsweredAt, q.Delivering = checkpoints.QuestionAnswered, "JWT", &at, true
+			q.File = &checkpoints.FileAsked{ID: "a-script-s", Drop: checkpoints.DropBegun}
+		}},
+	supervisor.DoNotify: {plays: "ask", alone: true},
+	supervisor.DoHold:   {plays: "ask", alone: true, ends: isWait},
+	supervisor.DoWatch: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.SilentAfter = time.Hour },
+		ends: isWait},
+	supervisor.DoRetry:   {plays: "overloaded", ends: isWait},
+	supervisor.DoOverdue: {plays: "delegate-block", ends: isWait},
+	supervisor.DoClock: {plays: "ask", alone: true,
+		ends: map[string]string{"max-time": notTried + "it is what tells the time"}},
+	supervisor.DoEase: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold), ends: isWait,
+		changes: func(r *supervisor.Run, _ *supervisor.Question) {
+			r.Pressure = &checkpoints.Pressure{Parallel: 1, By: "a test", At: checkpoints.Now()}
+		}},
+	supervisor.DoAskBudget: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.Budget.Turns = 1 }},
+	supervisor.DoAnnounce: {plays: "work", with: func(c *supervisor.Config) { c.Notify = []string{"tell"} },
+		ends: map[string]string{
+			"stop": notTried + "the run has ended", "stop heard": notTried + "the run has ended",
+			"SIGTERM": "succeeded",
+		}},
+}
+
+func TestEveryKindOfEffectHasABoundAndABlockade(t *testing.T) {
+	for kind := range engine.Executing {
+		if !engine.BoundOf(kind).Known {
+			t.Errorf("nothing says how long %q may take (bounds)", kind)
+		}
+		if _, ok := blockades[kind]; !ok {
+			t.Errorf("no test shows that a %q which blocks lets the run end (blockades)", kind)
+		}
+		b := engine.BoundOf(kind)
+		if b.Within == 0 && !kind.Wait() && !b.Writes && kind != supervisor.DoRun {
+			t.Errorf("%q may take for ever", kind)
+		}
+	}
+	if engine.Bounds() != len(engine.Executing) || len(blockades) != len(engine.Executing) {
+		t.Errorf("%d kinds, %d bounds, %d blockades", len(engine.Executing), engine.Bounds(), len(blockades))
+	}
+}
+
+// Whatever an effect blocks on, a stop, an interrupt, a second one and the end of its time end the run, and what was accepted before
+// is kept.
+func TestAnEffectThatNeverComesBackLetsTheRunEnd(t *testing.T) {
+	for _, kind := range slices.Sorted(maps.Keys(blockades)) {
+		for _, end := range []string{"stop", "stop heard", "SIGTERM", "second interrupt", "max-time"} {
+			b := blockades[kind]
+			if strings.HasPrefix(b.ends[end], notTried) {
+				continue
+			}
+			t.Run(string(kind)+"/"+end, func(t *testing.T) {
+				t.Parallel()
+				endsWhileBlocked(t, kind, end, b)
+			})
+		}
+	}
+}
+
+// interrupt asks the supervisor to leave, as often as that.
+func (d *testBench) interrupt(times int) {
+	for range times {
+		d.interrupts <- "a test"
+	}
+}
+
+func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b blockade) {
+	d := newTestBench(t)
+	s, err := examples.Load(b.plays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := supervisor.Config{Demo: b.plays, Flags: s.ClaudeFlags, Hold: time.Hour, MaxHeld: -1,
+		Relaunch: supervisor.Resume, Retries: 3, Delegate: supervisor.Delegates{supervisor.AutoDelegations}}
+	cfg.Budget.Time = time.Hour
+	for _, a := range s.Answers {
+		if !b.alone {
+			cfg.Answers = append(cfg.Answers, supervisor.Preset{Key: a.Question, Value: a.Answer})
+		}
+	}
+	if b.with != nil {
+		b.with(&cfg)
+	}
+	cwd := t.TempDir()
+	if b.project {
+		cwd = gittest.Project(t)
+	}
+	gittest.Put(t, filepath.Join(cwd, "go"), "") // what long work waits for
+	run := host.NewRun()
+	policy := supervisor.Ask
+	if end == "max-time" {
+		policy = supervisor.Park // a person is asked for more, and the run is left
+	}
+	begin := func(d *testBench) (supervisor.Outcome, error) {
+		return d.Start(t.Context(), supervisor.Task{Run: run, Prompt: s.Prompt, Cwd: cwd, Config: cfg}, policy)
+	}
+	if b.before != nil {
+		b.before(d, begin)
+		begin = func(d *testBench) (supervisor.Outcome, error) {
+			return d.Resume(t.Context(), run, engine.ResumeOptions{Policy: policy})
+		}
+		if b.changes != nil {
+			d.alter(run, b.changes)
+		}
+	}
+	client := client.Client{Dirs: d.dirs, Store: d.store}
+	d.Open = func(open []*supervisor.Question) {
+		for _, q := range open {
+			if value, ok := b.answers[q.Kind]; ok {
+				go func() { // it may have been answered before: then the run goes on by itself
+					_, _ = d.store.Answer(context.WithoutCancel(t.Context()),
+						supervisor.InboxEntry{Question: q.ID, Value: value, By: "a test", At: checkpoints.Now()})
+					_ = client.Ring(context.WithoutCancel(t.Context()), run)
+				}()
+			}
+		}
+	}
+
+	reached, never, spent := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	var once sync.Once
+	d.Instead(func(f supervisor.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
+		switch {
+		case f.Do == kind:
+			return func(ctx context.Context) engine.Result {
+				once.Do(func() { close(reached) })
+				if end == "stop heard" {
+					<-ctx.Done()
+					return engine.Result{}
+				}
+				<-never
+				return engine.Result{}
+			}
+		case f.Do == supervisor.DoClock && end == "max-time":
+			return func(ctx context.Context) engine.Result {
+				select {
+				case <-spent:
+					return engine.ResultOf(supervisor.Worked{Agent: f.Agent, For: 2 * time.Hour})
+				case <-ctx.Done():
+					return engine.Result{}
+				}
+			}
+		}
+		return act
+	})
+	haste, bound := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second}, engine.BoundOf(kind)
+	if bound.Ends || bound.Kills {
+		haste.Ends = 50 * time.Millisecond
+	}
+	if bound.Ends || end == "max-time" {
+		haste.Of, haste.Most = kind, 50*time.Millisecond
+	}
+	d.SetHaste(haste)
+
+	const said = "what was said before the end"
+	type left struct {
+		out supervisor.Outcome
+		err error
+	}
+	ended := make(chan left, 1)
+	go func() {
+		out, err := begin(d)
+		ended <- left{out, err}
+	}()
+	select {
+	case <-reached:
+	case l := <-ended:
+		t.Fatalf("it never came to %q: %+v (%v)", kind, l.out.Root, l.err)
+	}
+	accepted := client.Say(t.Context(), run, said, "a test")
+	want, code := checkpoints.Stopped, -1
+	switch end {
+	case "stop", "stop heard":
+		if err := client.Stop(t.Context(), run, "", false, "a test"); err != nil && b.ends["stop"] == "" {
+			t.Fatal(err)
+		}
+	case "SIGTERM":
+		d.interrupt(1)
+		want, code = "", supervisor.ExitInterrupted
+	case "second interrupt":
+		d.interrupt(1)
+		go d.interrupt(1) // it may have left at the first
+		want, code = "", supervisor.ExitInterrupted
+	case "max-time":
+		close(spent)
+		want = ""
+	}
+	if how := b.ends[strings.TrimSuffix(end, " heard")]; how != "" {
+		want, code = supervisor.Status(how), -1
+	}
+	l := <-ended
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	if want != "" && l.out.Run.Status != want {
+		t.Errorf("the run is %s (%s), want %s", l.out.Run.Status, l.out.Run.Reason, want)
+	}
+	if code >= 0 && l.out.Code != code {
+		t.Errorf("exit %d, want %d: %s (%s)", l.out.Code, code, l.out.Run.Status, l.out.Run.Reason)
+	}
+	if accepted == nil && !d.keeps(run, said) {
+		t.Errorf("what was accepted is lost")
+	}
+}
+
+// keeps reports whether something that was accepted is still in the records of a run, or in its inbox.
+func (d *testBench) keeps(run, written string) bool {
+	d.t.Helper()
+	l, err := d.store.Load(d.t.Context(), run)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	s, err := supervisor.Loaded(l)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	notes, err := d.store.Inbox(d.t.Context(), run, s.Taken)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return strings.Contains(string(text.JSON(s)), written) ||
+		slices.ContainsFunc(notes, func(n supervisor.InboxEntry) bool { return n.Value == written })
+}
+
+// alter changes the records of a run that nobody supervises, and of its question.
+func (d *testBench) alter(run string, change func(*supervisor.Run, *supervisor.Question)) {
+	d.t.Helper()
+	r, err := d.store.Run(d.t.Context(), run)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	l, err := d.store.Load(d.t.Context(), run)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	qs, err := d.store.Questions(d.t.Context(), checkpoints.QuestionFilter{Run: run})
+	if err != nil || len(qs) != 1 {
+		d.t.Fatalf("%d questions (%v)", len(qs), err)
+	}
+	change(&r, &qs[0])
+	event, err := (supervisor.Event{At: checkpoints.Now(), Body: supervisor.Recovered{}}).Record(run, l.LastEvent+1)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.store.Commit(d.t.Context(),
+		checkpoints.Change{Run: &r, Questions: []*supervisor.Question{&qs[0]}, Event: event}); err != nil {
+		d.t.Fatal(err)
+	}
+}

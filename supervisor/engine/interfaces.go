@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+)
+
+// The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation plays
+// them (simulation_test.go). A State never changes, so whatever is given one may read it in any goroutine.
+
+// A Store keeps the records of runs.
+type Store interface {
+	// Load reads a run's records. A run that was forgotten meanwhile leaves nothing behind.
+	Load(ctx context.Context, run string) (checkpoints.Loaded, error)
+
+	// Commit saves a change, all of it or nothing. checkpoints.ErrInboxMoved is the error where the change depends on what
+	// lies in the inbox, and more lies there than the engine has taken.
+	Commit(ctx context.Context, c checkpoints.Change) error
+
+	// Inbox gives what other processes have left for a run, with numbers over after, oldest first.
+	Inbox(ctx context.Context, run string, after int64) ([]supervisor.InboxEntry, error)
+}
+
+// Processes are the agents' processes.
+type Processes interface {
+	// Start starts the process of an agent's present launch, as the state has it; lost tells what of the folder's own files
+	// does not count. read is called with each of its messages, in order, and may block; the last is a procs.Exit. It may be
+	// called before Start has returned.
+	Start(s supervisor.State, agent string, read func(procs.Message)) (p Process, lost string, err error)
+
+	// Sweep ends what is left of a launch of an earlier supervisor.
+	Sweep(m procs.Marker) error
+}
+
+// A Process is one that was started. What writes to it fails with procs.ErrNotWaiting where the process does not wait for an
+// answer any more, and in another way where it is dying.
+type Process interface {
+	PID() int
+	StartTicks() uint64
+	CPU() (time.Duration, error)
+	Send(uuid, text string) error
+	Allow(request string, updatedInput json.RawMessage) error
+	Deny(request, message string, interrupt bool) error
+	Return(request, text string, isError bool) error
+	Gate(request, block string) error
+
+	// End ends the process and what it has started, by the stop ladder. It returns once nothing is left, or ctx has ended and
+	// the rest was killed.
+	End(ctx context.Context, how procs.Ending) []procs.Survivor
+
+	// Close closes the process's log, after its exit. The error says that the log is not complete.
+	Close() error
+}
+
+// A FileDrop is the folders of question and answer files, and the syncer that keeps them as the database has them.
+type FileDrop interface {
+	// Set takes the run's questions as they were saved. It does not block.
+	Set(all []*supervisor.Question)
+
+	Knows(id string) bool                         // whether a saved question stands in a file of an agent's script
+	See(id, answer string)                        // takes note of an answer in the file of a script; "" of none
+	Saw(id string) (answer string, seen bool)     // the answer that was seen there last
+	Awaited(open []*supervisor.Question) []string // the ids under which an answer to open questions may lie
+	Question(id string) (*checkpoints.QuestionFile, error)
+	Answered(id string) bool
+	Answer(id, answer string) error // fs.ErrExist where an answer lies there
+	Unanswer(id string) (taken bool, err error)
+
+	// TakeLying takes the answers that lie there already, before it is decided what their questions wait for.
+	TakeLying(ctx context.Context, all []*supervisor.Question)
+
+	// Keep keeps the folders until ctx ends, and then looks at them for the last time.
+	Keep(ctx context.Context)
+}
+
+// A Waker says that the inbox ought to be looked at.
+type Waker interface {
+	C() <-chan struct{}
+	Path() string
+	Close() error
+}
+
+// Files are what the engine reads at once of what agents name. A read may hang: the disk is given a moment only.
+type Files interface {
+	// Look gives what a person is shown of a call.
+	Look(tool string, input json.RawMessage, cwd string) supervisor.CallView
+
+	// Locate gives a path as its links lead.
+	Locate(path, cwd string) string
+
+	// Keep copies the checkpoint that an agent names into the run's folder, under a name of its own.
+	Keep(s supervisor.State, agent, path, name string) (*checkpoints.Checkpoint, error)
+
+	// Printed reports whether the newest part of an agent's log names an id.
+	Printed(run, agent, id string) bool
+}
+
+// A Machine is the rest of what a supervisor needs of the machine.
+type Machine interface {
+	// Own takes the right to supervise a run. checkpoints.ErrOwned is the error where another process has it.
+	Own(ctx context.Context, run string) (release func(), err error)
+
+	// Listen hangs up the run's wake-up socket.
+	Listen(run string) (Waker, error)
+
+	// Adopt has orphans of agents become children of this process.
+	Adopt() error
+	PID() int
+
+	// OpenFileDrop opens the folders of question files; nil where there are none. What is seen there of files that are not ours
+	// goes to news.
+	OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error)
+
+	// WatchMemory calls short whenever memory is short, until ctx ends or the kernel says nothing of it; ShortOfMemory
+	// looks once.
+	WatchMemory(ctx context.Context, short func())
+	ShortOfMemory() bool
+}
+
+// Executors do the effects that need more of the machine than a process or a question file. Each may block until ctx ends, and
+// gives what it has found; none may be nil.
+type Executors struct {
+	// Survey writes the checkpoint of an ended launch. unread is what its agent said last and nobody has saved.
+	Survey func(ctx context.Context, s supervisor.State, f supervisor.Effect,
+		r supervisor.SignalReader) (b supervisor.Surveyed, unread []signals.Signal)
+
+	// Confirm looks in the transcript whether a delivery had reached the conversation.
+	Confirm func(context.Context, supervisor.State, supervisor.Effect) supervisor.Confirmed
+
+	// Check looks for the deliverables of a report.
+	Check func(context.Context, supervisor.State, supervisor.Effect) supervisor.Checked
+
+	// Place makes the folder ready in which an agent is about to work; Tidy looks through it when the agent is about to end.
+	Place func(context.Context, supervisor.State, supervisor.Effect) supervisor.Placed
+	Tidy  func(context.Context, supervisor.State, supervisor.Effect) supervisor.Tidied
+
+	// Merge merges the findings of a run that has ended.
+	Merge func(context.Context, supervisor.State, supervisor.Effect) supervisor.Merged
+
+	// Prepare does what an answer needs before it is said; b has the ids for it.
+	Prepare func(ctx context.Context, s supervisor.State, f supervisor.Effect, b supervisor.Prepared) supervisor.Prepared
+
+	// Run runs the command that a person let run for an agent.
+	Run func(context.Context, supervisor.State, supervisor.Effect) supervisor.RanCommand
+}
+
+// A Clock says what time it is by the wall clock, which may jump. It must not be nil.
+type Clock func() time.Time
+
+// IDs makes ids that no other run has: of runs, questions and agents.
+type IDs interface {
+	Run() string
+	Question() string
+	Agent() string
+}

@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"context"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// prepare does what an answer needs before it is said.
+func (e *engine) prepare(f supervisor.Effect) func(context.Context) result {
+	s, b := e.state, e.preparedFor(e.state.Group(f.Question)[0])
+	return func(ctx context.Context) result { return result{body: e.Prepare(ctx, s, f, b)} }
+}
+
+// preparedFor gives what an answer needs from outside before it is said, whatever is found on disk.
+func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
+	b := supervisor.Prepared{Question: first.ID}
+	if first.Kind != checkpoints.AskBlocker {
+		return b
+	}
+	switch supervisor.Resolve(first).How {
+	case supervisor.RunCommand:
+		b.IDs = []string{e.IDs.Question()}
+	case supervisor.DelegateIt:
+		b.Child = e.IDs.Agent()
+	}
+	return b
+}

@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// releaseDatabase was made by the program as it was before events applied themselves: e2e TestRunsOfAnEarlierRelease says how.
+const releaseDatabase = "../../checkpoints/testdata/release.db.gz"
+
+// The history of that release still gives its records: every event is read, and means what it meant.
+func TestTheHistoryOfAnEarlierReleaseFoldsToItsRecords(t *testing.T) {
+	dirs := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
+	unzip(t, releaseDatabase, dirs.Database())
+	store, err := checkpoints.Open(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	runs, err := store.Runs(t.Context(), true)
+	if err != nil || len(runs) < 40 {
+		t.Fatalf("%d runs (%v)", len(runs), err)
+	}
+	kinds := map[string]bool{}
+	for _, r := range runs {
+		l, err := store.Load(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onDisk, err := supervisor.Loaded(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		history, err := store.Events(t.Context(), r.ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var folded supervisor.State
+		for _, record := range history {
+			kinds[record.Type] = true
+			e, err := supervisor.Recorded(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folded, err = supervisor.Step(folded, e); err != nil {
+				t.Fatalf("run %s, event %d, %s: %v", r.ID, record.Seq, record.Type, err)
+			}
+		}
+		if diff := cmp.Diff(asWritten(t, onDisk), asWritten(t, folded)); diff != "" {
+			t.Errorf("run %s: -records +history\n%s", r.ID, diff)
+		}
+	}
+	if len(kinds) < 40 {
+		t.Errorf("only %d kinds of event are in it", len(kinds))
+	}
+}
+
+func unzip(t *testing.T, from, to string) {
+	t.Helper()
+	f, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// saveAgain is how long to wait before a save that failed is tried again. Meanwhile the children are not read.
+const saveAgain = 2 * time.Second
+
+// apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. While a batch is
+// open the event is taken with it.
+func (e *engine) apply(ctx context.Context, body supervisor.Body) error {
+	event := supervisor.Event{At: e.Now(), Body: body}
+	if e.batch == nil {
+		return e.applyAll(ctx, []happening{{event: &event}})
+	}
+	next, welcome, err := e.step(e.state, event)
+	if err != nil || !welcome {
+		return err
+	}
+	e.batch.happened = append(e.batch.happened, happening{event: &event})
+	e.state = next
+	return nil
+}
+
+// applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken first.
+func (e *engine) applyAll(ctx context.Context, happened []happening) error {
+	for {
+		err := e.once(ctx, happened)
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+		if err := e.takeInbox(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// once tries to take events; checkpoints.ErrInboxMoved if the inbox has to be looked at before.
+func (e *engine) once(ctx context.Context, happened []happening) error {
+	before, after := e.state, e.state
+	var events []supervisor.Event
+	var told []supervisor.Notification
+	decisive, opened := false, false
+	for _, h := range happened {
+		if h.event == nil {
+			told = append(told, h.notice)
+			continue
+		}
+		next, welcome, err := e.step(after, *h.event)
+		if err != nil {
+			return err
+		}
+		if !welcome {
+			continue
+		}
+		told = append(told, supervisor.Notifications(after, next, *h.event)...)
+		decisive = decisive || supervisor.MustCheckInbox(after, next, *h.event)
+		_, opens := h.event.Body.(supervisor.Opened)
+		opened = opened || opens
+		events, after = append(events, *h.event), next
+	}
+	if len(events) > 0 {
+		if err := e.save(ctx, after, events, decisive); err != nil {
+			return err
+		}
+	}
+	e.state = after
+	for _, n := range told {
+		e.Tell(n)
+	}
+	if opened || !maps.Equal(before.Questions, after.Questions) {
+		if e.fileDrop != nil {
+			e.fileDrop.Set(after.FindQuestions(func(*supervisor.Question) bool { return true }))
+		}
+		e.Open(after.FindQuestions(func(q *supervisor.Question) bool { return q.State == checkpoints.QuestionOpen }))
+	}
+	return nil
+}
+
+// step takes a step, and reports whether the event was welcome: one that is not changes nothing.
+func (e *engine) step(s supervisor.State, event supervisor.Event) (next supervisor.State, welcome bool, err error) {
+	next, err = e.hooks.step(s, event)
+	if errors.Is(err, supervisor.ErrUnwelcome) {
+		e.log.Debug().Err(err).Type("event", event.Body).Msg("unwelcome")
+		return s, false, nil
+	}
+	return next, err == nil, err
+}
+
+// save commits what events changed. Where the disk refuses, it says so and tries again until it can: the children
+// are not read meanwhile, and nothing is shown or done that is not saved.
+func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Event, decisive bool) error {
+	change := supervisor.Changes(e.state, next)
+	for i, event := range events {
+		record, err := event.Record(e.run, e.seq+int64(i)+1)
+		if err != nil {
+			return err
+		}
+		supervisor.At(e.At, supervisor.BeforeSave+record.Type)
+		change.Earlier = append(change.Earlier, record)
+	}
+	last := len(events) - 1
+	change.Event, change.Earlier = change.Earlier[last], change.Earlier[:last]
+	change.CheckInbox, change.IfInboxAt = decisive, next.Taken
+	for told := false; ; {
+		err := e.Store.Commit(ctx, change)
+		switch {
+		case err == nil:
+			e.seq += int64(len(events))
+			for _, event := range events {
+				supervisor.At(e.At, supervisor.AfterSave+event.Name())
+				e.log.Debug().Type("event", event.Body).Interface("body", event.Body).Msg("saved")
+			}
+			if told {
+				e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+					Text: "the state can be saved again; going on"})
+			}
+			return nil
+		case errors.Is(err, checkpoints.ErrInboxMoved), ctx.Err() != nil:
+			return err
+		case errors.Is(err, checkpoints.ErrOutOfOrder), errors.Is(err, checkpoints.ErrDuplicateID):
+			return fmt.Errorf("%w: %w", supervisor.ErrBug, err)
+		}
+		e.log.Error().Err(err).Msg("save")
+		if !told {
+			told = true
+			e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+				Trouble: true, Text: fmt.Sprintf(
+					"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v", err, saveAgain)})
+		}
+		select {
+		case <-time.After(saveAgain):
+		case <-e.Interrupts:
+			return errAbandoned
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// takeInbox turns what other processes have left into one event.
+func (e *engine) takeInbox(ctx context.Context) error {
+	for {
+		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
+		if err != nil {
+			e.log.Error().Err(err).Msg("inbox")
+			return nil // it is read again within a minute
+		}
+		if len(notes) == 0 {
+			return nil
+		}
+		e.stopAsked = e.stopAsked ||
+			slices.ContainsFunc(notes, func(n supervisor.InboxEntry) bool { return n.Kind == supervisor.EntryStop })
+		err = e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(),
+			Body: supervisor.InboxRead{Notes: notes, Named: e.notesNamed(notes)}}}})
+		if !errors.Is(err, checkpoints.ErrInboxMoved) {
+			return err
+		}
+	}
+}

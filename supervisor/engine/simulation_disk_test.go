@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// A simDisk is the database of one run, with the rules of package checkpoints.
+type simDisk struct {
+	w      *simulation
+	kept   supervisor.State // the records
+	events []checkpoints.Event
+	inbox  []supervisor.InboxEntry
+}
+
+// commit saves a change, all of it or nothing.
+func (d *simDisk) commit(c checkpoints.Change) error {
+	if c.CheckInbox && len(d.unread(c.IfInboxAt)) > 0 {
+		return checkpoints.ErrInboxMoved
+	}
+	events := append(slices.Clone(c.Earlier), c.Event)
+	for i, e := range events {
+		d.w.must("the history has no gaps", e.Seq == int64(len(d.events)+i+1), "event %d after %d", e.Seq, len(d.events)+i)
+	}
+	k := &d.kept
+	if k.Agents == nil {
+		*k = supervisor.State{
+			Agents: map[string]*supervisor.Agent{}, Launches: map[string][]*supervisor.Launch{}, Questions: map[string]*supervisor.Question{},
+			Deliveries: map[string]*supervisor.Delivery{},
+		}
+	}
+	if c.Run != nil {
+		k.Run = c.Run
+	}
+	for _, a := range c.Agents {
+		k.Agents[a.ID] = a
+	}
+	slices.SortFunc(c.Launches, func(a, b *supervisor.Launch) int { return a.N - b.N })
+	for _, l := range c.Launches {
+		ls := k.Launches[l.Agent]
+		if l.N > len(ls) {
+			ls = append(ls, nil)
+		}
+		ls[l.N-1] = l
+		k.Launches[l.Agent] = ls
+	}
+	for _, q := range c.Questions {
+		k.Questions[q.ID] = q
+	}
+	for _, v := range c.Deliveries {
+		k.Deliveries[v.UUID] = v
+	}
+	k.Taken = max(k.Taken, c.Taken)
+	d.events = append(d.events, events...)
+	return nil
+}
+
+// load reads the records as a new supervisor finds them.
+func (d *simDisk) load() supervisor.State {
+	s, err := supervisor.Loaded(d.loaded())
+	d.w.must("what was saved can be loaded", err == nil, "%v", err)
+	return s
+}
+
+// loaded gives the records through their written form.
+func (d *simDisk) loaded() checkpoints.Loaded {
+	l := checkpoints.Loaded{
+		Run: *again(d.kept.Run), Agents: map[string]*supervisor.Agent{}, LastEvent: int64(len(d.events)), Taken: d.kept.Taken,
+	}
+	for id, a := range d.kept.Agents {
+		l.Agents[id] = again(a)
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.kept.Launches)) {
+		for _, launch := range d.kept.Launches[id] {
+			l.Launches = append(l.Launches, again(launch))
+		}
+	}
+	for _, q := range d.questions(func(*supervisor.Question) bool { return true }) {
+		l.Questions = append(l.Questions, again(q))
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.kept.Deliveries)) {
+		l.Deliveries = append(l.Deliveries, again(d.kept.Deliveries[id]))
+	}
+	return l
+}
+
+// again gives a record as it is written and read.
+func again[T any](record *T) *T {
+	read := new(T)
+	if err := json.Unmarshal(text.JSON(record), read); err != nil {
+		panic(err)
+	}
+	return read
+}
+
+// unread gives the notes that no supervisor has taken, with a Seq over after.
+func (d *simDisk) unread(after int64) []supervisor.InboxEntry {
+	after = max(after, d.kept.Taken)
+	for i, n := range d.inbox {
+		if n.Seq > after {
+			return slices.Clone(d.inbox[i:])
+		}
+	}
+	return nil
+}
+
+// These are why a client is refused, beside a *checkpoints.TakenError.
+var refusals = []error{
+	checkpoints.ErrNoQuestion, checkpoints.ErrWithdrawn, checkpoints.ErrUnanswered, checkpoints.ErrDelivering, errTaken,
+}
+
+var errTaken = errors.New("there is an answer")
+
+// answer leaves an answer, or changes one: Store.Answer and Store.ChangeAnswer.
+func (d *simDisk) answer(kind string, n supervisor.InboxEntry) error {
+	q := d.kept.Questions[n.Question]
+	if q == nil {
+		return checkpoints.ErrNoQuestion
+	}
+	given := q.State == checkpoints.QuestionAnswered || q.State == checkpoints.QuestionDelivered ||
+		slices.ContainsFunc(d.inbox, func(n supervisor.InboxEntry) bool { return n.Question == q.ID })
+	switch {
+	case q.State == checkpoints.QuestionWithdrawn, d.kept.Run.Packed != "":
+		return checkpoints.ErrWithdrawn
+	case kind == supervisor.EntryAnswer && given:
+		return errTaken
+	case kind == supervisor.EntryChange && !given:
+		return checkpoints.ErrUnanswered
+	case kind == supervisor.EntryChange && (q.Delivering || q.State == checkpoints.QuestionDelivered):
+		return checkpoints.ErrDelivering
+	}
+	n.Kind, n.Agent = kind, q.Agent
+	d.leave(n)
+	return nil
+}
+
+// leave puts a note into the inbox.
+func (d *simDisk) leave(n supervisor.InboxEntry) {
+	n.Seq, n.Run, n.At = int64(len(d.inbox)+1), d.kept.Run.ID, d.w.now()
+	d.inbox = append(d.inbox, n)
+}
+
+// questions gives the questions in a stable order.
+func (d *simDisk) questions(f func(*supervisor.Question) bool) []*supervisor.Question {
+	var qs []*supervisor.Question
+	for _, id := range slices.Sorted(maps.Keys(d.kept.Questions)) {
+		if q := d.kept.Questions[id]; f(q) {
+			qs = append(qs, q)
+		}
+	}
+	return qs
+}

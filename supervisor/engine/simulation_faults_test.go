@@ -1,0 +1,362 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// The simulation can fail: these are faults that a supervisor could have, each with a rule that it breaks.
+func TestTheSimulationFinds(t *testing.T) {
+	for _, c := range []struct {
+		fault, rule string
+		from        uint64 // a seed that finds it; should the model have changed, one further on does
+		subject
+	}{
+		{"an answer that can be changed while it is on its way", "what is delivered is the answer acknowledged last", 1,
+			faulty(afterwards(forgetBegun))},
+		{"a transcript that is believed without being read", "an acknowledged answer is in the conversation", 1,
+			faulty(beforehand(confirm(true)))},
+		{"an answer that is said again although the transcript has it", "an answer is delivered once", 1,
+			faulty(beforehand(confirm(false)))},
+		{"a process that is taken for dead because its supervisor is", "an agent has one launch that may live", 2300,
+			faulty(takeForDead)},
+		{"a notice that is given twice", "a supervisor gives one notice of a question", 1,
+			faulty(afterwards(forgetNotice))},
+		{"no doubt of what was confirmed and then forgotten", "an acknowledged answer is in the conversation", 9267,
+			faulty(doubtNothing)},
+		{"an answer that is lost while its agent is parked", "an acknowledged answer is taken", 190,
+			faulty(loseWhileParking)},
+		{"a hold that ends the question with the process", "time alone ends no question", 1,
+			faulty(afterwards(endWithHold))},
+		{"a message that is lost with the turn it was said into", "a message that was acknowledged is in the conversation", 1,
+			faulty(forgetMessages)},
+		{"a call that is never replied to", "a supervised run rests only where it waits for a person", 1,
+			forgetful(supervisor.DoReply)},
+		{"a report that nobody checks", "a supervised run rests only where it waits for a person", 1,
+			forgetful(supervisor.DoCheck)},
+		{"a parent that is not told of the end of a child", "the end of a child reaches its parent", 1,
+			faulty(afterwards(tellNoParent))},
+		{"a parent that is told of it again after every crash", "the end of a child is told once", 1,
+			faulty(tellAgain)},
+		{"an agent that is done before its child", "nothing is done before a child that gates", 1,
+			faulty(beforeItsChildren)},
+		{"a slot that is never given back", "a slot is free for nobody's sake only", 1,
+			faulty(leakSlot)},
+		{"a process too many", "no more processes are at work than may be", 1,
+			faulty(lendSlots)},
+		{"a queue without priorities", "what stands first is launched first", 1,
+			faulty(withoutPriorities)},
+		{"a child that is started twice", "children come by approval, once and within the limits", 969,
+			faulty(startTwice)},
+		{"a stop that goes beside its mark", "a stop ends what it names, and nothing beside it", 338,
+			faulty(afterwards(stopEverybody))},
+		{"a free slot that nobody looks at", "a slot is free for nobody's sake only", 1,
+			faulty(settleTooLate)},
+		{"a hold that is forgotten", "a step settles all that follows from it", 1,
+			faulty(afterwards(forgetHolds))},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			byRule := func(f finding) bool { return f.rule == c.rule }
+			_, found := simulate(t, c.subject, c.from, schedules, func(found []finding) bool { return slices.ContainsFunc(found, byRule) })
+			if !slices.ContainsFunc(found, byRule) {
+				t.Fatalf("%d schedules have not found it; they have found %v", schedules, found)
+			}
+			t.Logf("found by %v", found[len(found)-1].plot)
+		})
+	}
+}
+
+// faulty is a supervisor with another Step.
+func faulty(step stepping) subject { return subject{step: step, plan: supervisor.State.Plan} }
+
+// forgetful is one that never does a kind of effect.
+func forgetful(kind supervisor.EffectKind) subject {
+	return subject{step: supervisor.Step, plan: func(s supervisor.State, undone []string) []supervisor.Effect {
+		return slices.DeleteFunc(s.Plan(undone), func(e supervisor.Effect) bool { return e.Do == kind })
+	}}
+}
+
+type stepping = func(supervisor.State, supervisor.Event) (supervisor.State, error)
+
+// beforehand is a Step that mishears.
+func beforehand(mishear func(supervisor.Body) supervisor.Body) stepping {
+	return func(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+		e.Body = mishear(e.Body)
+		return supervisor.Step(s, e)
+	}
+}
+
+func confirm(found bool) func(supervisor.Body) supervisor.Body {
+	return func(b supervisor.Body) supervisor.Body {
+		if c, ok := b.(supervisor.Confirmed); ok {
+			c.Found = found
+			return c
+		}
+		return b
+	}
+}
+
+// afterwards is a Step that makes something else of it.
+func afterwards(spoil func(before, after supervisor.State, b supervisor.Body) supervisor.State) stepping {
+	return func(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+		next, err := supervisor.Step(s, e)
+		if err != nil {
+			return next, err
+		}
+		return spoil(s, next, e.Body), nil
+	}
+}
+
+func withQuestion(s supervisor.State, id string, change func(*supervisor.Question)) supervisor.State {
+	q := *s.Questions[id]
+	change(&q)
+	s.Questions = maps.Clone(s.Questions)
+	s.Questions[id] = &q
+	return s
+}
+
+func forgetBegun(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+	for id, q := range after.Questions {
+		if q.Delivering && q.State == checkpoints.QuestionAnswered {
+			after = withQuestion(after, id, func(q *supervisor.Question) { q.Delivering = false })
+		}
+	}
+	return after
+}
+
+func forgetNotice(_, after supervisor.State, b supervisor.Body) supervisor.State {
+	if n, ok := b.(supervisor.NotificationSent); ok {
+		return withQuestion(after, n.Question, func(q *supervisor.Question) { q.Noticed = 0 })
+	}
+	return after
+}
+
+func forgetMessages(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	s.Deliveries = maps.Clone(s.Deliveries)
+	for id, v := range s.Deliveries {
+		if len(v.Messages) > 0 {
+			mute := *v
+			mute.Messages = nil
+			s.Deliveries[id] = &mute
+		}
+	}
+	return supervisor.Step(s, e)
+}
+
+func endWithHold(_, after supervisor.State, b supervisor.Body) supervisor.State {
+	if h, ok := b.(supervisor.HoldEnded); ok {
+		for _, q := range after.Open(h.Agent) {
+			after = withQuestion(after, q.ID, func(q *supervisor.Question) { q.State = checkpoints.QuestionWithdrawn })
+		}
+	}
+	return after
+}
+
+func takeForDead(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	next, err := supervisor.Step(s, e)
+	if _, opened := e.Body.(supervisor.Opened); opened && err == nil {
+		for _, a := range next.AllAgents() {
+			if l := next.Live(a.ID); l != nil && l.End == supervisor.EndRecover {
+				next, err = supervisor.Step(next, supervisor.Event{At: e.At, Body: supervisor.Ended{Agent: a.ID, Launch: l.N, Outcome: "lost with its supervisor"}})
+			}
+		}
+	}
+	return next, err
+}
+
+func doubtNothing(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	if _, ended := e.Body.(supervisor.Ended); ended {
+		s.Deliveries = maps.Clone(s.Deliveries)
+		for id, v := range s.Deliveries {
+			if v.State == checkpoints.DeliveryDelivered {
+				long := *v
+				long.Turn = -100 // ago
+				s.Deliveries[id] = &long
+			}
+		}
+	}
+	return supervisor.Step(s, e)
+}
+
+func loseWhileParking(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	if b, ok := e.Body.(supervisor.InboxRead); ok {
+		for _, ls := range s.Launches {
+			if l := ls[len(ls)-1]; l.State != checkpoints.LaunchEnded && l.End == endPark {
+				for _, n := range b.Notes {
+					s.Taken = max(s.Taken, n.Seq)
+				}
+				return s, nil
+			}
+		}
+	}
+	return supervisor.Step(s, e)
+}
+
+func withAgent(s supervisor.State, id string, change func(*supervisor.Agent)) supervisor.State {
+	a := *s.Agents[id]
+	change(&a)
+	s.Agents = maps.Clone(s.Agents)
+	s.Agents[id] = &a
+	return s
+}
+
+func tellNoParent(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+	for id, a := range after.Agents {
+		if a.Delegated != nil && len(a.Outbox) == 0 {
+			continue
+		}
+		after = withAgent(after, id, func(a *supervisor.Agent) {
+			a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool { return strings.HasPrefix(s.Key, "child ") })
+		})
+	}
+	return after
+}
+
+func tellAgain(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	next, err := supervisor.Step(s, e)
+	if _, opened := e.Body.(supervisor.Opened); opened && err == nil {
+		for _, c := range next.AllAgents() {
+			if c.Delegated != nil && c.Delegated.Told && c.Status.Ended() && !next.Agents[c.Parent].Status.Ended() {
+				next = withAgent(next, c.Parent, func(p *supervisor.Agent) {
+					p.Outbox = append(slices.Clip(p.Outbox), checkpoints.OutboxItem{Key: "again " + c.ID, Text: endHeading + c.ID + "\nOutcome: " + string(c.Status), From: c.ID, At: e.At})
+				})
+			}
+		}
+	}
+	return next, err
+}
+
+// seenAs is a Step that takes agents for something else while it decides.
+func seenAs(s supervisor.State, e supervisor.Event, see, restore func(*supervisor.Agent)) (supervisor.State, error) {
+	seen := s
+	for id := range s.Agents {
+		seen = withAgent(seen, id, see)
+	}
+	next, err := supervisor.Step(seen, e)
+	if err != nil {
+		return s, err
+	}
+	for id := range next.Agents {
+		next = withAgent(next, id, restore)
+	}
+	return next, nil
+}
+
+func beforeItsChildren(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	was := map[string]checkpoints.Independence{}
+	return seenAs(s, e, func(a *supervisor.Agent) {
+		if a.Delegated != nil {
+			was[a.ID] = a.Delegated.Independence
+			said := *a.Delegated
+			said.Independence = checkpoints.Optional
+			a.Delegated = &said
+		}
+	}, func(a *supervisor.Agent) {
+		if i, ok := was[a.ID]; ok {
+			said := *a.Delegated
+			said.Independence = i
+			a.Delegated = &said
+		}
+	})
+}
+
+func withParallel(s supervisor.State, e supervisor.Event, n int) (supervisor.State, error) {
+	was := s.Config.MaxParallel
+	if s.Run == nil || was == 0 {
+		return supervisor.Step(s, e)
+	}
+	s.Config.MaxParallel = n
+	next, err := supervisor.Step(s, e)
+	next.Config.MaxParallel = was
+	return next, err
+}
+
+func leakSlot(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	return withParallel(s, e, max(s.Config.MaxParallel-1, 1))
+}
+
+func lendSlots(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	return withParallel(s, e, s.Config.MaxParallel+1)
+}
+
+func withoutPriorities(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	was := map[string]string{}
+	return seenAs(s, e, func(a *supervisor.Agent) { was[a.ID], a.Priority = a.Priority, "" }, func(a *supervisor.Agent) {
+		if p, ok := was[a.ID]; ok {
+			a.Priority = p
+		}
+	})
+}
+
+func startTwice(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	print := map[string]string{}
+	return seenAs(s, e, func(a *supervisor.Agent) {
+		if a.Delegated != nil {
+			print[a.ID] = a.Delegated.Fingerprint
+			said := *a.Delegated
+			said.Fingerprint = "forgotten"
+			a.Delegated = &said
+		}
+	}, func(a *supervisor.Agent) {
+		if p, ok := print[a.ID]; ok {
+			said := *a.Delegated
+			said.Fingerprint = p
+			a.Delegated = &said
+		}
+	})
+}
+
+func stopEverybody(before, after supervisor.State, b supervisor.Body) supervisor.State {
+	n, ok := b.(supervisor.InboxRead)
+	if !ok || len(n.Notes) == 0 || n.Notes[0].Kind != supervisor.EntryStop {
+		return after
+	}
+	for id, a := range after.Agents {
+		if a.Delegated != nil && a.StopWanted == "" && !a.Status.Ended() && before.Agents[id] != nil {
+			after = withAgent(after, id, func(a *supervisor.Agent) { a.StopWanted = n.Notes[0].By })
+		}
+	}
+	return after
+}
+
+// settleTooLate overlooks what an event means to agents that it is not about.
+func settleTooLate(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+	next, err := supervisor.Step(s, e)
+	if b, ended := e.Body.(supervisor.Ended); ended && err == nil {
+		for id, a := range next.Agents {
+			if old := s.Agents[id]; id != b.Agent && old != nil && old.QueuedAt != nil && a.Status == checkpoints.Starting {
+				next = withAgent(next, id, func(n *supervisor.Agent) { *n = *old })
+				launches := maps.Clone(next.Launches)
+				launches[id] = s.Launches[id]
+				next = withRecords(next, next.Run, next.Agents, launches)
+			}
+		}
+	}
+	return next, err
+}
+
+func forgetHolds(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+	for id, a := range after.Agents {
+		if a.HoldUntil != nil {
+			after = withAgent(after, id, func(a *supervisor.Agent) { a.HoldUntil = nil })
+		}
+	}
+	return after
+}
+
+// What a seed gives does not depend on anything else.
+func TestAScheduleIsTheSameWhenItIsPlayedAgain(t *testing.T) {
+	for seed := range uint64(50) {
+		one, two := retell(t, plot{seed: seed}, sound), retell(t, plot{seed: seed}, sound)
+		for i := range max(len(one), len(two)) {
+			if i >= len(one) || i >= len(two) || one[i] != two[i] {
+				t.Fatalf("seed %d differs in line %d:\n%q\n%q", seed, i, one[i:min(i+3, len(one))], two[i:min(i+3, len(two))])
+			}
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+)
+
+// A simFolders is the folders of question and answer files, and the syncer of the run that is supervised. The files outlive
+// every supervisor; what a keeper has seen does not.
+type simFolders struct {
+	w       *simulation
+	pending map[string]string      // question files of scripts: their text, by id
+	askers  map[string]string      // the agents whose scripts have written them
+	answers map[string]string      // answer files
+	seen    map[string]string      // by the present keeper: question files, and answer files with their answer
+	news    []supervisor.FileEvent // that the engine has not taken
+	to      chan<- supervisor.FileEvent
+}
+
+func newSimFolders(w *simulation) *simFolders {
+	return &simFolders{w: w, pending: map[string]string{}, askers: map[string]string{}, answers: map[string]string{}, seen: map[string]string{}}
+}
+
+// reopened is the file drop of a new supervisor.
+func (d *simFolders) reopened() { d.seen, d.news, d.to = map[string]string{}, nil, nil }
+
+// moves lists what the keeper and the engine may do about the files.
+func (d *simFolders) moves(e *simEngine, moves []move) []move {
+	can := func(name string, weight int, do func()) {
+		moves = append(moves, move{name: name, weight: weight, do: do})
+	}
+	if len(d.news) > 0 && d.to != nil && !e.busy() {
+		can("the engine hears of a file", 4, func() {
+			d.to <- d.news[0]
+			d.news = d.news[1:]
+			e.w.settle()
+		})
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.pending)) {
+		if _, known := d.seen["question "+id]; !known {
+			can("the syncer sees question "+id, 3, func() {
+				d.seen["question "+id] = ""
+				if d.question(id) == nil {
+					d.news = append(d.news, supervisor.FileEvent{ID: id})
+				}
+			})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.answers)) {
+		q := d.question(id)
+		switch {
+		case q == nil:
+		case q.State != checkpoints.QuestionOpen && (q.File == nil || !q.File.Polls && q.File.Drop == ""):
+			can("the syncer clears away "+id, 2, func() { delete(d.answers, id) })
+		case q.File == nil:
+			can("the syncer takes answer "+id, 3, func() { d.takes(q, id) })
+		case q.File.Polls && d.seen["answer "+id] != d.answers[id]:
+			can("the syncer sees answer "+id, 3, func() { d.seen["answer "+id] = d.answers[id] })
+		case q.State == checkpoints.QuestionOpen && !q.File.Polls:
+			can("the syncer takes answer "+id, 3, func() { d.takes(q, id) })
+		}
+	}
+	return moves
+}
+
+// question gives the question that stands in a file, as it was saved last.
+func (d *simFolders) question(id string) *supervisor.Question {
+	for _, q := range d.w.disk.questions(func(*supervisor.Question) bool { return true }) {
+		if q.File != nil && q.File.ID == id || supervisor.Posted(q) && q.ID == id {
+			return q
+		}
+	}
+	return nil
+}
+
+// takes is the keeper's, of an answer file to an open question.
+func (d *simFolders) takes(q *supervisor.Question, id string) {
+	n := supervisor.InboxEntry{Question: q.ID, Value: d.answers[id], By: supervisor.ByFile}
+	delete(d.answers, id)
+	if d.w.disk.answer(supervisor.EntryAnswer, n) == nil { // else another was first
+		d.w.truth.acknowledged(n)
+		d.w.ring()
+	}
+}
+
+// gone is a script that takes its answer.
+func (d *simFolders) gone(id string) string {
+	answer := d.answers[id]
+	delete(d.answers, id)
+	delete(d.pending, id)
+	if d.w.engine != nil {
+		d.news = append(d.news, supervisor.FileEvent{ID: id, Gone: true, Answer: d.seen["answer "+id]})
+	}
+	return answer
+}
+
+// A simDrop is the folders as one supervisor has them.
+type simDrop struct {
+	e *simEngine
+	*simFolders
+}
+
+// OpenFileDrop opens the folders.
+func (e *simEngine) OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error) {
+	e.w.door.to = news
+	return simDrop{e, e.w.door}, nil
+}
+
+func (d simDrop) Set([]*supervisor.Question) {}
+func (d simDrop) Keep(ctx context.Context)   { <-ctx.Done() }
+func (d simDrop) See(id, answer string)      { d.seen["answer "+id] = answer }
+func (d simDrop) Saw(id string) (string, bool) {
+	answer, seen := d.seen["answer "+id]
+	return answer, seen
+}
+
+func (d simDrop) Knows(id string) bool {
+	q := d.question(id)
+	return q != nil && q.File != nil
+}
+
+func (d simDrop) Answered(id string) bool {
+	_, there := d.answers[id]
+	return there
+}
+
+// Awaited gives the ids under which an answer to open questions may lie.
+func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
+	for _, q := range open {
+		switch {
+		case d.w.blind:
+		case q.File != nil:
+			ids = append(ids, q.File.ID)
+		case supervisor.Posted(q):
+			ids = append(ids, q.ID)
+		}
+	}
+	return ids
+}
+
+// TakeLying takes what lies there when a supervisor comes.
+func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
+	for _, q := range all {
+		id := q.ID
+		if q.File != nil {
+			id = q.File.ID
+		}
+		if d.Answered(id) && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
+			d.takes(q, id)
+		}
+	}
+}
+
+// Question reads a question file of a script.
+func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
+	text, there := d.pending[id]
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return &checkpoints.QuestionFile{ID: id, Question: text}, nil
+}
+
+// Answer writes an answer for a script.
+func (d simDrop) Answer(id, answer string) (err error) {
+	d.e.waits("drop "+id, func() {
+		if d.Answered(id) {
+			err = fs.ErrExist
+			return
+		}
+		d.answers[id] = answer
+	})
+	return err
+}
+
+// Unanswer takes an answer away that somebody else has put there.
+func (d simDrop) Unanswer(id string) (taken bool, err error) {
+	d.e.waits("drop "+id, func() {
+		taken = d.Answered(id)
+		delete(d.answers, id)
+	})
+	return taken, nil
+}
+
+// ran counts how often a command was begun.
+func (t *truth) ran(w *simulation, q *supervisor.Question) {
+	t.notices["ran "+q.ID]++
+	w.must("a command that a person let run begins once", t.notices["ran "+q.ID] == 1, "%s", q.ID)
+}
+
+// A simScript is a call of Bash in which a script of the agent waits for its answer file (000).
+type simScript struct {
+	id, toolUse string
+	patience    int
+}
+
+// waitsForFile lets a script ask by a file.
+func (p *simProcess) waitsForFile() {
+	id := fmt.Sprintf("workflow_%d", p.w.rng.IntN(1<<30))
+	s := &simScript{id: id, toolUse: p.w.id("toolu_"), patience: p.w.rng.IntN(12)}
+	if !p.raw {
+		p.keep(talkEntry{said: procs.ToolUse{
+			ID: s.toolUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"ask %s; echo QUESTION_ESCALATED:%s"}`, id, id),
+		}})
+	}
+	p.w.door.askers[id] = p.agent
+	p.w.door.pending[id] = "Which file of " + p.w.id("T")
+	p.script = s
+}
+
+// polls is one look for the answer file.
+func (p *simProcess) polls() {
+	s := p.script
+	if _, there := p.w.door.answers[s.id]; there {
+		p.script = nil
+		question := p.w.door.pending[s.id]
+		answer := p.w.door.gone(s.id)
+		// It may have been another's answer, and the acknowledged one follows by a prompt: each answer is counted, not the question.
+		p.keep(talkEntry{call: s.toolUse, read: question + ": " + answer, said: p.printed(s, "Quick response received: "+answer)})
+		return
+	}
+	if s.patience--; s.patience < 0 {
+		p.script = nil
+		p.turn.over = true
+		p.keep(talkEntry{said: p.printed(s, "QUESTION_ESCALATED:"+s.id)})
+	}
+}
+
+// printed is what a script prints.
+func (p *simProcess) printed(s *simScript, text string) procs.Message {
+	if p.raw {
+		return procs.Raw{Text: text + "\n"}
+	}
+	return procs.ToolResult{ToolUse: s.toolUse, Text: text}
+}
+
+// dropsAnswer lets a person answer a script's question by writing its answer file.
+func (w *simulation) dropsAnswer() {
+	ids := slices.Sorted(maps.Keys(w.door.pending))
+	for _, q := range w.disk.questions(func(q *supervisor.Question) bool { return supervisor.IsOpen(q) && supervisor.Posted(q) }) {
+		ids = append(ids, q.ID)
+	}
+	for _, id := range ids {
+		if _, there := w.door.answers[id]; !there {
+			w.door.answers[id] = w.id("V")
+			return
+		}
+	}
+}

@@ -1,0 +1,392 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// A rule must hold after every step that was saved. It gives "" if it does, else what is wrong.
+type rule struct {
+	says  string
+	check func(w *simulation, before, after supervisor.State, e supervisor.Event) string
+}
+
+var everyRule = slices.Concat(agentRules, treeRules, placeRules, budgetRules)
+
+// agentRules are of one agent, and of the run as a whole.
+var agentRules = []rule{
+	{"a question is never lost, and goes forward only", questionsGoForward},
+	{"an answer changes only by its change, and before its delivery begins", answersStand},
+	{"time alone ends no question", timeEndsNothing},
+	{"an agent has one launch that may live", oneLaunchLives},
+	{"nothing succeeds while something lives or waits", successIsLast},
+	{"the run's status is the worst that counts", runIsWorst},
+	{"a status says what is so", statusIsSo},
+	{"an ended agent stays as it is until a person revives it", theEndIsTheEnd},
+	{"a supervised run names its supervisor", supervisorIsNamed},
+	{"a supervisor leaves nothing behind", nothingIsLeft},
+	{"a report is of what was said, and its check of it", reportsAreChecked},
+	{"what is said to an agent has an order", sayingsHaveAnOrder},
+	{"what was answered for all alike is not asked again", sameIsAnswered},
+}
+
+// stepped looks at a step that was saved.
+func (w *simulation) stepped(before, after supervisor.State, e supervisor.Event) {
+	w.reached.step(before, after, e)
+	w.truth.ended(before, after)
+	w.truth.unseen(before, after)
+	if w.trace != nil {
+		w.tellStep(before, after, e)
+	}
+	for _, r := range everyRule {
+		if how := r.check(w, before, after, e); how != "" {
+			panic(broken{r.says, how})
+		}
+	}
+	if w.seed%16 == 0 {
+		w.isPure(before, e)
+		w.isSettled(after, e)
+	}
+}
+
+func (w *simulation) tellStep(before, after supervisor.State, e supervisor.Event) {
+	w.tell("     %s", describe(e.Body))
+	for _, a := range after.AllAgents() {
+		if old := before.Agents[a.ID]; old == nil || old.Status != a.Status || old.Reason != a.Reason {
+			w.tell("          %s is %s (%s)", a.ID, a.Status, a.Reason)
+		}
+	}
+}
+
+func describe(b supervisor.Body) string {
+	text := fmt.Sprintf("%T%s", b, text.JSON(b))
+	return text[len("supervisor."):min(len(text), 200)]
+}
+
+// isPure takes a step again: it changes nothing of what was, and gives the same.
+func (w *simulation) isPure(before supervisor.State, e supervisor.Event) {
+	if before.Run == nil {
+		return
+	}
+	var was []byte
+	if w.seed%64 == 0 {
+		was = text.JSON(before)
+	}
+	one, err := w.step(before, e)
+	two, _ := w.step(before, e)
+	w.must("Step changes nothing of the state before", err == nil &&
+		(was == nil || bytes.Equal(was, text.JSON(before))), "%T", e.Body)
+	w.must("Step gives the same for the same", reflect.DeepEqual(one, two), "%T", e.Body)
+}
+
+// plan gives the plan, which is the same each time.
+func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effect {
+	plan := e.w.plan(s, undone)
+	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone)), "%v", plan)
+	keys := map[string]bool{}
+	for _, effect := range plan {
+		e.w.must("the keys of a plan are unique", !keys[effect.Key], "%s", effect.Key)
+		keys[effect.Key] = true
+		a := s.Agents[effect.Agent]
+		e.w.must("nothing is planned for an agent that has ended", a == nil || !a.Status.Ended(), "%s", effect.Key)
+	}
+	return plan
+}
+
+func questionsGoForward(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+	for id, old := range before.Questions {
+		q := after.Questions[id]
+		if q == nil {
+			return id + " is gone"
+		}
+		_, ended := e.Body.(supervisor.Ended)
+		_, unpacked := e.Body.(supervisor.Unpacked)
+		switch from, to := old.State, q.State; {
+		case from == to, from == checkpoints.QuestionOpen:
+		case from == checkpoints.QuestionAnswered && to == checkpoints.QuestionDelivered:
+		case from == checkpoints.QuestionDelivered && to == checkpoints.QuestionAnswered && ended: // doubt
+		case unpacked && supervisor.Grants(old) && to == checkpoints.QuestionOpen: // asked anew
+		case unpacked && old.Kind == checkpoints.AskCommand: // nobody wants it any more
+		default:
+			return fmt.Sprintf("%s goes from %s to %s by %T", id, from, to, e.Body)
+		}
+	}
+	return ""
+}
+
+func answersStand(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+	for id, old := range before.Questions {
+		q := after.Questions[id]
+		first := old.State == checkpoints.QuestionWithdrawn && old.AnsweredAt == nil // accepted before anybody knew of that
+		if first || old.State == checkpoints.QuestionOpen || q.Answer == old.Answer && q.Skipped == old.Skipped {
+			continue
+		}
+		if _, unpacked := e.Body.(supervisor.Unpacked); unpacked && supervisor.Grants(old) && supervisor.IsOpen(q) {
+			continue
+		}
+		noted := false
+		switch b := e.Body.(type) {
+		case supervisor.InboxRead:
+			noted = isChanged(b.Notes, old)
+		case supervisor.Opened:
+			noted = isChanged(b.Notes, old)
+		}
+		if !noted || old.Delivering {
+			return fmt.Sprintf("%s: %q becomes %q by %T", id, old.Answer, q.Answer, e.Body)
+		}
+	}
+	return ""
+}
+
+// isChanged reports whether a question gets another answer: a change, or its own, where it had that of all alike.
+func isChanged(notes []supervisor.InboxEntry, q *supervisor.Question) bool {
+	return slices.ContainsFunc(notes, func(n supervisor.InboxEntry) bool {
+		return n.Question == q.ID && (n.Kind == supervisor.EntryChange || n.Kind == supervisor.EntryAnswer && q.Like != "")
+	})
+}
+
+func timeEndsNothing(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+	for id, old := range before.Questions {
+		q := after.Questions[id]
+		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == checkpoints.AskBudget {
+			continue
+		}
+		if _, unpacked := e.Body.(supervisor.Unpacked); unpacked && q.Kind == checkpoints.AskCommand && old.Asker != "" {
+			continue // its stop has another answer, or none any more
+		}
+		switch e.Body.(type) {
+		case supervisor.HoldEnded, supervisor.RetryDue, supervisor.NotificationSent, supervisor.Started, supervisor.TurnBegun:
+			return fmt.Sprintf("%s is %s by %T", id, q.State, e.Body)
+		case supervisor.InboxRead, supervisor.Opened, supervisor.AskCancelled, supervisor.FileGone:
+		default:
+			if a := after.Agents[q.Agent]; q.State == checkpoints.QuestionWithdrawn && a.Fault == "" && a.StopWanted == "" {
+				return fmt.Sprintf("%s is withdrawn by %T, and its agent is %s", id, e.Body, a.Status)
+			}
+		}
+	}
+	return ""
+}
+
+func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Event) string {
+	for agent, ls := range after.Launches {
+		live := 0
+		for i, l := range ls {
+			if l.N != i+1 {
+				return fmt.Sprintf("launch %d of %s stands at %d", l.N, agent, i)
+			}
+			if l.State != checkpoints.LaunchEnded {
+				live++
+			}
+		}
+		if live > 1 {
+			return fmt.Sprintf("%d of %s", live, agent)
+		}
+		if live == 0 && w.alive(agent) > 0 {
+			return agent + " has a process, and no launch for it"
+		}
+	}
+	return ""
+}
+
+func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Event) string {
+	for id, a := range after.Agents {
+		if a.Status != checkpoints.Succeeded && a.Status != checkpoints.Partial {
+			continue
+		}
+		switch {
+		case w.alive(id) > 0:
+			return "its process lives"
+		case after.Live(id) != nil:
+			return "its launch lives"
+		case len(after.Open(id)) > 0:
+			return "a question is open"
+		case len(after.FindDeliveries(id, undelivered)) > 0, len(a.Outbox) > 0:
+			return "something is still to be said"
+		case !a.Group && (a.Report == nil || !a.Report.Checked):
+			return "it has no report that was checked"
+		}
+		for _, q := range after.Questions {
+			if q.Agent == id && q.State == checkpoints.QuestionAnswered {
+				return "the answer of " + q.ID + " is not delivered"
+			}
+		}
+	}
+	return ""
+}
+
+func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Event) string {
+	root, worst, ended, decides := after.Agents[after.Run.Root], 0, true, after.Agents[after.Run.Root]
+	bad := []supervisor.Status{
+		checkpoints.Succeeded, checkpoints.Partial, checkpoints.OverBudget, checkpoints.Stopped, checkpoints.Unreported, checkpoints.Failed,
+	}
+	for _, a := range after.Agents {
+		ended = ended && a.Status.Ended()
+		counts := true
+		for up := a; up != nil; up = after.Agents[up.Parent] {
+			counts = counts && up.ContinuedBy == "" && (up.Delegated == nil || up.Delegated.Independence != checkpoints.Optional)
+		}
+		up := after.Agents[a.Parent]
+		follows := a.Status == checkpoints.Stopped && up != nil && a.StopWanted == "the end of "+up.ID && slices.Index(bad, up.Status) >= 2
+		if counts && a.Status.Ended() && !follows {
+			status := a.Status
+			if a.Fault == string(procs.OverBudget) {
+				status = checkpoints.OverBudget // by its exit code
+			}
+			if rank := slices.Index(bad, status); rank > worst {
+				worst, decides = rank, a
+			}
+		}
+	}
+	want := after.Run.Status
+	switch {
+	case !root.Status.Ended():
+		if want != root.Status && !slices.ContainsFunc(after.AllAgents(), func(a *supervisor.Agent) bool {
+			return a.Status == want && (want == checkpoints.Parked || want == checkpoints.Waiting || want == checkpoints.OverBudget)
+		}) {
+			want = root.Status
+		}
+	case root.Status.Ended() && !ended:
+		want = checkpoints.Stopping
+	case root.Status.Ended():
+		want = decides.Status
+	}
+	_, created := e.Body.(supervisor.Created)
+	settled := !created && !reserved(e.Body) && (root.Status.Ended() || worst == 0)
+	if settled && after.Run.Status != want {
+		return fmt.Sprintf("the run is %s, its root %s, the worst that counts %s", after.Run.Status, root.Status, bad[worst])
+	}
+	if over := after.Run.EndedAt != nil; !created && !reserved(e.Body) && over && !ended {
+		return "the run has ended before all its agents"
+	}
+	return ""
+}
+
+func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Event) string {
+	if _, created := e.Body.(supervisor.Created); created {
+		return ""
+	}
+	for id, a := range after.Agents {
+		l, open := after.Live(id), len(after.Open(id))
+		if a.Group || a.Tidying || a.Placing {
+			continue // without a process
+		}
+		ending := a.Fault != "" || a.StopWanted != "" // concluded once the transcript is read; until then it is as it was
+		wrong := false
+		switch a.Status {
+		case checkpoints.Starting:
+			wrong = l == nil && !ending
+		case checkpoints.Blocked:
+			wrong = l == nil && !ending && (a.Report == nil || a.Report.Checked) && !w.waitsForOthers(after, a)
+		case checkpoints.Running, checkpoints.Stopping:
+			wrong = l == nil && !ending && (a.Report == nil || a.Report.Checked)
+		case checkpoints.Waiting:
+			wrong = l == nil && !ending || l != nil && open == 0 && l.End == ""
+		case checkpoints.Parked:
+			wrong = l != nil || open == 0 && !ending
+		case checkpoints.Interrupted:
+			wrong = l != nil || open > 0 && !ending
+		}
+		if wrong {
+			return fmt.Sprintf("%s is %s (%s), with %d open questions and a live launch: %v", id, a.Status, a.Reason, open, l != nil)
+		}
+		if a.Status.Ended() != (a.EndedAt != nil) || a.Status.Ended() && l != nil {
+			return fmt.Sprintf("%s is %s, ended at %v", id, a.Status, a.EndedAt)
+		}
+	}
+	return ""
+}
+
+func theEndIsTheEnd(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+	if b, ok := e.Body.(supervisor.Opened); ok && (b.Revive || b.Failed) {
+		return ""
+	}
+	for id, old := range before.Agents {
+		if a := after.Agents[id]; old.Status.Ended() && a.Status != old.Status {
+			return fmt.Sprintf("%s was %s and is %s by %T", id, old.Status, a.Status, e.Body)
+		}
+	}
+	return ""
+}
+
+func supervisorIsNamed(w *simulation, _, after supervisor.State, e supervisor.Event) string {
+	if _, created := e.Body.(supervisor.Created); created || w.engine == nil {
+		return ""
+	}
+	if (after.Run.Left == "") != (after.Run.PID == w.engine.pid) {
+		return fmt.Sprintf("pid %d, left %q; the supervisor is %d", after.Run.PID, after.Run.Left, w.engine.pid)
+	}
+	return ""
+}
+
+func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Event) string {
+	if _, left := e.Body.(supervisor.Left); !left || after.Run.Left == "" {
+		return ""
+	}
+	for id := range after.Agents {
+		if after.Live(id) != nil || w.alive(id) > 0 {
+			return "a process of " + id
+		}
+	}
+	for _, q := range after.FindQuestions(supervisor.IsOpen) {
+		if id := q.ID; after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.door.answers[id] != "" {
+			return "the answer to " + id + " in its file"
+		}
+	}
+	if n := w.disk.unread(after.Taken); len(n) > 0 {
+		return fmt.Sprintf("%d notes in the inbox", len(n))
+	}
+	for id, a := range after.Agents {
+		if after.Run.Left == supervisor.LeavingEnded && !a.Status.Ended() {
+			return fmt.Sprintf("it has left (%s) %s, which is %s", after.Run.Left, id, a.Status)
+		}
+	}
+	if after.Run.Left == supervisor.LeavingParked && len(after.FindQuestions(supervisor.IsOpen)) == 0 {
+		return "it has left a parked run in which nobody is asked"
+	}
+	return ""
+}
+
+func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Event) string {
+	for id, a := range after.Agents {
+		if r := a.Report; r != nil && !r.Checked && len(r.Missing) > 0 {
+			return id + " misses what nobody has looked for"
+		}
+		if a.Status == checkpoints.Succeeded && a.Report != nil && len(a.Report.Missing) > 0 {
+			return id + " succeeded without what it reports"
+		}
+	}
+	return ""
+}
+
+func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.Event) string {
+	numbers := map[int]string{}
+	for id, v := range after.Deliveries {
+		if other, taken := numbers[v.Seq]; taken {
+			return fmt.Sprintf("deliveries %s and %s are both number %d", after.Deliveries[other].Key, v.Key, v.Seq)
+		}
+		numbers[v.Seq] = id
+	}
+	return ""
+}
+
+func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+	for id, q := range after.Questions {
+		if q.State != checkpoints.QuestionOpen || before.Questions[id] != nil {
+			continue
+		}
+		for _, o := range before.Questions {
+			same := o.Kind == q.Kind && o.Text == q.Text && o.Header == q.Header && o.Validate == q.Validate && o.Optional == q.Optional
+			if o.ForAllLike && same && q.Kind == checkpoints.AskClarification && len(q.Options) == 0 {
+				return fmt.Sprintf("%s is asked, and %s is answered %q", id, o.ID, o.Answer)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+)
+
+// A talk is a conversation as its transcript keeps it. It outlives its processes, but for what the last of them had
+// written in the tenth of a second before it was killed.
+type talk struct {
+	agent   string // whose it is
+	session string
+	entries []talkEntry
+	lost    []talkEntry // between turns: the model has made of them what it could
+	written int         // entries that are on the disk, however young
+
+	delegated []string // fields of what the model has delegated last
+}
+
+// late is how late the CLI writes its transcript.
+const late = 100 * time.Millisecond
+
+// A talkEntry is one line of a transcript.
+type talkEntry struct {
+	at       time.Duration
+	uuid     string        // of a prompt
+	read     string        // what the model was told: a prompt, the answer to a call
+	said     procs.Message // what the process printed of it
+	asks     string        // the text by which the model asked, to ask again
+	call     string        // the tool use that this answers
+	answered bool          // by a person
+	sub      bool          // it stands in the transcript of a subagent
+	ends     string        // the call that started the subagent which this is the last word of
+}
+
+// has reports whether a prompt is in the conversation: procs.ReceivedIn.
+func (t *talk) has(uuid string) bool {
+	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.uuid == uuid })
+}
+
+// answered reports whether a person's answer to a call is in it: procs.AnsweredIn.
+func (t *talk) answered(toolUse string) bool {
+	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.call == toolUse && e.answered })
+}
+
+// ended reports whether the subagent that a call started has come to its end.
+func (t *talk) ended(toolUse string) bool {
+	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.ends == toolUse })
+}
+
+// unheard is the function of the same name over procs.SaidAfter.
+func (t *talk) unheard(prompts []*supervisor.Delivery, h supervisor.SignalReader) (found []signals.Signal, whole bool) {
+	prompt := ""
+	for _, d := range prompts {
+		if t.has(d.UUID) {
+			prompt = d.UUID
+		}
+	}
+	after := false
+	for _, e := range t.entries {
+		if !after {
+			after = e.uuid == prompt
+			continue
+		}
+		if e.said != nil && !e.sub {
+			heard := h.Read(e.said)
+			found = append(found, heard...)
+			_, text := e.said.(procs.Text)
+			whole = text && len(heard) > 0
+		}
+	}
+	if last := h.Scanner.EndTurn(""); len(last) > 0 {
+		found, whole = append(found, last...), true
+	}
+	return found, whole
+}
+
+// forget loses the end of what a process that is killed has not yet written.
+func (t *talk) forget(w *simulation, inTurn bool) {
+	young := 0
+	for _, e := range t.entries[t.written:] {
+		if w.mono()-e.at < late {
+			young++
+		}
+	}
+	if young == 0 {
+		return
+	}
+	lost := w.rng.IntN(young + 1)
+	w.tell("     the transcript loses %d of %d entries", lost, len(t.entries))
+	if !inTurn {
+		t.lost = append(t.lost, t.entries[len(t.entries)-lost:]...)
+	}
+	t.entries = t.entries[:len(t.entries)-lost]
+}

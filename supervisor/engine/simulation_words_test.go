@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/rules"
+)
+
+// What the rules need of the core, in the simulation's own words: a rule does not go by the code that it holds to it.
+
+const (
+	giveUp  = "give up"
+	leaveIt = "do not run it"
+	instead = "instead:"
+	stopIt  = "stop"
+	endPark = "park"
+)
+
+var priorities = []string{"P0", "P1", "P2"}
+
+func reserved(b supervisor.Body) bool {
+	switch b.(type) {
+	case supervisor.Packed, supervisor.Unpacked:
+		return true
+	}
+	return false
+}
+
+func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
+
+func smallestShare(budget float64) float64 { return min(0.05, budget/10) }
+
+func undelivered(d *supervisor.Delivery) bool {
+	return d.State != checkpoints.DeliveryDelivered && d.State != checkpoints.DeliveryDropped
+}
+
+// failed reports whether an agent is one that is tried again.
+func failed(s supervisor.State, a *supervisor.Agent) bool {
+	for up := a; up != nil; up = s.Agents[up.Parent] {
+		if up.Delegated != nil && !waitedFor(up) {
+			return false
+		}
+	}
+	return !a.Group && (a.Status == checkpoints.Failed || a.Status == checkpoints.Unreported)
+}
+
+// seen is what a person is shown of a call.
+func seen(tool string, input json.RawMessage) supervisor.CallView {
+	var in struct{ Command string }
+	_ = json.Unmarshal(input, &in)
+	rule, _ := rules.Exactly(tool, in.Command)
+	return supervisor.CallView{What: in.Command, Preview: "command: " + in.Command, Rule: rule}
+}
+
+// granted says what a run that came out of a pack file may do without a person; "" if nothing.
+func granted(s supervisor.State) string {
+	c := s.Config
+	if len(c.Allow) > 0 || c.AllowProject || len(s.Rules()) > 0 || len(c.Answers) > 0 || c.Delegate.At(1) == supervisor.AutoDelegations ||
+		strings.Join(c.Exec, "") != "" || len(c.Notify) > 0 {
+		return fmt.Sprintf("%+v %v", c, s.Rules())
+	}
+	return ""
+}
+
+// resets is when a usage limit ends, if that is known; it may be wrong.
+func (w *simulation) resets() time.Time {
+	if w.one(3) {
+		return time.Time{}
+	}
+	return w.now().Add(pick(w, -time.Minute, time.Second, time.Hour))
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// A Supervisor is what runs are supervised with: the machine (package host fills it in), and whom to tell. Its functions are
+// called from the engine's goroutines and must not block on a person; none may be nil.
+type Supervisor struct {
+	Store     Store
+	Processes Processes
+	Files     Files
+	Machine   Machine
+	Executors
+	Now Clock
+	IDs IDs
+
+	Log        zerolog.Logger
+	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
+
+	Tell   func(supervisor.Notification)                              // something happened; in order, after it was saved
+	Open   func([]*supervisor.Question)                               // the open questions, oldest first, whenever a question changed
+	Choose func(q *supervisor.Question, typed string) (string, error) // what a typed text answers, or why it does not
+
+	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds, while
+	// other questions wait for theirs.
+	Notify func(context.Context, *supervisor.Question)
+
+	// Announce tells the person's own command (Config.Notify) of a question, or how the run is left. It may block for as
+	// long as its context lasts.
+	Announce func(ctx context.Context, command []string, n supervisor.Notification) error
+
+	haste haste // the zero value: defaultHaste
+	hooks hooks // for tests
+
+	At func(point string) // for tests: called at each of Points, from any goroutine, and may never return; nil otherwise
+}
+
+// Start begins a run and supervises it until it ends, is parked under the policy, or is interrupted. It blocks for as
+// long as that takes: days, if a person lets a question wait.
+func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervisor.OnQuestion) (supervisor.Outcome,
+	error) {
+	id := t.Run
+	if id == "" {
+		id = s.IDs.Run()
+	}
+	release, err := s.Machine.Own(ctx, id)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	defer release()
+	e := s.engine(id)
+	err = e.apply(ctx, supervisor.Created{
+		Run: id, Name: t.Name, Cwd: t.Cwd, Agent: s.IDs.Agent(), Task: t.Brief.Compose(t.Prompt),
+		SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Config: t.Config,
+		Children: supervisor.Identified(t.Children, s.IDs.Agent), Group: t.Group, From: t.From,
+		Estimated: t.Estimated,
+	})
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Policy: policy})
+}
+
+// ResumeOptions says how a run is taken over.
+type ResumeOptions struct {
+	Policy supervisor.OnQuestion
+	Revive bool             // agents that failed or were stopped go on, too
+	Failed bool             // those that failed, or reported so, are tried again; of the run, nothing else that has ended
+	Claude string           // another claude than the run was started with; "": the same
+	Exec   []string         // another command, for a run that runs one in claude's place; nil: the same
+	Given  supervisor.Given // what the person grants the run from now on, and bounds it by
+}
+
+// Resume takes over a run that nobody supervises and goes on with it. ErrOwned is the error where another process
+// supervises the run.
+func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (supervisor.Outcome, error) {
+	release, err := s.Machine.Own(ctx, run)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	defer release()
+	l, err := s.Store.Load(ctx, run)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	e := s.engine(run)
+	e.seq = l.LastEvent
+	if e.state, err = supervisor.Loaded(l); err != nil {
+		return supervisor.Outcome{}, err
+	}
+	if e.state.Run.Packed != "" {
+		return supervisor.Outcome{}, &checkpoints.PackedError{Run: run, File: e.state.Run.Packed}
+	}
+	if err := how.Given.Fits(e.state.Config); err != nil {
+		return supervisor.Outcome{}, err
+	}
+	return e.supervise(ctx, supervisor.Opened{
+		PID: s.Machine.PID(), Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude, Exec: how.Exec, Given: how.Given,
+	})
+}
+
+// The hooks of tests. Those that are nil change nothing.
+type hooks struct {
+	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result // what is done in an effect's place
+	comes   func(key string)                                                                   // before the loop takes what became of it
+	began   func(*engine)
+	step    func(supervisor.State, supervisor.Event) (supervisor.State, error)
+	plan    func(s supervisor.State, undone []string) []supervisor.Effect
+}
+
+func (s Supervisor) engine(run string) *engine {
+	if s.haste == (haste{}) {
+		s.haste = defaultHaste
+	}
+	if s.hooks.step == nil {
+		s.hooks.step = supervisor.Step
+	}
+	if s.hooks.plan == nil {
+		s.hooks.plan = supervisor.State.Plan
+	}
+	e := &engine{
+		Supervisor: s, run: run, log: s.Log.With().Str("run", run).Logger(),
+		inflight: map[string]*underway{}, children: map[string]*child{},
+		unowned: map[string]bool{}, news: make(chan supervisor.FileEvent),
+		backpressure: supervisor.Backpressure{}, memory: make(chan struct{}, 1),
+		results: make(chan result), messages: make(chan childMessage, messagesAhead), done: make(chan struct{}),
+	}
+	if s.hooks.began != nil {
+		s.hooks.began(e)
+	}
+	return e
+}
+
+// shutTime is how long the last look at the folders of question files may take: a disk may not answer.
+const shutTime = 10 * time.Second
+
+// supervise owns the run until it may leave. The wake-up socket hangs before the records count as taken over, so that nothing
+// that is left in between is missed.
+func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (supervisor.Outcome, error) {
+	waker, err := e.Machine.Listen(e.run)
+	if err != nil {
+		return supervisor.Outcome{}, fmt.Errorf("the wake-up socket of run %s cannot be opened: %w", e.run, err)
+	}
+	defer func() { _ = waker.Close() }() // its socket is of no use to anybody any more
+	e.waker, opened.Bell = waker, waker.Path()
+	if err := e.Machine.Adopt(); err != nil {
+		e.log.Warn().Err(err).Msg("orphans of agents are not adopted")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	shut := e.keepFileDrop(ctx)
+	err = e.loop(ctx, opened)
+	if !within(shutTime, shut) {
+		e.log.Error().Msg("the folders of question files do not answer")
+	}
+	if err != nil {
+		e.kill(context.WithoutCancel(ctx))
+	}
+	for _, u := range e.inflight {
+		u.cancel(errLeftNow)
+	}
+	_ = e.group.Wait() // effects tell by results, never by errors
+	out := supervisor.Outcome{Run: e.state.Run, Root: e.state.Agents[e.state.Run.Root], State: e.state,
+		Code: supervisor.ExitCodeOf(e.state)}
+	switch {
+	case errors.Is(err, errAbandoned):
+		out.Code = supervisor.ExitInterrupted
+	case err != nil:
+		return out, err
+	}
+	return out, nil
+}

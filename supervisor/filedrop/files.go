@@ -1,0 +1,159 @@
+package filedrop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+)
+
+// This file is what a syncer makes of what it sees in the folders.
+
+// hear takes what was seen in the folders.
+func (k *Syncer) read(ctx context.Context, event checkpoints.FileDropEvent) {
+	q, single := k.named(event.ID)
+	switch event.Kind {
+	case checkpoints.FileDropAnswer:
+		k.answered(ctx, q, single, event)
+	case checkpoints.FileDropQuestion:
+		if q == nil {
+			k.send(ctx, supervisor.FileEvent{ID: event.ID})
+		}
+	case checkpoints.FileDropQuestionGone:
+		k.questionGone(ctx, q, event)
+	case checkpoints.FileDropAnswerGone:
+		k.answerGone(ctx, q, event)
+	case checkpoints.FileDropProblem:
+		k.Mu.Lock()
+		k.Useless[event.ID] = true
+		k.Mu.Unlock()
+		if q != nil || event.ID == "" {
+			k.Tell(ctx, event.Problem)
+		}
+	}
+}
+
+// answerGone takes note that an answer file is there no more: its script has it. One that a person has put there himself counts
+// once the script has taken its question away, too. A folder that was removed says nothing of what lay in it.
+func (k *Syncer) answerGone(ctx context.Context, q *supervisor.Question, event checkpoints.FileDropEvent) {
+	if event.Problem != "" {
+		return
+	}
+	k.See(event.ID, event.Answer) // it may be ours, in the place of one that was seen
+	if q != nil && q.File != nil && q.File.Polls && q.File.Drop != "" {
+		k.gone(ctx, event.ID)
+	}
+}
+
+// questionGone takes note that a question's file is there no more: a script that was not given an answer has taken it away,
+// with the one that it has found. Ours are put up again for as long as they are open.
+func (k *Syncer) questionGone(ctx context.Context, q *supervisor.Question, event checkpoints.FileDropEvent) {
+	switch {
+	case q == nil, q.File != nil && q.File.Polls && q.File.Drop == "" && event.Problem == "":
+		k.gone(ctx, event.ID)
+		k.See(event.ID, "")
+	case supervisor.Posted(q) && k.Up[q.ID]:
+		delete(k.Up, q.ID)
+		k.Again.Reset(FolderSettles)
+	}
+}
+
+// named gives the question that a file's id names, and whether it is the only one of its file.
+func (k *Syncer) named(id string) (found *supervisor.Question, single bool) {
+	n := 0
+	for _, q := range k.questions() {
+		if q.ID == id || q.File != nil && q.File.ID == id {
+			if n++; found == nil || q.State == checkpoints.QuestionOpen && found.State != checkpoints.QuestionOpen {
+				found = q
+			}
+		}
+	}
+	return found, n == 1
+}
+
+// group gives the questions of the same signal, as they were saved last.
+func (k *Syncer) group(of *supervisor.Question) []*supervisor.Question {
+	return groupIn(k.questions(), of)
+}
+
+func groupIn(all []*supervisor.Question, of *supervisor.Question) (group []*supervisor.Question) {
+	for _, q := range all {
+		if q.Group == of.Group {
+			group = append(group, q)
+		}
+	}
+	return group
+}
+
+// answered takes an answer file.
+func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bool, event checkpoints.FileDropEvent) {
+	switch {
+	case q == nil, // another run's, or nobody's yet
+		q.File != nil && q.File.Polls:
+		k.See(event.ID, event.Answer) // its script takes it
+		return
+	case q.File != nil && q.State != checkpoints.QuestionOpen &&
+		(q.File.Drop != "" || event.Answer == supervisor.InLine(supervisor.AnswersInOne(k.group(q)))):
+		return // it was put there for the script, and is cleared away once it is known whether that has taken it
+	case q.File == nil && !supervisor.Posted(q):
+		k.reject(ctx, event.ID, fmt.Sprintf("a question of %s is not answered by file: claude-supervise answer %s", q.Kind, q.ID))
+		return
+	case !single && q.File != nil && q.State == checkpoints.QuestionOpen:
+		k.reject(ctx, event.ID, "its file holds several questions: answer each with claude-supervise answer")
+		return
+	}
+	value, err := k.Choose(q, event.Answer)
+	if err == nil && q.State == checkpoints.QuestionOpen {
+		err = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile})
+	} else if err == nil {
+		err = fmt.Errorf("question %s is %s already", q.ID, q.State)
+		if q.AnsweredBy == supervisor.ByFile && q.Answer == value {
+			err = nil // the supervisor died between taking it and clearing it away
+		}
+	}
+	var taken *checkpoints.TakenError
+	if errors.As(err, &taken) && taken.By == supervisor.ByFile && taken.Answer == value {
+		err = nil
+	}
+	if err != nil && ctx.Err() != nil {
+		return // it lies there for the next supervisor
+	}
+	if err != nil {
+		k.reject(ctx, event.ID, err.Error())
+		return
+	}
+	k.trouble(ctx, event.ID, k.Door.Consume(event.ID))
+}
+
+// reject says why an answer file is of no use, there and to who watches the run.
+func (k *Syncer) reject(ctx context.Context, id, why string) {
+	k.Tell(ctx, fmt.Sprintf("the answer file %s.txt was not taken: %s", id, why))
+	k.trouble(ctx, id, k.Door.Reject(id, why))
+}
+
+func (k *Syncer) send(ctx context.Context, n supervisor.FileEvent) {
+	select {
+	case k.News <- n:
+	case <-ctx.Done():
+	}
+}
+
+func (k *Syncer) trouble(ctx context.Context, id string, err error) {
+	text := ""
+	if err != nil {
+		text = fmt.Sprintf("the files of question %s: %v", id, err)
+	}
+	if text != "" && text != k.Told[id] { // it is tried again whenever something happens
+		k.Tell(ctx, text)
+	}
+	k.Told[id] = text
+}
+
+// Tell tells who watches the run, while there is a supervisor to do so.
+func (k *Syncer) Tell(ctx context.Context, text string) {
+	k.Log.Warn().Msg(text)
+	k.send(ctx, supervisor.FileEvent{Told: text})
+}

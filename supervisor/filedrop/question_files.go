@@ -1,0 +1,37 @@
+package filedrop
+
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// This file is what stands in question and answer files, and who names them.
+
+func answeredOf(q *supervisor.Question, answer string) checkpoints.Answered {
+	a := checkpoints.Answered{Question: q.Text, Answer: answer, Path: q.AnsweredBy, Asked: q.AskedAt}
+	if q.AnsweredAt != nil {
+		a.At = *q.AnsweredAt
+	}
+	return a
+}
+
+// fileOf writes a question in the form of the hybrid document (000, "Question File Format").
+func fileOf(q *supervisor.Question) checkpoints.QuestionFile {
+	f := checkpoints.QuestionFile{
+		ID: q.ID, Question: q.Text, Header: q.Header, Context: q.Context, MultiSelect: q.MultiSelect, Validate: q.Validate,
+		WorkflowID: q.Run, AskedAt: q.AskedAt, AskedBy: q.Agent, Run: q.Run, Agent: q.Agent,
+	}
+	if q.Kept != nil {
+		f.Checkpoint = q.Kept.Path
+	}
+	described := false
+	for _, o := range q.Options {
+		f.Options = append(f.Options, o.Label)
+		f.OptionDescriptions = append(f.OptionDescriptions, o.Description)
+		described = described || o.Description != ""
+	}
+	if !described {
+		f.OptionDescriptions = nil
+	}
+	return f
+}

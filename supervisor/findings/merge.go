@@ -1,0 +1,219 @@
+package findings
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// The bounds of findings that are merged: bytes of a line, bytes of all files together, and files.
+const (
+	maxFinding      = 1 << 20
+	maxFindings     = 1 << 30
+	maxFindingFiles = 200
+)
+
+// plainFile is what the names of files of findings are made of, and maxFile their length.
+var plainFile = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
+
+const maxFile = 101
+
+// MergeFindings merges each file of findings in a folder. agents are those whose ids a finding may name.
+func MergeFindings(dir string, agents map[string]bool) supervisor.Merged {
+	var b supervisor.Merged
+	trouble := func(err error) {
+		b.Again = b.Again || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+		if b.Problem == "" {
+			b.Problem = text.FirstLine(err.Error())
+		}
+	}
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return b
+	case err == nil && !info.IsDir():
+		err = fmt.Errorf("%s is no folder", dir)
+	}
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		trouble(err)
+		return b
+	}
+	defer func() { _ = root.Close() }() // only read
+	files, err := filesOfFindings(root)
+	if err != nil {
+		trouble(err)
+	}
+	room := int64(maxFindings)
+	for _, name := range files {
+		m, err := mergeFile(root, dir, name, agents, &room)
+		if err != nil {
+			trouble(fmt.Errorf("%s: %w", name+".jsonl", err))
+			continue
+		}
+		b.Files = append(b.Files, m)
+	}
+	return b
+}
+
+// filesOfFindings gives the names of the files of findings, without their suffix and sorted.
+func filesOfFindings(root *os.Root) ([]string, error) {
+	folder, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }() // only read
+	var names []string
+	for {
+		entries, err := folder.ReadDir(maxFindingFiles)
+		for _, entry := range entries {
+			if name, ok := findingsName(entry.Name()); ok {
+				names = append(names, name)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return names, err
+		}
+		if len(names) > maxFindingFiles {
+			slices.Sort(names)
+			return names[:maxFindingFiles], fmt.Errorf("there are more than %d files of findings", maxFindingFiles)
+		}
+	}
+}
+
+// mergeFile merges one file: its good lines become an array of {"order": LINE, "agent": ID, "value": FINDING}, in which the agent is ""
+// where the finding names none of this run as its agent_id or agent. The file's size is taken from the room that is left.
+func mergeFile(root *os.Root, dir, name string, agents map[string]bool, room *int64) (checkpoints.MergedFile, error) {
+	m := checkpoints.MergedFile{Name: name + ".jsonl", Merged: filepath.Join(dir, name+".merged.json")}
+	in, err := openRegular(root, m.Name, room)
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = in.Close() }() // only read
+	out, err := checkpoints.Replace(m.Merged)
+	if err != nil {
+		return m, err
+	}
+	defer out.Drop()
+	aside, err := checkpoints.Replace(filepath.Join(dir, name+".broken"))
+	if err != nil {
+		return m, err
+	}
+	defer aside.Drop()
+	good, bad := bufio.NewWriter(out), bufio.NewWriter(aside)
+	if err := mergeLines(&m, bufio.NewReaderSize(in, maxFinding), good, bad, agents); err != nil {
+		return m, err
+	}
+	if err := errors.Join(good.Flush(), bad.Flush()); err != nil {
+		return m, err
+	}
+	if m.Broken > 0 {
+		m.Aside = filepath.Join(dir, name+".broken")
+		if err := aside.Keep(); err != nil {
+			return m, err
+		}
+	} else if err := root.Remove(name + ".broken"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	return m, out.Keep()
+}
+
+// openRegular opens a regular file of a folder that there is room for, no link and nothing that somebody could be waited for at.
+func openRegular(root *os.Root, name string, room *int64) (*os.File, error) {
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, supervisor.ErrNotRegular
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !os.SameFile(before, info):
+		err = supervisor.ErrNotRegular
+	case info.Size() > *room:
+		err = fmt.Errorf("findings of more than %d MiB in all are not merged", maxFindings>>20)
+	default:
+		*room -= info.Size()
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// mergeLines writes the good lines as an array, and the others as they are. Lines without anything are neither.
+func mergeLines(m *checkpoints.MergedFile, in *bufio.Reader, good, bad *bufio.Writer, agents map[string]bool) error {
+	_, _ = good.WriteString("[") // a writer keeps its first error until it is flushed
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		text := bytes.TrimSpace(line)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			m.Broken++
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, _ = bad.Write(line)
+				line, err = in.ReadSlice('\n')
+			}
+			_, _ = bad.Write(append(bytes.TrimSuffix(bytes.Clone(line), []byte("\n")), '\n'))
+		case len(text) == 0:
+		case !json.Valid(text) || !utf8.Valid(text):
+			m.Broken++
+			_, _ = bad.Write(text)
+			_ = bad.WriteByte('\n')
+		default:
+			if m.Lines++; m.Lines > 1 {
+				_ = good.WriteByte(',')
+			}
+			_, _ = fmt.Fprintf(good, "\n{\"order\":%d,\"agent\":%q,\"value\":%s}", n, finder(text, agents), text)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			_, err = good.WriteString("\n]\n")
+			return err
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// finder gives the agent that a finding names as its own; "" if that is none of these.
+func finder(finding []byte, agents map[string]bool) string {
+	var said struct {
+		AgentID string `json:"agent_id"`
+		Agent   string `json:"agent"`
+	}
+	_ = json.Unmarshal(finding, &said) // of another form: none
+	for _, id := range []string{said.AgentID, said.Agent} {
+		if id = strings.TrimSpace(id); agents[id] {
+			return id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/rules"
+	"claude-supervise/supervisor/text"
+)
+
+// Given is what a person grants a run, or bounds it by, after it was started: with resume or unpack. It is kept in the run's
+// record like what was given with run. The zero value changes nothing.
+type Given struct {
+	Allow        []string    `json:",omitempty"` // rules of what runs unasked, beside those that there are
+	AllowProject bool        `json:",omitempty"`
+	Permissions  Permissions `json:",omitempty"`
+	Flags        []string    `json:",omitempty"` // of claude, in the place of those of the same names
+	Delegate     Delegates   `json:",omitempty"`
+	MaxParallel  *int        `json:",omitempty"` // nil: as it was; 0: any number
+	MaxDepth     *int        `json:",omitempty"`
+	MaxAgents    *int        `json:",omitempty"`
+	Budget       Budget      `json:",omitzero"` // what is zero stays as it was
+}
+
+// IsZero reports whether it changes nothing.
+func (g Given) IsZero() bool {
+	return len(g.Allow) == 0 && !g.AllowProject && g.Permissions == "" && len(g.Flags) == 0 && len(g.Delegate) == 0 &&
+		g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{})
+}
+
+// Fits says why a run cannot be given this: only claude understands some of it.
+func (g Given) Fits(cfg Config) error {
+	if len(cfg.Exec) == 0 {
+		return nil
+	}
+	of := ""
+	switch b := g.Budget; {
+	case len(g.Allow) > 0, g.AllowProject:
+		of = "--allow"
+	case g.Permissions != "":
+		of = "--permissions"
+	case len(g.Flags) > 0:
+		of = "what follows --"
+	case b.CostUSD > 0:
+		of = "--max-cost-usd"
+	case b.Tokens > 0:
+		of = "--max-tokens"
+	case b.Turns > 0:
+		of = "--max-turns"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s is for claude, and this run runs another program (--exec) in its place; nothing was changed", of)
+}
+
+// give takes what the person gives the run, and answers what it decides of the questions that are open.
+func (d *transition) give(g Given, at time.Time) {
+	if g.IsZero() {
+		return
+	}
+	cfg := &d.Config
+	for _, rule := range g.Allow {
+		if !slices.Contains(cfg.Allow, rule) {
+			cfg.Allow = append(slices.Clip(cfg.Allow), rule)
+		}
+	}
+	cfg.AllowProject = cfg.AllowProject || g.AllowProject
+	if g.Permissions != "" {
+		cfg.Permissions = g.Permissions
+	}
+	if len(g.Flags) > 0 {
+		cfg.Flags = procs.ReplaceFlags(cfg.Flags, g.Flags)
+	}
+	if len(g.Delegate) > 0 {
+		cfg.Delegate = g.Delegate
+	}
+	for _, limit := range []struct{ of, given *int }{
+		{&cfg.MaxParallel, g.MaxParallel}, {&cfg.MaxDepth, g.MaxDepth}, {&cfg.MaxAgents, g.MaxAgents},
+	} {
+		if limit.given != nil {
+			*limit.of = *limit.given
+		}
+	}
+	if g.Budget != (Budget{}) {
+		cfg.Budget = rebound(cfg.Budget, g.Budget)
+		root := d.agent(d.Run.Root)
+		root.Budget = bounding(rebound(boundsOf(root), g.Budget))
+		d.indexAnew()
+	}
+	d.run().Config = text.JSON(d.Config)
+	d.decideGiven(g, at)
+}
+
+// decideGiven answers the open questions whose answer the person has just given: a rule permits what is asked, or nobody is asked.
+func (d *transition) decideGiven(g Given, at time.Time) {
+	var given []rules.Rule
+	for _, text := range g.Allow {
+		if r, err := rules.Parse(text); err == nil {
+			given = append(given, r)
+		}
+	}
+	for _, q := range d.FindQuestions(IsOpen) {
+		note := InboxEntry{Question: q.ID, At: at}
+		switch q.Kind {
+		case checkpoints.AskPermission:
+			call, err := rules.Parse(q.Rule)
+			switch folder := d.Folder(q.Agent); {
+			case g.Permissions == DenyPermissions:
+				note.Value, note.By = Deny+" "+permissionsDenied, "--permissions deny"
+			case q.Rule != "" && err == nil && allowable(q) && rules.Covered(given, call.From(folder), folder):
+				note.Value, note.By = Allow, "--allow"
+			}
+		case checkpoints.AskDelegation:
+			if a := d.Agents[q.Agent]; len(g.Delegate) > 0 && a != nil {
+				note.Value, note.By = d.verdict(a, WorkIn(q))
+			}
+		}
+		if note.Value != "" {
+			d.answer(note)
+		}
+	}
+}
+
+// rebound puts the bounds that are given in the place of those of a budget.
+func rebound(b, given Budget) Budget {
+	if given.CostUSD > 0 {
+		b.CostUSD = given.CostUSD
+	}
+	if given.Tokens > 0 {
+		b.Tokens = given.Tokens
+	}
+	if given.Time > 0 {
+		b.Time = given.Time
+	}
+	if given.Turns > 0 {
+		b.Turns = given.Turns
+	}
+	return b
+}
+
+func boundsOf(a *Agent) Budget {
+	if a.Budget == nil {
+		return Budget{}
+	}
+	return *a.Budget
+}

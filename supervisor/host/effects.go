@@ -1,0 +1,46 @@
+package host
+
+import (
+	"context"
+
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/worktree"
+)
+
+// check looks for the deliverables of a report.
+func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
+	return supervisor.Checked{Agent: f.Agent, Missing: searchOf(s, f.Agent).Missing(ctx, supervisor.Due(s.Agents[f.Agent]))}
+}
+
+// searchOf gives the search for what an agent names.
+func searchOf(s supervisor.State, agent string) *worktree.FileSearch {
+	return &worktree.FileSearch{Cwd: s.Folder(agent), Folders: []string{s.Run.Cwd}}
+}
+
+// confirm looks whether a delivery had reached the conversation before its launch ended.
+func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Confirmed {
+	d, found := s.Deliveries[f.Delivery], false
+	path, err := m.transcript(s, s.Agents[f.Agent], s.Launch(f.Agent))
+	switch {
+	case err != nil:
+	case d.Tool != nil:
+		_, found, err = procs.AnsweredIn(path, d.Tool.ToolUse)
+	default:
+		found, err = procs.ReceivedIn(path, d.UUID)
+	}
+	if err != nil {
+		// Without a transcript it was not delivered; sent again, a conversation that has it ignores it.
+		m.Log.Info().Err(err).Str("delivery", d.Key).Msg("no transcript to confirm it by")
+	}
+	return supervisor.Confirmed{UUID: d.UUID, Found: found}
+}
+
+// transcript finds the transcript of an agent: where the CLI said that it is, else by the session's id.
+func (m Machine) transcript(s supervisor.State, a *supervisor.Agent, l *supervisor.Launch) (string, error) {
+	if l.Transcript != "" {
+		return l.Transcript, nil
+	}
+	return procs.Transcript(client.TranscriptEnv(m.Env, m.Dirs, s), a.SessionID)
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/filedrop"
+)
+
+// A fileDrop is the folders of question files, and the syncer of one run.
+type fileDrop struct {
+	*checkpoints.FileDrop
+	*filedrop.Syncer
+}
+
+// OpenFileDrop opens the folders of question files for a run; nil where there is no folder of Claude's own.
+func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop, error) {
+	if m.Claude == "" {
+		return nil, nil
+	}
+	drop, err := checkpoints.OpenFileDrop(m.Claude)
+	if err != nil {
+		return nil, err
+	}
+	return fileDrop{drop, &filedrop.Syncer{
+		Door: drop, Client: client.Client{Dirs: m.Dirs, Store: m.Store, At: m.at}, Choose: m.choose, Log: m.Log,
+		Events: make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
+		Seen: map[string]string{}, Done: map[string]bool{}, Up: map[string]bool{}, Told: map[string]string{},
+		Useless: map[string]bool{}, Again: time.NewTimer(filedrop.FolderSettles),
+	}}, nil
+}
+
+// Keep keeps the folders until ctx ends, and then looks at them for the last time.
+func (d fileDrop) Keep(ctx context.Context) {
+	var actors sync.WaitGroup
+	actors.Go(func() {
+		err := d.Watch(ctx, func(event checkpoints.FileDropEvent) {
+			select {
+			case d.Events <- event:
+			case <-ctx.Done():
+			}
+		})
+		d.Mu.Lock()
+		d.Left = true
+		d.Mu.Unlock()
+		if err != nil && ctx.Err() == nil {
+			d.Tell(ctx, "question files are not watched any more: "+err.Error())
+		}
+	})
+	actors.Go(func() { d.Syncer.Keep(ctx) })
+	actors.Wait()
+}

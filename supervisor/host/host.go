@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"os"
+
+	"github.com/rs/zerolog"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/permission"
+	"claude-supervise/supervisor/view"
+)
+
+// A Machine is where runs are supervised.
+type Machine struct {
+	Dirs   checkpoints.Dirs
+	Store  *checkpoints.Store
+	Env    []string // that children inherit, before it is cleaned and marked
+	Self   string   // this program, which plays the stand-in
+	Claude string   // the folder of Claude's own files, where agents keep checkpoints and ask by file: ~/.claude
+	Log    zerolog.Logger
+
+	at     func(point string)
+	choose func(q *supervisor.Question, typed string) (string, error)
+}
+
+// Supervisor gives s this machine.
+func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
+	m.at, m.choose = s.At, s.Choose
+	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, records{m.Store, m.Dirs}, m, m, m
+	s.Now, s.IDs = checkpoints.Now, ids{}
+	s.Executors = engine.Executors{
+		Survey: m.survey, Confirm: m.confirm, Check: m.check, Place: m.place, Tidy: m.tidy, Merge: m.merge,
+		Prepare: m.prepare, Run: m.runCommand,
+	}
+	return s
+}
+
+// NewRun makes the id of a run.
+func NewRun() string { return checkpoints.NewID(checkpoints.RunPrefix, rand.Reader) }
+
+type ids struct{}
+
+// Run makes the id of a run.
+func (ids) Run() string { return NewRun() }
+
+// Question makes the id of a question.
+func (ids) Question() string { return checkpoints.NewID("q-", rand.Reader) }
+
+// Agent makes the id of an agent.
+func (ids) Agent() string { return checkpoints.NewAgentID() }
+
+// records are the database; whoever looks for a run there that was forgotten owns it, and so has made its folder anew.
+type records struct {
+	*checkpoints.Store
+	dirs checkpoints.Dirs
+}
+
+// Load reads a run's records.
+func (r records) Load(ctx context.Context, run string) (checkpoints.Loaded, error) {
+	l, err := r.Store.Load(ctx, run)
+	if view.NoSuchID(err) {
+		err = errors.Join(err, r.dirs.RemoveRun(run))
+	}
+	return l, err
+}
+
+// Own takes the right to supervise a run.
+func (m Machine) Own(ctx context.Context, run string) (release func(), err error) {
+	owner, err := m.Dirs.Own(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = owner.Release() }, nil // the kernel would do it
+}
+
+// Listen hangs up the run's wake-up socket.
+func (m Machine) Listen(run string) (engine.Waker, error) { return m.Dirs.Listen(run) }
+
+// Adopt has orphans of agents become children of this process.
+func (m Machine) Adopt() error { return procs.BecomeSubreaper() }
+
+// PID is that of this process.
+func (m Machine) PID() int { return os.Getpid() }
+
+// WatchMemory calls short whenever the kernel says that memory is short, until ctx ends.
+func (m Machine) WatchMemory(ctx context.Context, short func()) { watchMemory(ctx, short) }
+
+// ShortOfMemory reports whether too little memory is available for more processes.
+func (m Machine) ShortOfMemory() bool { return shortOfMemory() }
+
+// Look gives what a person is shown of a call.
+func (m Machine) Look(tool string, input json.RawMessage, cwd string) supervisor.CallView {
+	return permission.LookAt(tool, input, cwd)
+}
+
+// Locate gives a path as its links lead.
+func (m Machine) Locate(path, cwd string) string {
+	at := permission.Locate(path, cwd)
+	if at.Real != "" {
+		return at.Real
+	}
+	return at.Path
+}
+
+// Keep copies the checkpoint that an agent names into the run's folder.
+func (m Machine) Keep(s supervisor.State, agent, path, name string) (*checkpoints.Checkpoint, error) {
+	return m.places(s, agent).Keep(path, m.Dirs.RunFile(s.Run.ID, name))
+}

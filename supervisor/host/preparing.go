@@ -1,0 +1,67 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/worktree"
+)
+
+// prepare looks for what a blocker's agent has left, and stores the answers where its own script looks for them.
+func (m Machine) prepare(ctx context.Context, s supervisor.State, f supervisor.Effect,
+	b supervisor.Prepared) supervisor.Prepared {
+	group := s.Group(f.Question)
+	first := group[0]
+	files, sig := searchOf(s, first.Agent), supervisor.SignalOf(first)
+	if first.Kind == checkpoints.AskBlocker {
+		b.Gone = files.Missing(ctx, supervisor.SnapshotPaths(sig))
+	}
+	if first.Kept != nil && first.Kept.Copy != "" {
+		copied, err := m.Dirs.RunFile(s.Run.ID, first.Kept.Copy), error(nil)
+		if b.Hand, err = handBack(ctx, files, m.places(s, first.Agent), first.Kept.Path, copied, sig, group); err != nil {
+			b.Problem = err.Error()
+		}
+	}
+	return b
+}
+
+// handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left it,
+// or, should that be gone or spoilt, the copy of the moment in which it asked. The error says why its own takes no answer.
+func handBack(ctx context.Context, files *worktree.FileSearch, places checkpoints.Places, path, copied string,
+	sig signals.Signal,
+	group []*supervisor.Question,
+) (string, error) {
+	err := storeAnswer(places, path, sig, group)
+	if err == nil {
+		return path, nil
+	}
+	ours := checkpoints.Places{Base: filepath.Dir(copied)}
+	if storeAnswer(ours, copied, sig, group) != nil {
+		if there, _ := files.OnDisk(ctx, path); there {
+			return path, err // neither has a place for it
+		}
+	}
+	return copied, err
+}
+
+// storeAnswer writes the answers where the agent's own script looks for them.
+func storeAnswer(places checkpoints.Places, state string, sig signals.Signal, group []*supervisor.Question) error {
+	if sig.Dialect == signals.Escalated {
+		return places.SetAnswer(state, supervisor.AnswersInOne(group))
+	}
+	answers := map[string]string{}
+	for _, q := range group {
+		answers[q.Own] = supervisor.AnswerOf(q)
+	}
+	return places.StoreAnswers(state, answers)
+}
+
+// places says where the files may lie that an agent names.
+func (m Machine) places(s supervisor.State, agent string) checkpoints.Places {
+	cwd := s.Folder(agent)
+	return checkpoints.Places{Base: cwd, Roots: []string{cwd, os.TempDir(), "/tmp", m.Claude}}
+}

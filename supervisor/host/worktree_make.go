@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/worktree"
+)
+
+// place makes the folder ready in which an agent is about to work, and looks there for what the context of its task names.
+func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Placed {
+	a := s.Agents[f.Agent]
+	b, from, named := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID),
+		supervisor.ContextFiles(a.Delegated.Context)
+	var p worktree.Spec
+	if a.Worktree != nil {
+		from = a.Worktree.From
+		if b.Cwd = from; from == s.Folder(a.Parent) {
+			b.Cwd = ""
+		}
+		p = worktree.Spec{Agent: a.ID, Want: *a.Worktree, Above: s.WorktreeAround(a, from),
+			Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName}}
+	}
+	folder := from
+	if p.Agent != "" {
+		var w checkpoints.Worktree
+		var cwd string
+		err := worktree.Persistently(ctx, func() (err error) {
+			w, cwd, err = p.Make(ctx)
+			return err
+		})
+		if err != nil {
+			m.Log.Info().Err(err).Str("agent", a.ID).Msg("no worktree")
+			w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: from,
+				Problem: text.FirstLine(err.Error())}
+		} else {
+			folder, b.Cwd = cwd, cwd
+		}
+		b.Worktree = &w
+	}
+	here, there := &worktree.FileSearch{Cwd: folder}, &worktree.FileSearch{Cwd: from}
+	for _, name := range named {
+		if found, _ := here.OnDisk(ctx, name); found {
+			continue
+		}
+		if found, _ := there.OnDisk(ctx, name); found && folder != from && !filepath.IsAbs(name) {
+			b.Beyond = append(b.Beyond, filepath.Join(from, name))
+		} else {
+			b.Gone = append(b.Gone, name)
+		}
+	}
+	return b
+}

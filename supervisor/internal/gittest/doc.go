@@ -1,0 +1,2 @@
+// Package gittest makes repositories and files for tests.
+package gittest

@@ -1,0 +1,121 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// A Listener is what the messages of one process have said so far.
+type Listener struct {
+	Agent    string
+	Launch   int
+	Signals  SignalReader
+	Talk     conversation
+	Result   procs.Result // the last
+	ToolUses int          // of the turn under way, its subagents' included
+	Exit     *procs.Exit  // set once the process is gone
+}
+
+// Said gives what an agent says or does in a message, as one text.
+func Said(m procs.Message) string {
+	switch m := m.(type) {
+	case procs.Text:
+		return m.Text
+	case procs.Raw:
+		return m.Text
+	case procs.ToolUse:
+		return string(m.Input)
+	case procs.ToolResult:
+		return m.Text
+	}
+	return ""
+}
+
+// Receipts names what the CLI says of a message as the state of its delivery.
+var Receipts = map[string]checkpoints.DeliveryState{
+	"started":   checkpoints.DeliveryStarted,
+	"completed": checkpoints.DeliveryDelivered,
+	"cancelled": checkpoints.DeliveryDelivered, // its turn failed; the conversation has it
+}
+
+// ReadStopHook reads the Stop hook, with what the scanner would make of the turn if it ended now.
+func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
+	g := GateAsked{
+		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
+		Background: Tasks(m.Background), WakeUps: m.Crons, Untold: c.Talk.endUnreported,
+	}
+	for _, s := range c.Signals.Scanner.AtEnd() {
+		switch {
+		case s.Foreign:
+		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
+			g.Report = true
+		case s.Kind == signals.Clarification, s.Kind == signals.Stop, s.Kind == signals.Delegate:
+			g.Ask = true
+		}
+	}
+	return g
+}
+
+// Tasks gives what a process says of its background work as it is recorded.
+func Tasks(said []procs.Task) []checkpoints.Task {
+	var kept []checkpoints.Task
+	for _, t := range said {
+		kept = append(kept, checkpoints.Task(t))
+	}
+	return kept
+}
+
+// CheckBusyElsewhere reports whether something else of a child is at work while a question waits in a call, and whether that is news.
+func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
+	l := s.Live(c.Agent)
+	if l == nil || l.N != c.Launch || len(c.Talk.calls) == 0 && !l.BusyElsewhere {
+		return b, false
+	}
+	waiting := map[string]bool{}
+	for _, q := range s.Open(c.Agent) {
+		if q.Tool != nil && s.held(q) != nil {
+			waiting[q.Tool.ToolUse] = true
+		}
+	}
+	atWork := len(waiting) > 0 && l.Turn && c.Talk.atWorkBesides(waiting)
+	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
+}
+
+// Prose is what is left of a text for people without the signals, which are shown in their own way.
+func Prose(text string, found []signals.Signal) string {
+	for _, s := range found {
+		if !s.Foreign && s.Raw != "" {
+			text = strings.Replace(text, s.Raw, "", 1)
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// Endings says how each end of a launch is brought about.
+var Endings = map[string]procs.Ending{
+	EndFinish: procs.Finish, endPark: procs.Park, endRetry: procs.Park, endFail: procs.Park,
+	endStop: procs.Stop, endInterrupt: procs.Park, endBudget: procs.Stop,
+}
+
+// Ended tells how the child's process went.
+func (c *Listener) Ended(survivors []procs.Survivor) Ended {
+	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: ExitInWords(c.Exit),
+		Failure: procs.Classify(c.Result, c.Exit),
+		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens}
+	for _, s := range survivors {
+		b.Survivors = append(b.Survivors, s.String())
+	}
+	return b
+}
+
+// ExitInWords says in words how a process ended.
+func ExitInWords(x *procs.Exit) string {
+	if x.Signal != "" {
+		return "ended by " + x.Signal
+	}
+	return fmt.Sprintf("exit %d", x.Code)
+}

@@ -1,0 +1,276 @@
+package nested
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// This file is the client of a run that is started inside an agent: it asks the supervisor of the agent's own run for another
+// agent, and follows that to its end.
+
+// CallerOf gives the agent that this process belongs to, by the processes above it or else by env; nil where it belongs to none, or
+// to one of a run that this user's state does not know: such a run is another's, and whatever is started here stands by itself. An
+// environment that somebody has changed below the agent's own process changes nothing.
+func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.Caller, error) {
+	for _, env := range [][]string{{}, env} {
+		m, inside := procs.Inside(env)
+		if !inside {
+			continue
+		}
+		s, err := c.State(ctx, m.Run)
+		switch {
+		case view.NoSuchID(err) && procs.StateOf(env) != "":
+			return nil, fmt.Errorf("this process belongs to agent %s of run %s, which is not in %s; nothing was started: "+
+				"run it on a terminal of your own", text.FirstLine(m.Agent), text.FirstLine(m.Run), c.Dirs.State)
+		case view.NoSuchID(err):
+			continue
+		case err != nil:
+			return nil, err
+		case s.Agents[m.Agent] == nil:
+			return nil, fmt.Errorf("this process says that it belongs to agent %s, which is none of run %s; nothing was started",
+				text.FirstLine(m.Agent), s.Run.ID)
+		}
+		return &supervisor.Caller{
+			Run: s.Run.ID, Agent: m.Agent, Launch: m.Launch, Cwd: s.Folder(m.Agent), Demo: s.Config.Demo,
+			Exec: s.Config.Exec,
+		}, nil
+	}
+	if procs.Unmarked(env) {
+		return nil, errors.New("this process was started by a supervised agent, whose run cannot be told: its environment was taken away; " +
+			"nothing was started: leave CLAUDE_SUPERVISE_RUN, _AGENT and _STATE as they are")
+	}
+	return nil, nil
+}
+
+// Within gives the place in the caller's folder that a path names, and whether it does.
+func Within(c supervisor.Caller, path string) (place string, ok bool) {
+	folder, err := filepath.EvalSymlinks(c.Cwd)
+	if err != nil {
+		return "", false
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil || !text.Under(path, folder) {
+		return "", false
+	}
+	rel, err := filepath.Rel(folder, path)
+	return filepath.Join(c.Cwd, rel), err == nil
+}
+
+// A NestedTask is what a run inside an agent asks for. Of the Task its Config does not count: that of the run does.
+type NestedTask struct {
+	supervisor.Task
+	Model    string // "": that of the run
+	MaxTurns int    // 0: no limit
+}
+
+// A NestedRun is a run inside an agent, as its client knows it.
+type NestedRun struct {
+	supervisor.NestedRequest
+	client client.Client
+}
+
+// CallLimit tells how long whoever has started a process with this environment waits for it, if that is known.
+func CallLimit(env []string) (time.Duration, bool) { return procs.CallLimit(env) }
+
+// A NotNestedError says why nothing is started for a run inside an agent, so that the agent can act on it.
+type NotNestedError struct{ Why string }
+
+func (e *NotNestedError) Error() string { return "nothing was started: " + e.Why }
+
+func notNested(format string, args ...any) error {
+	return &NotNestedError{Why: fmt.Sprintf(format, args...)}
+}
+
+// Start leaves the task of a run inside an agent for the supervisor of that agent's run. With waits the client follows the new agent
+// to its end, and has to say by Seen or Leave how it went. It does not wait for the supervisor. The error is a *NotNestedError
+// where the limits, the policy or the end of the caller refuse it.
+func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t NestedTask, waits bool) (*NestedRun,
+	error) {
+	s, err := c.State(ctx, caller.Run)
+	if err != nil {
+		return nil, err
+	}
+	w := supervisor.Work{
+		Task: t.Brief.Compose(t.Prompt), SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Cwd: t.Cwd,
+		Said: checkpoints.Delegated{
+			Name: t.Name, Model: t.Model, MaxTurns: t.MaxTurns,
+			Reason: "the agent has started it as a run of its own, and waits for it or goes on",
+		},
+	}.Usual()
+	nest := supervisor.Nesting{Agent: checkpoints.NewAgentID(), Launch: caller.Launch, Waits: waits, Work: w}
+	if len(w.Task) > supervisor.MaxNestedTask || len(text.JSON(nest)) > supervisor.MaxNesting {
+		return nil, notNested("the task is longer than %d KiB: put the material into files and name them",
+			supervisor.MaxNestedTask>>10)
+	}
+	n := &NestedRun{client: c, NestedRequest: supervisor.NestedRequest{
+		Run: caller.Run, Agent: nest.Agent, Caller: caller, Fingerprint: nest.Fingerprint(), Work: w,
+	}}
+	if child, q := s.NestedFor(&n.NestedRequest); child != nil {
+		n.Agent, n.Again = child.ID, true
+	} else if why := s.NestedRefused(s.Agents[caller.Agent], w); q == nil && why != "" {
+		return nil, notNested("%s", why)
+	}
+	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryNested)
+	note, err := c.Store.Leave(ctx, supervisor.InboxEntry{
+		Run: caller.Run, Kind: supervisor.EntryNested, Agent: caller.Agent, By: "agent " + caller.Agent,
+		At: time.Now().UTC(), Doc: text.JSON(nest),
+	})
+	if errors.Is(err, supervisor.ErrEnded) {
+		return nil, notNested("run %s, which this process belongs to, has ended", caller.Run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryNested)
+	n.Seq = note.Seq
+	return n, c.Ring(ctx, caller.Run)
+}
+
+// A NestedEnd is how far a nested run got while its client looked.
+type NestedEnd struct {
+	supervisor.NestedState
+	Left *view.RunView // nobody supervises the run any more
+}
+
+// errNestedOver ends the looking of a client that has seen all.
+var errNestedOver = errors.New("over")
+
+// Watch follows a nested run until its agent has ended, it was refused, nobody supervises the run any more, or ctx ends, whose cause
+// is then the error. Meanwhile tell is given, from several goroutines, what happens to the agent and below it, and what it says.
+func (n *NestedRun) Watch(ctx context.Context, tell func(supervisor.Notification)) (NestedEnd, error) {
+	return n.watch(ctx, tell, func(e NestedEnd) bool { return e.Refused != "" || e.Agent != nil && e.Agent.Status.Ended() })
+}
+
+// Taken follows a nested run until it is known whether it is started.
+func (n *NestedRun) Taken(ctx context.Context) (NestedEnd, error) {
+	return n.watch(ctx, nil, func(e NestedEnd) bool { return e.Refused != "" || e.Agent != nil || e.Question != nil })
+}
+
+func (n *NestedRun) watch(ctx context.Context, tell func(supervisor.Notification),
+	enough func(NestedEnd) bool) (NestedEnd, error) {
+	reader := view.Reader{Dirs: n.client.Dirs, Store: n.client.Store}
+	var end NestedEnd
+	over := make(chan struct{})
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(over)
+		listening := false
+		err := reader.Attend(ctx, n.Run, func(s view.Snapshot) error {
+			end = NestedEnd{NestedState: n.StateIn(s.State)}
+			if tell != nil && end.Agent != nil {
+				if !listening {
+					listening = true
+					log := view.Log{Run: n.Run, Agent: end.Agent.ID, Reader: reader}
+					group.Go(func() error { return listen(ctx, log, over, tell) })
+				}
+				n.pass(s, tell)
+			} else if tell != nil && end.Question != nil {
+				n.pass(s, tell)
+			}
+			switch {
+			case enough(end):
+				return errNestedOver
+			case !s.Run.GoesOn():
+				end.Left = &s.Run
+			}
+			return nil
+		})
+		if errors.Is(err, errNestedOver) {
+			return nil
+		}
+		return err
+	})
+	err := group.Wait()
+	return end, err
+}
+
+// pass hands on what happens to the agent, to those below it, and to the question whether it may be started.
+func (n *NestedRun) pass(s view.Snapshot, tell func(supervisor.Notification)) {
+	for _, news := range s.News {
+		a := s.State.Agents[news.Agent]
+		ours := a != nil && (a.ID == n.Agent || s.State.Below(a, n.Agent)) || news.Question != nil &&
+			news.Question.Child == n.Agent
+		if ours {
+			tell(news)
+		}
+	}
+}
+
+// listen hands on what the agent says and does, until over is closed.
+func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(supervisor.Notification)) error {
+	ears := supervisor.NewSignalReader(l.Agent, nil, nil)
+	return l.Until(ctx, over, func(line []byte) error {
+		for _, said := range loggedNotices(line, ears.Read) {
+			said.Run, said.Agent = l.Run, l.Agent
+			tell(said)
+		}
+		return nil
+	})
+}
+
+// loggedNotices says as notices what a line of a log holds. hear finds the signals in it.
+func loggedNotices(line []byte, hear func(procs.Message) []signals.Signal) []supervisor.Notification {
+	var e view.LogEntry
+	if json.Unmarshal(line, &e) != nil {
+		return nil // a line that is no protocol, or was cut by a crash
+	}
+	var said []supervisor.Notification
+	text := func(text string, m procs.Message) {
+		said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
+			Prose: supervisor.Prose(text, hear(m))})
+	}
+	switch e.Line.Type {
+	case "raw":
+		text(e.Line.Text, procs.Raw{Text: e.Line.Text})
+	case "assistant":
+		for _, b := range e.Blocks() {
+			switch b.Type {
+			case "text":
+				text(b.Text, procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent})
+			case "tool_use":
+				use := procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent}
+				hear(use)
+				said = append(said,
+					supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(use)})
+			}
+		}
+	case "result":
+		hear(procs.Result{Text: e.Line.Result})
+	}
+	return said
+}
+
+// Seen says that the end of the agent, or why there is none, was told where the run was started: no prompt says it again. Where
+// that could not be saved, one does.
+func (n *NestedRun) Seen(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedSeen) }
+
+// Leave says that the client goes before the end: the agent that called is told of that by a prompt.
+func (n *NestedRun) Leave(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedLeft) }
+
+func (n *NestedRun) leave(ctx context.Context, kind string) error {
+	supervisor.At(n.client.At, supervisor.BeforeNote+kind)
+	_, err := n.client.Store.Leave(ctx,
+		supervisor.InboxEntry{Run: n.Run, Kind: kind, Agent: n.Agent, By: "agent " + n.Caller.Agent,
+			At: time.Now().UTC()})
+	if errors.Is(err, supervisor.ErrEnded) {
+		return nil // nobody is told of anything any more
+	}
+	if err != nil {
+		return err
+	}
+	supervisor.At(n.client.At, supervisor.AfterNote+kind)
+	return n.client.Ring(ctx, n.Run)
+}

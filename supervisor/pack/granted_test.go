@@ -1,0 +1,83 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+)
+
+// granted tells what is granted in the records of a run that has come out of a pack file and that nobody has resumed; "" if
+// nothing.
+func granted(s supervisor.State) string {
+	cfg := s.Config
+	_, loose := procs.HarmlessFlags(cfg.Flags)
+	switch {
+	case len(loose) > 0:
+		return fmt.Sprintf("the flags %q", loose)
+	case len(cfg.Allow) > 0, cfg.AllowProject, len(s.Rules()) > 0:
+		return fmt.Sprintf("the rules %q and %v, the project %v", cfg.Allow, s.Rules(), cfg.AllowProject)
+	case len(cfg.Answers) > 0:
+		return fmt.Sprintf("the answers %v", cfg.Answers)
+	case len(cfg.Exec) > 0 && !slices.Equal(cfg.Exec, []string{""}), supervisor.DemoIsFile(cfg.Demo), cfg.KeepProcesses:
+		return fmt.Sprintf("the programs %q %q", cfg.Exec, cfg.Demo)
+	case slices.Contains(cfg.Delegate, supervisor.AutoDelegations), cfg.Delegate.At(1) == supervisor.AutoDelegations:
+		return "delegations"
+	case cfg.MaxAgents <= 0 || cfg.MaxAgents > supervisor.DefaultMaxAgents, cfg.MaxDepth <= 0 ||
+		cfg.MaxDepth > supervisor.DefaultMaxDepth,
+		cfg.MaxParallel <= 0 || cfg.MaxParallel > supervisor.DefaultMaxParallel, cfg.Retries < 0 ||
+			cfg.Retries > supervisor.DefaultRetries:
+		return fmt.Sprintf("the limits %+v", cfg)
+	}
+	for _, q := range s.FindQuestions(func(*supervisor.Question) bool { return true }) {
+		started := q.Child != "" && s.Agents[q.Child] != nil
+		switch {
+		case q.ForAllLike:
+			return q.ID + " answers all like it"
+		case q.Ran != nil && !q.Ran.Done:
+			return q.ID + " runs a command"
+		case supervisor.Grants(q) && q.Revoked == "" && !started:
+			return fmt.Sprintf("%s: the answer %q to a %s", q.ID, q.Answer, q.Kind)
+		}
+	}
+	for _, ls := range s.Launches {
+		for _, l := range ls {
+			if l.PID != 0 || l.Transcript != "" || len(l.Replies) > 0 || l.Gate != nil {
+				return fmt.Sprintf("launch %d of %s reaches a process or a file here", l.N, l.Agent)
+			}
+		}
+	}
+	return grantedNext(s)
+}
+
+// grantedNext tells what the next supervisor would do at once that a person has to let happen.
+func grantedNext(s supervisor.State) string {
+	next, err := supervisor.Step(s,
+		supervisor.Event{At: time.Unix(0, 0), Body: supervisor.Opened{Policy: supervisor.Park}})
+	if err != nil {
+		return err.Error()
+	}
+	for _, effect := range supervisor.Plan(next) {
+		if effect.Do == supervisor.DoRun || effect.Do == supervisor.DoDrop || effect.Do == supervisor.DoReclaim {
+			return fmt.Sprintf("the effect %+v", effect)
+		}
+		if v := next.Deliveries[effect.Delivery]; effect.Do == supervisor.DoDeliver && v.Tool != nil {
+			return fmt.Sprintf("the reply %s to a call", v.Reply)
+		}
+	}
+	for id := range next.Agents {
+		if s.Agents[id] == nil {
+			return "the agent " + id
+		}
+	}
+	for _, q := range next.Questions {
+		if q.State != checkpoints.QuestionOpen && q.Revoked == "" && s.Questions[q.ID] != nil &&
+			supervisor.IsOpen(s.Questions[q.ID]) && supervisor.Grants(q) {
+			return q.ID + " is answered " + q.Answer
+		}
+	}
+	return ""
+}

@@ -1,0 +1,381 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/findings"
+	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/view"
+)
+
+// PackOptions say what goes into a pack file and what becomes of it.
+type PackOptions struct {
+	File        string       // what the file is called, for people: it is named where the run is refused afterwards
+	Keep        func() error // makes what was written last; called once all is, before the run counts as packed; nil does nothing
+	Without     []string     // files that are not part of the work, by absolute path: the pack file itself
+	WithoutWork bool         // leave the uncommitted work out
+	MaxWork     int64        // bytes of it; 0 is DefaultMaxWork
+	Env         []string     // where claude's transcripts are looked for; nil is this process's
+	Program     string       // the name and release of this program
+}
+
+// A PackedRun says what was packed.
+type PackedRun struct {
+	Run   string
+	Bytes int64    // of all entries, unpacked
+	Told  []string // what a person should know was left out
+}
+
+// Write writes a run that nobody supervises to w, as one file from which it goes on on another machine (the form stands in
+// format.go), and marks it as packed: nothing is left for it here any more, until it is unpacked or taken back. The
+// error is ErrOwned where it is supervised, a *checkpoints.PackedError where it is packed already, checkpoints.ErrInboxMoved
+// where an answer came in meanwhile; on any error the run is as it was. Pack blocks for as long as reading its files takes.
+func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt PackOptions) (PackedRun, error) {
+	run, _, err := view.RunNamed(ctx, c.Store, id)
+	if err != nil {
+		return PackedRun{}, err
+	}
+	owner, err := c.Dirs.Own(ctx, run)
+	if err != nil {
+		return PackedRun{}, fmt.Errorf("%s cannot be packed: %w; pack it once it is parked, or interrupt its supervisor", run, err)
+	}
+	defer func() { _ = owner.Release() }() // the kernel would do it
+	e, s, err := packable(ctx, c, run)
+	if err != nil {
+		return PackedRun{}, err
+	}
+	scratch, err := os.MkdirTemp("", "claude-supervise-pack-")
+	if err != nil {
+		return PackedRun{}, err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
+	if opt.MaxWork == 0 {
+		opt.MaxWork = DefaultMaxWork
+	}
+	p := packing{PackOptions: opt, dirs: c.Dirs, exported: e, state: s, scratch: scratch, at: time.Now().UTC().Truncate(time.Second)}
+	if err := p.write(ctx, w); err != nil {
+		return PackedRun{}, err
+	}
+	supervisor.At(c.At, supervisor.PackWritten)
+	if opt.Keep != nil {
+		if err := opt.Keep(); err != nil {
+			return PackedRun{}, err
+		}
+	}
+	if err := mark(ctx, c, e, s, supervisor.Packed{File: opt.File}); err != nil {
+		return PackedRun{}, fmt.Errorf("%s was written, but the run is not packed and goes on here: %w; remove the file and pack again", opt.File, err)
+	}
+	return PackedRun{Run: run, Bytes: p.out.bytes, Told: p.told}, nil
+}
+
+// WriteFile is Pack into the file at an absolute path, which is there whole or not at all, and not part of the work.
+func WriteFile(ctx context.Context, c client.Client, id, path string, opt PackOptions) (PackedRun, error) {
+	file, err := checkpoints.Replace(path)
+	if err != nil {
+		return PackedRun{}, fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
+	}
+	defer file.Drop()
+	opt.File, opt.Without, opt.Keep = path, []string{path, file.Name()}, file.Keep
+	return Write(ctx, c, id, file, opt)
+}
+
+// TakeBack takes a packing back: the run goes on here, and its pack file must not be unpacked any more.
+func TakeBack(ctx context.Context, c client.Client, id string) (run string, err error) {
+	if run, _, err = view.RunNamed(ctx, c.Store, id); err != nil {
+		return "", err
+	}
+	owner, err := c.Dirs.Own(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = owner.Release() }() // the kernel would do it
+	e, err := c.Store.Export(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	if e.Run.Packed == "" {
+		return "", fmt.Errorf("%s is not packed; to go on, run: claude-supervise resume %s", run, run)
+	}
+	s, err := stateOf(e)
+	if err != nil {
+		return "", err
+	}
+	return run, mark(ctx, c, e, s,
+		supervisor.Unpacked{From: s.Run.Cwd, Cwd: s.Run.Cwd, Same: true, Work: true, Config: s.Config, Back: true})
+}
+
+// packable reads a run that can be packed. What an earlier supervisor has left running is ended first: it would go on
+// writing.
+func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exported, supervisor.State, error) {
+	e, err := c.Store.Export(ctx, run)
+	if err != nil {
+		return e, supervisor.State{}, err
+	}
+	s, err := stateOf(e)
+	if err != nil {
+		return e, s, err
+	}
+	root := s.Agents[s.Run.Root]
+	switch {
+	case e.Run.Packed != "":
+		return e, s, &checkpoints.PackedError{Run: run, File: e.Run.Packed}
+	case e.Run.EndedAt != nil && !supervisor.Revivable(root):
+		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed", run, root.Status, root.Reason)
+	}
+	for _, l := range e.Launches {
+		if l.State == checkpoints.LaunchEnded {
+			continue
+		}
+		if _, err := procs.Sweep(procs.Marker{Run: run, Agent: l.Agent, Launch: l.N}); err != nil {
+			return e, s, fmt.Errorf("%s cannot be packed while a process of it lives: %w", run, err)
+		}
+	}
+	return e, s, nil
+}
+
+// mark saves an event of a run that nobody supervises. It is refused if something has come into the inbox since the run
+// was exported.
+func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s supervisor.State, b supervisor.Body) error {
+	event := supervisor.Event{At: checkpoints.Now(), Body: b}
+	next, err := supervisor.Step(s, event)
+	if err != nil {
+		return err
+	}
+	change := supervisor.Changes(s, next)
+	if change.Event, err = event.Record(s.Run.ID, int64(len(e.Events))+1); err != nil {
+		return err
+	}
+	change.CheckInbox, change.IfInboxAt = true, e.Taken
+	for _, n := range e.Notes {
+		change.IfInboxAt = max(change.IfInboxAt, n.Seq)
+	}
+	supervisor.At(c.At, supervisor.BeforeSave+change.Event.Type)
+	if err := c.Store.Commit(ctx, change); err != nil {
+		return err
+	}
+	supervisor.At(c.At, supervisor.AfterSave+change.Event.Type)
+	return nil
+}
+
+// stateOf makes a State of an exported run.
+func stateOf(e checkpoints.Exported) (supervisor.State, error) {
+	agents := make(map[string]*supervisor.Agent, len(e.Agents))
+	for _, a := range e.Agents {
+		agents[a.ID] = a
+	}
+	return supervisor.Loaded(checkpoints.Loaded{
+		Run: e.Run, Agents: agents, Launches: e.Launches, Questions: e.Questions, Deliveries: e.Deliveries, Taken: e.Taken,
+	})
+}
+
+// A packing is one pack file in the making.
+type packing struct {
+	PackOptions
+	dirs     checkpoints.Dirs
+	exported checkpoints.Exported
+	state    supervisor.State
+	scratch  string
+	at       time.Time
+	out      *packer
+	told     []string
+}
+
+// write writes the whole file. The work is gathered first, for the manifest says what it is.
+func (p *packing) write(ctx context.Context, w io.Writer) error {
+	m := manifest{
+		Format: packFormat, Program: p.Program, Created: p.at, Run: p.state.Run.ID, Folder: p.state.Run.Cwd, Work: workNone,
+	}
+	var bundle string
+	if !p.WithoutWork {
+		var err error
+		if bundle, err = p.gather(ctx, &m); err != nil {
+			return err
+		}
+	}
+	p.out = newPacker(w, p.at)
+	if err := p.out.document(manifestName, m); err != nil {
+		return err
+	}
+	if err := p.out.document(runName, p.exported); err != nil {
+		return err
+	}
+	if err := p.logs(); err != nil {
+		return err
+	}
+	if err := p.transcripts(); err != nil {
+		return err
+	}
+	if err := p.work(m, bundle); err != nil {
+		return err
+	}
+	return p.out.close()
+}
+
+// gather finds what the uncommitted work is; of a git work tree it is put into a bundle.
+func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err error) {
+	info, err := os.Stat(m.Folder)
+	if err != nil || !info.IsDir() {
+		return "", fmt.Errorf("the run's folder %s is not there any more, so its uncommitted work is not, either; "+
+			"--without-work packs the run without it", m.Folder)
+	}
+	s, err := git.OpenShadow(ctx, m.Folder, p.scratch)
+	if errors.Is(err, git.ErrNoWorkTree) {
+		m.Work = workFiles
+		return "", p.fits(m.Folder)
+	}
+	if err != nil {
+		return "", err
+	}
+	var told []string
+	if bundle, m.Git, told, err = s.Bundle(ctx, p.Without, p.MaxWork, p.at); err != nil {
+		return "", err
+	}
+	m.Work, p.told = workGit, append(p.told, told...)
+	return bundle, nil
+}
+
+// fits refuses a folder that is too large.
+func (p *packing) fits(folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only read
+	sizes, err := git.FolderSize(root, p.left(folder))
+	if err == nil && sizes.Sum > p.MaxWork {
+		err = git.TooLarge(sizes.Sum, p.MaxWork, sizes.Largest())
+	}
+	return err
+}
+
+// left tells what of a folder that is no work tree is left out: what is a repository, and what the person names.
+func (p *packing) left(folder string) func(string, fs.DirEntry) bool {
+	return func(name string, _ fs.DirEntry) bool {
+		return isGitDir(path.Base(name)) || slices.Contains(p.Without, filepath.Join(folder, filepath.FromSlash(name)))
+	}
+}
+
+func (p *packing) logs() error {
+	for _, a := range p.state.AllAgents() {
+		if a.Worktree != nil && a.Worktree.Path != "" {
+			p.told = append(p.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID, a.Worktree.Path, a.Worktree.Branch))
+		}
+	}
+	if findings := findings.SharedFolder(p.dirs, p.state.Run.ID); holdsAnything(findings) {
+		p.told = append(p.told, "what its agents share is not packed: "+findings)
+	}
+	root, err := os.OpenRoot(p.dirs.RunDir(p.state.Run.ID))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only read
+	for _, a := range p.exported.Agents {
+		names := []string{filepath.Base(p.dirs.AgentLog(a.Run, a.ID)), filepath.Base(p.dirs.CheckpointFile(a.Run, a.ID))}
+		for _, name := range append(names, keptCopies(p.exported, a.ID)...) {
+			if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+				continue // it has not come to that
+			}
+			if err := p.out.file(root, name, logsPrefix+name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keptCopies names the copies of checkpoints that an agent's record and questions speak of.
+func keptCopies(run checkpoints.Exported, agent string) []string {
+	names := map[string]bool{}
+	keep := func(of string, k *checkpoints.Kept) {
+		if of == agent && k != nil && strings.HasPrefix(k.Copy, agent+".") && filepath.Base(k.Copy) == k.Copy {
+			names[k.Copy] = true
+		}
+	}
+	for _, a := range run.Agents {
+		keep(a.ID, a.Kept)
+	}
+	for _, q := range run.Questions {
+		keep(q.Agent, q.Kept)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// transcripts packs the conversation of each agent, as it is on this machine.
+func (p *packing) transcripts() error {
+	env := client.TranscriptEnv(p.Env, p.dirs, p.state)
+	for _, a := range p.exported.Agents {
+		transcript, err := procs.Transcript(env, a.SessionID)
+		if err != nil {
+			heard := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
+			if heard && (!a.Status.Ended() || supervisor.Revivable(a)) {
+				p.told = append(p.told, fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))
+			}
+			continue
+		}
+		companion, err := procs.TranscriptCompanion(transcript)
+		if err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(filepath.Dir(transcript))
+		if err != nil {
+			return err
+		}
+		err = p.out.file(root, filepath.Base(transcript), transcriptsDir+filepath.Base(transcript))
+		if err == nil {
+			err = p.out.files(root, filepath.Base(companion), transcriptsDir)
+		}
+		if err := errors.Join(err, root.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *packing) work(m manifest, bundle string) error {
+	folder := m.Folder
+	if m.Work == workGit {
+		folder = filepath.Dir(bundle)
+	}
+	if m.Work == workNone {
+		return nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only read
+	if m.Work == workGit {
+		return p.out.file(root, filepath.Base(bundle), bundleName)
+	}
+	odd, err := p.out.tree(root, ".", filesPrefix, p.left(folder))
+	for _, name := range odd {
+		p.told = append(p.told, "not packed: "+name)
+	}
+	return err
+}
+
+// holdsAnything reports whether there is something in a folder.
+func holdsAnything(folder string) bool {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }() // only read
+	names, _ := dir.Readdirnames(1)
+	return len(names) > 0
+}

@@ -1,0 +1,70 @@
+package pack
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// A field that is new in a record is in every pack file from then on: whoever adds it decides what it is trusted for.
+func TestEveryFieldOfAPackFileIsDecidedAbout(t *testing.T) {
+	text, err := os.ReadFile("pack_trust.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"data": true, "form": true, "narrow": true, "anew": true, "sifted": true, "here": true}
+	decided := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(strings.TrimPrefix(line, "//"))
+		if !strings.HasPrefix(line, "//\t") || len(words) < 3 || !known[words[1]] {
+			continue
+		}
+		for _, field := range words[2:] {
+			name := words[0] + "." + field
+			if decided[name] != "" {
+				t.Errorf("%s is decided about twice", name)
+			}
+			decided[name] = words[1]
+		}
+	}
+	there := map[string]bool{}
+	fieldsOf(reflect.TypeFor[manifest](), there)
+	fieldsOf(reflect.TypeFor[checkpoints.Exported](), there)
+	fieldsOf(reflect.TypeFor[supervisor.Config](), there)
+	for name := range there {
+		if decided[name] == "" {
+			t.Errorf("%s may come in a pack file: decide in pack_trust.go what it is trusted for, and do it in pack_distrust.go", name)
+		}
+	}
+	for name := range decided {
+		if !there[name] {
+			t.Errorf("%s is decided about and in no pack file", name)
+		}
+	}
+	if len(there) < 250 {
+		t.Errorf("only %d fields were found", len(there))
+	}
+}
+
+func fieldsOf(of reflect.Type, found map[string]bool) {
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, of.Kind()) {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || !strings.HasPrefix(of.PkgPath(), "claude-supervise/") {
+		return
+	}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if found[of.Name()+"."+name] {
+			return
+		}
+		found[of.Name()+"."+name] = true
+		fieldsOf(f.Type, found)
+	}
+}

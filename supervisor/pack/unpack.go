@@ -1,0 +1,427 @@
+package pack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/permission"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// UnpackOptions say where a run goes on.
+type UnpackOptions struct {
+	Folder      string           // where the run goes on; "" is the run's own if it was packed on this machine, else Here
+	Here        string           // the present folder
+	File        string           // what the pack file is called, for people
+	DryRun      bool             // check everything and change nothing
+	WithoutWork bool             // leave the folder as it is
+	MaxWork     int64            // bytes of work that are taken in; 0 is DefaultMaxWork
+	Env         []string         // where claude looks for transcripts; nil is this process's
+	Given       supervisor.Given // what the person grants the run here, and bounds it by
+}
+
+// An UnpackedRun says what came out of a pack file.
+type UnpackedRun struct {
+	Run       string
+	From, Cwd string                // the run's folder before, and from now on
+	Questions []view.QuestionView   // those that are open
+	Answered  bool                  // an answer waits to be delivered
+	Exec      bool                  // it runs a command in claude's place, which the person has to give
+	Flags     []string              // that claude is given
+	Told      []string              // what was done, for people
+	Withheld  []supervisor.Withheld // what the file grants, and was not taken along
+	AskedAnew []string              // questions whose answers were not: they are among Questions
+}
+
+// Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
+// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). ErrNotPack, ErrNotClean, ErrNotClone,
+// ErrOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
+// put in place first and the run last, so that one cut short is not there at all, and unpacking again goes on with it. It
+// blocks for as long as writing the files takes.
+func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions) (UnpackedRun, error) {
+	staging, err := os.MkdirTemp("", "claude-supervise-unpack-")
+	if err != nil {
+		return UnpackedRun{}, err
+	}
+	defer func() { _ = os.RemoveAll(staging) }() // nobody knows of it
+	if opt.MaxWork == 0 {
+		opt.MaxWork = DefaultMaxWork
+	}
+	u := unpacking{UnpackOptions: opt, Client: c, scratch: filepath.Join(staging, "scratch")}
+	content := filepath.Join(staging, "content")
+	if err := errors.Join(os.Mkdir(content, 0o700), os.Mkdir(u.scratch, 0o700)); err != nil {
+		return UnpackedRun{}, err
+	}
+	if u.archive, err = readArchive(r, content, opt.MaxWork); err != nil {
+		return UnpackedRun{}, err
+	}
+	run := u.archive.manifest.Run
+	owner, err := c.Dirs.Own(ctx, run)
+	if err != nil {
+		return UnpackedRun{}, fmt.Errorf("%s cannot be unpacked: %w", run, err)
+	}
+	defer func() { _ = owner.Release() }() // the kernel would do it
+	if err := u.plan(ctx); err != nil {
+		u.leave(ctx, run)
+		return UnpackedRun{}, err
+	}
+	if opt.DryRun {
+		u.leave(ctx, run)
+		return u.result(), nil
+	}
+	if err := u.do(ctx); err != nil {
+		return UnpackedRun{}, fmt.Errorf("%w. %s is not in the database yet, and some of its files may be in place; "+
+			"unpack it again once the cause is mended: what is in place is known again", err, run)
+	}
+	return u.result(), nil
+}
+
+// leave removes what looking at the file has made: the run's folder, if it holds nothing, and a repository in an empty place.
+func (u *unpacking) leave(ctx context.Context, run string) {
+	if u.repo != "" {
+		_ = os.RemoveAll(filepath.Join(u.repo, ".git"))
+	}
+	for _, folder := range u.made {
+		_ = os.Remove(folder) // it stays if it holds anything
+	}
+	if _, err := u.Store.Run(ctx, run); !view.NoSuchID(err) {
+		return
+	}
+	if held, err := os.ReadDir(u.Dirs.RunDir(run)); err == nil && len(held) == 1 && held[0].Name() == filepath.Base(u.Dirs.Lock(run)) {
+		_ = u.Dirs.RemoveRun(run)
+	}
+}
+
+// An unpacking is one pack file on its way in.
+type unpacking struct {
+	UnpackOptions
+	client.Client
+	archive *archive
+	scratch string
+	cwd     string            // where the run goes on
+	same    bool              // it was packed on this machine
+	ours    supervisor.Config // if so, as it was started here
+	keep    installer
+	git     *gitWork
+	files   *folderWork
+	state   supervisor.State // after Unpacked
+	event   checkpoints.Event
+	repo    string   // an empty folder in which a repository was made
+	made    []string // folders that were not there, the deepest first
+	notes   []checkpoints.InboxEntry
+	told    []string
+	less    []supervisor.Withheld
+}
+
+// plan checks everything, and finds what is to be done. It changes nothing.
+func (u *unpacking) plan(ctx context.Context) error {
+	if err := u.known(ctx); err != nil {
+		return err
+	}
+	before, err := stateOf(u.archive.run)
+	if err != nil {
+		return notPack("%v", err)
+	}
+	if err := checkRecords(before); err != nil {
+		return err
+	}
+	if err := u.Given.Fits(before.Config); err != nil {
+		return err
+	}
+	if err := u.step(before); err != nil { // before anything is made for the work
+		return err
+	}
+	if err := u.planWork(ctx); err != nil {
+		return err
+	}
+	if err := u.step(before); err != nil { // in the folder that the work is found to belong to
+		return err
+	}
+	u.notes, u.less = withheld(u, before)
+	return u.planFiles()
+}
+
+// step finds what becomes of the run.
+func (u *unpacking) step(before supervisor.State) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil { // records that no release has written lead to what cannot happen
+			err = notPack("its run cannot go on: %v", bug)
+		}
+	}()
+	b := supervisor.Unpacked{From: before.Run.Cwd, Cwd: u.cwd, Same: u.same, Work: u.git != nil || u.files != nil,
+		File: u.File, Given: u.Given}
+	for _, e := range u.archive.under(transcriptsDir) {
+		session, whole := strings.CutSuffix(strings.TrimPrefix(e.name, transcriptsDir), ".jsonl")
+		if whole && !strings.Contains(session, "/") {
+			b.Conversations = append(b.Conversations, session)
+		}
+	}
+	var ours *supervisor.Config
+	if u.same {
+		ours = &u.ours
+	}
+	b.Config, u.less = supervisor.Harmless(before.Config, ours)
+	event := supervisor.Event{At: checkpoints.Now(), Body: b}
+	moved, err := supervisor.Step(before, event)
+	if err != nil {
+		return err
+	}
+	b.Seen = supervisor.SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
+		return permission.LookAt(call.Name, call.Input, moved.Folder(agent))
+	})
+	event.Body = b
+	if u.state, err = supervisor.Step(before, event); err != nil {
+		return err
+	}
+	if n := u.state.UnendedAgents(); u.state.Config.MaxAgents > 0 && n > u.state.Config.MaxAgents {
+		return fmt.Errorf("the run in the file has %d agents that have not ended, and may have %d here; nothing was changed: "+
+			"--max-agents %d lets them in", n, u.state.Config.MaxAgents, n)
+	}
+	if err := u.tryOut(event.At); err != nil {
+		return err
+	}
+	u.event, err = event.Record(u.state.Run.ID, int64(len(u.archive.run.Events))+1)
+	return err
+}
+
+// tryOut sees what the next supervisor would begin with: nothing of it is done.
+func (u *unpacking) tryOut(at time.Time) error {
+	notes, _ := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state)
+	waiting := slices.DeleteFunc(notes, func(n supervisor.InboxEntry) bool { return n.Seq <= u.archive.run.Taken })
+	next, err := supervisor.Step(u.state,
+		supervisor.Event{At: at, Body: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})
+	if err != nil {
+		return notPack("its run cannot go on: %v", err)
+	}
+	supervisor.Plan(next)
+	return nil
+}
+
+// known refuses a run that goes on here, and finds where it goes on.
+func (u *unpacking) known(ctx context.Context) error {
+	u.cwd = u.Folder
+	here, err := u.Store.Run(ctx, u.archive.manifest.Run)
+	switch {
+	case view.NoSuchID(err):
+	case err != nil:
+		return err
+	case here.Packed == "":
+		return fmt.Errorf("%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
+			"Nothing was changed; to go on, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
+	default:
+		u.same = true
+		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
+			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
+		}
+		if u.cwd == "" {
+			u.cwd = here.Cwd
+		}
+	}
+	if u.cwd == "" {
+		u.cwd = u.Here
+	}
+	return nil
+}
+
+// planWork finds where the uncommitted work goes.
+func (u *unpacking) planWork(ctx context.Context) error {
+	m := u.archive.manifest
+	kind := m.Work
+	if u.WithoutWork {
+		kind = workNone
+	}
+	var err error
+	switch kind {
+	case workFiles:
+		u.files, err = planFolder(u.cwd, u.archive)
+		return err
+	case workGit:
+		return u.planGit(ctx, m)
+	}
+	if info, err := os.Stat(u.cwd); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is no folder, and there is no work in the file to make it of; nothing was changed: give one with --cwd", u.cwd)
+	}
+	return nil
+}
+
+func (u *unpacking) planGit(ctx context.Context, m manifest) error {
+	bundles := u.archive.under(bundleName)
+	if len(bundles) != 1 {
+		return notPack("it lacks its work")
+	}
+	bundle := u.archive.path(bundles[0])
+	_, needs, _, err := bundleHeader(bundle)
+	if err != nil {
+		return err
+	}
+	if len(needs) == 0 && vacant(u.cwd) && !u.DryRun {
+		u.repo, u.made = u.cwd, missingFolders(u.cwd)
+		if err := os.MkdirAll(u.cwd, 0o777); err != nil {
+			return err
+		}
+		if err := initClone(ctx, u.cwd, u.scratch, m.Git); err != nil {
+			return err
+		}
+	} else if len(needs) == 0 && vacant(u.cwd) {
+		u.told = append(u.told, "a new repository would be made in "+u.cwd)
+		return nil
+	}
+	if u.git, err = planGit(ctx, u.cwd, u.scratch, bundle, m.Git, u.MaxWork); err != nil {
+		return err
+	}
+	u.cwd = filepath.Join(u.git.Top, filepath.FromSlash(m.Git.Prefix))
+	u.told = append(u.told, u.git.told()...)
+	return nil
+}
+
+// vacant reports whether a folder is empty or missing, and in no work tree.
+func vacant(folder string) bool {
+	entries, err := os.ReadDir(folder)
+	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) && !git.HasGitAbove(folder)
+}
+
+// missingFolders gives a folder and those above it that are not there, the deepest first.
+func missingFolders(folder string) []string {
+	var missing []string
+	for ; ; folder = filepath.Dir(folder) {
+		if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
+			return missing
+		}
+		missing = append(missing, folder)
+	}
+}
+
+// told says what is done to a clone.
+func (w *gitWork) told() []string {
+	told := []string{fmt.Sprintf("uncommitted work: %s put in place, %s removed",
+		text.Plural(len(w.put), "file", "files"), text.Plural(len(w.drop), "file", "files"))}
+	if w.moved && !w.unborn && w.to.Head != "" {
+		text := fmt.Sprintf("HEAD was at %.12s and is moved to %.12s, to which the work belongs; no branch is moved", w.here, w.to.Head)
+		if w.to.Branch != "" {
+			text += " (it was on " + w.to.Branch + ")"
+		}
+		told = append(told, text)
+	}
+	if len(w.submodules) > 0 {
+		told = append(told, "submodules stay as they are: "+strings.Join(w.submodules, ", ")+" (git submodule update)")
+	}
+	return told
+}
+
+// planFiles finds where logs and transcripts go.
+func (u *unpacking) planFiles() error {
+	u.keep.archive = u.archive
+	run := u.state.Run.ID
+	for _, e := range u.archive.under(logsPrefix) {
+		if err := u.keep.plan(e, filepath.Join(u.Dirs.RunDir(run), strings.TrimPrefix(e.name, logsPrefix))); err != nil {
+			return err
+		}
+	}
+	env := client.TranscriptEnv(u.Env, u.Dirs, u.state)
+	places := map[string]string{} // of sessions
+	for _, e := range u.archive.under(transcriptsDir) {
+		session, within, _ := strings.Cut(strings.TrimPrefix(e.name, transcriptsDir), "/")
+		session = strings.TrimSuffix(session, ".jsonl")
+		if places[session] == "" {
+			transcript, err := procs.NewTranscript(env, session, u.cwd)
+			if err != nil {
+				return notPack("%v", err)
+			}
+			places[session] = transcript
+		}
+		to := places[session]
+		if within != "" {
+			to = filepath.Join(strings.TrimSuffix(to, ".jsonl"), filepath.FromSlash(within))
+		}
+		if err := u.keep.plan(e, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// do does what was planned. The run becomes known last, in one transaction.
+func (u *unpacking) do(ctx context.Context) error {
+	supervisor.At(u.At, supervisor.UnpackPlanned)
+	if err := u.keep.do(); err != nil {
+		return err
+	}
+	supervisor.At(u.At, supervisor.UnpackKept)
+	switch {
+	case u.git != nil:
+		if err := u.git.do(ctx, u.MaxWork); err != nil {
+			return err
+		}
+	case u.files != nil:
+		if err := u.files.do(); err != nil {
+			return err
+		}
+	}
+	unix.Sync() // the run is known only once its files are on the disk
+	supervisor.At(u.At, supervisor.BeforeSave+u.event.Type)
+	if err := u.Store.Import(ctx, u.exported()); err != nil {
+		return err
+	}
+	supervisor.At(u.At, supervisor.AfterSave+u.event.Type)
+	return nil
+}
+
+// exported is the run as it is from now on.
+func (u *unpacking) exported() checkpoints.Exported {
+	e := u.archive.run
+	e.Run, e.Agents, e.Launches, e.Questions, e.Deliveries, e.Notes = *u.state.Run, nil, nil, nil, nil, u.notes
+	for _, id := range slices.Sorted(maps.Keys(u.state.Agents)) {
+		e.Agents = append(e.Agents, u.state.Agents[id])
+		e.Launches = append(e.Launches, u.state.Launches[id]...)
+	}
+	e.Questions = u.state.FindQuestions(func(*supervisor.Question) bool { return true })
+	for _, uuid := range slices.Sorted(maps.Keys(u.state.Deliveries)) {
+		e.Deliveries = append(e.Deliveries, u.state.Deliveries[uuid])
+	}
+	e.Events = append(slices.Clip(e.Events), u.event)
+	return e
+}
+
+func (u *unpacking) result() UnpackedRun {
+	r := UnpackedRun{
+		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
+		Withheld: u.less, Questions: []view.QuestionView{}, Exec: u.state.Execs(),
+	}
+	answered := map[string]bool{}
+	for _, n := range u.notes {
+		if n.Seq > u.archive.run.Taken && n.Question != "" {
+			answered[n.Question], r.Answered = true, true
+		}
+	}
+	for _, q := range u.state.FindQuestions(func(q *supervisor.Question) bool {
+		return supervisor.IsOpen(q) &&
+			!answered[q.ID]
+	}) {
+		r.Questions = append(r.Questions, view.View(q))
+	}
+	for _, q := range u.archive.run.Questions {
+		if !supervisor.IsOpen(q) && supervisor.IsOpen(u.state.Questions[q.ID]) {
+			r.AskedAnew = append(r.AskedAnew, q.ID)
+		}
+	}
+	r.Answered = r.Answered ||
+		len(u.state.FindQuestions(func(q *supervisor.Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
+	return r
+}

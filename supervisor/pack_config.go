@@ -1,0 +1,186 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/rules"
+)
+
+// This file is what is taken of the configuration in a pack file (see pack/pack_trust.go).
+
+// Withheld is something that a pack file grants and that was not taken along.
+type Withheld struct {
+	What  string `json:"what"`            // for people
+	Again string `json:"again,omitempty"` // the flags of resume or unpack that give it here; "" if none do
+}
+
+// DefaultRetries is how often a passing failure is tried again where the person does not say.
+const DefaultRetries = 3
+
+// Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run unasked,
+// answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was started here.
+func Harmless(cfg Config, here *Config) (Config, []Withheld) {
+	var w withholding
+	w.programs(&cfg, here)
+	w.grants(&cfg)
+	w.limits(&cfg)
+	if here != nil {
+		cfg.MaxParallel, cfg.MaxDepth = lower(cfg.MaxParallel, here.MaxParallel), lower(cfg.MaxDepth, here.MaxDepth)
+		cfg.MaxAgents, cfg.Budget = lower(cfg.MaxAgents, here.MaxAgents), Lower(cfg.Budget, here.Budget)
+	}
+	cfg.sane()
+	return cfg, w
+}
+
+// sane puts the default in the place of what is no value.
+func (cfg *Config) sane() {
+	switch cfg.OnQuestion {
+	case Ask, Park, Fail:
+	default:
+		cfg.OnQuestion = ""
+	}
+	switch cfg.OnSilence {
+	case TellSilence, RetrySilence, FailSilence:
+	default:
+		cfg.OnSilence = TellSilence
+	}
+	if cfg.Permissions != DenyPermissions {
+		cfg.Permissions = AskPermissions
+	}
+	if cfg.Relaunch != Fresh {
+		cfg.Relaunch = Resume
+	}
+	if cfg.Hold < 0 && cfg.Hold != Forever {
+		cfg.Hold = DefaultHold
+	}
+	if cfg.SilentAfter < 0 {
+		cfg.SilentAfter = DefaultSilentAfter
+	}
+}
+
+type withholding []Withheld
+
+func (w *withholding) add(again, format string, args ...any) {
+	*w = append(*w, Withheld{What: fmt.Sprintf(format, args...), Again: again})
+}
+
+// programs takes out what names programs and files.
+func (w *withholding) programs(cfg, here *Config) {
+	claude, notify := "", []string(nil)
+	if here != nil {
+		claude, notify = here.Claude, here.Notify
+	}
+	if cfg.Claude != claude && cfg.Claude != "" {
+		w.add("--claude PATH", "its claude, %s: the one on PATH is taken", cfg.Claude)
+	}
+	if len(cfg.Notify) > 0 && !slices.Equal(cfg.Notify, notify) {
+		w.add("", "the command of --notify: %s", strings.Join(cfg.Notify, " "))
+	}
+	cfg.Claude, cfg.Notify = claude, notify
+	if len(cfg.Exec) > 0 {
+		w.add("--exec 'COMMAND {}'", "the command that runs in claude's place: %s", strings.Join(cfg.Exec, " "))
+		cfg.Exec = []string{""} // it goes on with a command that the person gives
+	}
+	if DemoIsFile(cfg.Demo) {
+		w.add("", "the scenario that it played: %s", cfg.Demo)
+		cfg.Demo = ""
+	}
+	if cfg.KeepProcesses {
+		w.add("", "--keep-processes: what the agent leaves running is ended")
+		cfg.KeepProcesses = false
+	}
+}
+
+// grants takes out what lets something run unasked, or answers for the person.
+func (w *withholding) grants(cfg *Config) {
+	var dropped []string
+	if cfg.Flags, dropped = procs.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
+		w.add("-- "+ShellLine(dropped), "flags of claude: %s", strings.Join(dropped, " "))
+	}
+	for _, rule := range cfg.Allow {
+		again := ""
+		if _, err := rules.Parse(rule); err == nil {
+			again = "--allow " + ShellLine([]string{rule})
+		}
+		w.add(again, "the rule %s", rule)
+	}
+	if cfg.AllowProject {
+		w.add("--allow project", "what the folder's own files permit and run")
+	}
+	cfg.Allow, cfg.AllowProject = nil, false
+	var deny []string
+	for _, rule := range cfg.Deny {
+		if _, err := rules.Parse(rule); err != nil {
+			w.add("", "a denial that is no rule: %s", rule)
+			continue
+		}
+		deny = append(deny, rule)
+	}
+	cfg.Deny = deny
+	for _, p := range cfg.Answers {
+		w.add("", "the answer given in advance to %q: %s", p.Key, p.Value)
+	}
+	cfg.Answers = nil
+}
+
+// limits narrows what the run may use and start to what it may by default.
+func (w *withholding) limits(cfg *Config) {
+	for _, l := range []struct {
+		flag   string
+		of     *int
+		normal int
+	}{
+		{"--max-parallel", &cfg.MaxParallel, DefaultMaxParallel}, {"--max-depth", &cfg.MaxDepth, DefaultMaxDepth},
+		{"--max-agents", &cfg.MaxAgents, DefaultMaxAgents},
+	} {
+		if *l.of > 0 && *l.of <= l.normal {
+			continue
+		}
+		if was := max(*l.of, 0); was == 0 {
+			w.add(l.flag+" 0", "%s: any number; here %d", l.flag, l.normal)
+		} else {
+			w.add(fmt.Sprint(l.flag, " ", was), "%s %d; here %d", l.flag, was, l.normal)
+		}
+		*l.of = l.normal
+	}
+	if cfg.Retries > DefaultRetries {
+		w.add("", "--retries %d; here %d", cfg.Retries, DefaultRetries)
+	}
+	cfg.Retries = min(max(cfg.Retries, 0), DefaultRetries)
+	b := &cfg.Budget
+	b.CostUSD, b.Tokens, b.Time, b.Turns = max(b.CostUSD, 0), max(b.Tokens, 0), max(b.Time, 0), max(b.Turns, 0)
+	var known Delegates
+	var words []string
+	for _, policy := range cfg.Delegate {
+		words = append(words, string(policy))
+		if policy != AutoDelegations && policy != DenyDelegations {
+			policy = AskDelegations
+		}
+		known = append(known, policy)
+	}
+	if slices.Contains(known, AutoDelegations) {
+		w.add("--delegate "+strings.Join(words, ","), "--delegate %s: each is asked about", strings.Join(words, ","))
+	}
+	cfg.Delegate = known.Within(Delegates{AskDelegations})
+}
+
+// DemoIsFile reports whether a scenario is a file of the person's, not one that is built in.
+func DemoIsFile(demo string) bool { return strings.ContainsAny(demo, "/\\.") }
+
+// ShellLine writes words as a person types them into a shell.
+func ShellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		var err error
+		if quoted[i], err = syntax.Quote(word, syntax.LangBash); err != nil { // it holds what no shell takes
+			quoted[i] = strconv.Quote(word)
+		}
+	}
+	return strings.Join(quoted, " ")
+}

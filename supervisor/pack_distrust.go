@@ -1,0 +1,364 @@
+package supervisor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+)
+
+// This file is what is taken of the records in a pack file (see pack/pack_trust.go): what they say was granted holds no longer, what
+// was not begun is asked anew, and what a person is shown of a decision that is open is written anew from what it is about.
+
+// unpackedBy stands in Question.Revoked where unpacking has taken back what an answer lets happen.
+const unpackedBy = "unpack"
+
+// A SeenCall is what a person is shown of a call, as it looks here.
+type SeenCall struct {
+	signals.Question
+	Rule string
+}
+
+// SeenCalls shows the calls of the permissions that are or may become open, as look sees them.
+func SeenCalls(s State, look func(call *checkpoints.ToolCall, agent string) CallView) map[string]SeenCall {
+	seen := map[string]SeenCall{}
+	for _, q := range s.Questions {
+		if q.Kind == checkpoints.AskPermission && q.Tool != nil &&
+			(IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
+			asked, rule := PermissionAsked(askOf(q.Tool), look(q.Tool, q.Agent))
+			seen[q.ID] = SeenCall{Question: asked, Rule: rule}
+		}
+	}
+	return seen
+}
+
+func askOf(call *checkpoints.ToolCall) procs.Ask {
+	ask := procs.Ask{Name: call.Name, Input: call.Input}
+	if call.From != nil {
+		ask.From = procs.Subagent{ID: call.From.ID}
+	}
+	return ask
+}
+
+// distrust takes from the records of a run what nobody has granted here.
+func (d *transition) distrust(b Unpacked) {
+	for _, a := range d.AllAgents() {
+		d.distrustAgent(a.ID, b.Conversations)
+	}
+	root := d.agent(d.Run.Root)
+	root.Budget = bounding(Lower(boundsOf(root), b.Config.Budget))
+	for _, uuid := range slices.Sorted(maps.Keys(d.Deliveries)) {
+		d.distrustDelivery(uuid)
+	}
+	d.unspawn()
+	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind != checkpoints.AskCommand }) {
+		d.distrustQuestion(q.ID, b.Seen)
+	}
+	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind == checkpoints.AskCommand }) {
+		d.distrustCommand(q.ID) // by what the question that wants it says now
+	}
+	d.indexAnew()
+	for _, q := range d.FindQuestions(func(q *Question) bool { return OfBudget(q) && IsOpen(q) }) {
+		d.askBudgetAnew(q.ID)
+	}
+}
+
+// distrustAgent takes from an agent what could name a file, a process or a conversation of this machine, or be taken for a flag.
+func (d *transition) distrustAgent(id string, conversations []string) {
+	a := d.agent(id)
+	a.Without = nil
+	if a.From != "" && !slices.Contains(conversations, a.From) {
+		a.From = "" // it would begin with a conversation of somebody here
+	}
+	if !slices.Contains(conversations, a.SessionID) && !d.Execs() && !a.Status.Ended() {
+		d.abandon(a) // what was sent to the one that did not come along is said again
+		a.SessionID, a.Fresh = sessionOf(a), d.Begun(id)
+	}
+	a.Kept = ownCopy(a.ID, a.Kept)
+	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
+		return s.Group != "" && len(d.Group(s.Group)) == 0
+	})
+	if a.Delegated != nil {
+		said := *a.Delegated
+		said.Type, said.Model = handedName(said.Type), handedName(said.Model)
+		a.Delegated = &said
+	}
+	if len(d.Launches[id]) == 0 {
+		return
+	}
+	launches := slices.Clone(d.Launches[id])
+	for i, l := range launches {
+		own := *l
+		own.PID, own.StartTicks, own.Transcript, own.Replies, own.Gate = 0, 0, "", nil, nil
+		launches[i] = &own
+	}
+	copied(&d.owns.launches, &d.Launches)[id] = launches
+}
+
+// ownCopy gives what is known of a checkpoint, without a copy that is no file of this agent's.
+func ownCopy(agent string, k *checkpoints.Kept) *checkpoints.Kept {
+	if k == nil {
+		return nil
+	}
+	own := *k
+	own.Hand = "" // it is made ready here
+	if !strings.HasPrefix(own.Copy, agent+".") || strings.ContainsAny(own.Copy, "/\\") {
+		own.Copy = ""
+	}
+	return &own
+}
+
+// distrustDelivery sees that what answers a call answers none of a process here.
+func (d *transition) distrustDelivery(uuid string) {
+	v := d.delivery(uuid)
+	v.Grant = ""
+	if n := len(d.Launches[v.Agent]); v.Launch > n {
+		v.Launch = n
+	}
+	if l := d.Live(v.Agent); v.Tool != nil && v.State == checkpoints.DeliveryPending && (l == nil || l.N != v.Launch) {
+		d.drop(uuid)
+	}
+}
+
+// unspawn takes back the agents that were approved and have not begun: they are asked about anew.
+func (d *transition) unspawn() {
+	for _, a := range slices.Backward(d.AllAgents()) {
+		if a.Delegated == nil || a.Status.Ended() || len(d.Launches[a.ID]) > 0 {
+			continue
+		}
+		q := d.Questions[a.Delegated.Question]
+		if q == nil || q.Child != a.ID || d.Agents[q.Agent].Status.Ended() || d.leads(a) {
+			continue
+		}
+		delete(copied(&d.owns.agents, &d.Agents), a.ID)
+		delete(d.touched, a.ID)
+		d.indexAnew()
+		for _, before := range d.AllAgents() {
+			if before.ContinuedBy == a.ID {
+				d.agent(before.ID).ContinuedBy = ""
+			}
+		}
+	}
+}
+
+// leads reports whether anything in the run hangs on an agent, other than its parent.
+func (s State) leads(a *Agent) bool {
+	for _, other := range s.Agents {
+		if other.Parent == a.ID || other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) || other.Exceeds == a.ID {
+			return true
+		}
+	}
+	for _, q := range s.Questions {
+		if q.Agent == a.ID {
+			return true
+		}
+	}
+	return len(s.indexed().deliveries[a.ID]) > 0
+}
+
+// distrustQuestion takes back what the answer of a question lets happen here.
+func (d *transition) distrustQuestion(id string, seen map[string]SeenCall) {
+	q := d.question(id)
+	q.ForAllLike, q.Noticed, q.Kept = false, 0, ownCopy(q.Agent, q.Kept)
+	if q.Tool != nil && q.Tool.Launch > len(d.Launches[q.Agent]) {
+		call := *q.Tool
+		call.Launch = 0
+		q.Tool = &call
+	}
+	if q.File != nil && (q.File.Polls || q.File.Drop != "") && q.Index == 0 { // its script is gone
+		for _, q := range d.Group(q.Group) {
+			q = d.question(q.ID)
+			if q.File == nil {
+				continue
+			}
+			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+			if q.Kind == checkpoints.AskFile {
+				q.Kind = checkpoints.AskClarification
+			}
+		}
+	}
+	if q.State == checkpoints.QuestionAnswered && !q.Delivering {
+		q.Prepared = false
+	}
+	if Grants(q) && !(q.Child != "" && d.Agents[q.Child] != nil) { // else it has had its effect
+		if d.reopens(q) {
+			d.askAnew(q)
+		} else {
+			q.Revoked = unpackedBy
+		}
+	}
+	if IsOpen(q) {
+		d.showAnew(q, seen)
+	}
+}
+
+// Grants reports whether the answer of a question lets something happen that a person has to let happen.
+func Grants(q *Question) bool {
+	if q.State == checkpoints.QuestionOpen || q.Skipped || q.Declined {
+		return false
+	}
+	switch word, _ := Decision(q.Answer); q.Kind {
+	case checkpoints.AskPermission:
+		return word == Allow || word == AllowRun
+	case checkpoints.AskDelegation:
+		_, ok := approved(&Question{Answer: q.Answer})
+		return ok
+	case checkpoints.AskBudget:
+		word, _ := budgetAnswer(q.Answer)
+		return word == raise
+	case checkpoints.AskCommand:
+		return q.Answer == RunIt
+	case checkpoints.AskBlocker:
+		return Resolve(q).How == DelegateIt
+	}
+	return false
+}
+
+// reopens reports whether a question whose answer grants something can be asked anew: the agent has not heard the answer, or what
+// was approved has not begun.
+func (d *transition) reopens(q *Question) bool {
+	switch {
+	case d.Agents[q.Agent].Status.Ended():
+		return false
+	case q.Kind == checkpoints.AskDelegation, q.Kind == checkpoints.AskBlocker:
+		if q.Child != "" {
+			return q.State != checkpoints.QuestionWithdrawn
+		}
+	}
+	return q.State == checkpoints.QuestionAnswered && !q.Delivering
+}
+
+// askAnew opens a question again.
+func (d *transition) askAnew(q *Question) {
+	q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionOpen, "", nil, ""
+	q.Skipped, q.Declined, q.Delivering, q.ByRule, q.GrantSpent = false, false, false, false, false
+	q.Like, q.Revoked, q.Ran, q.Prepared = "", "", nil, false
+	dequeue(d.agent(q.Agent), q.Group)
+}
+
+// showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something else.
+func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
+	switch q.Kind {
+	case checkpoints.AskPermission:
+		now, ok := seen[q.ID]
+		if !ok {
+			q.State = checkpoints.QuestionWithdrawn
+			return
+		}
+		reshow(q, now.Question)
+		q.Rule, q.Fingerprint = now.Rule, FingerprintOf(*q.Tool)
+	case checkpoints.AskDelegation:
+		if q.Nested == nil && len(q.Signal) == 0 {
+			q.State = checkpoints.QuestionWithdrawn
+			return
+		}
+		reshow(q, DelegationQuestion(WorkIn(q)))
+	}
+}
+
+func reshow(q *Question, asked signals.Question) {
+	now := NewQuestion(q.Kind, asked)
+	q.Own, q.Header, q.Text, q.Context, q.Truncated, q.Options = now.Own, now.Header, now.Text, now.Context, now.Truncated, now.Options
+	q.MultiSelect, q.Validate, q.Optional = now.MultiSelect, now.Validate, now.Optional
+}
+
+// distrustCommand asks anew whether a command may run, of what the answer of the stop wants; else nobody is asked.
+func (d *transition) distrustCommand(id string) {
+	q := d.question(id)
+	asker := d.Questions[q.Asker]
+	wanted := asker != nil && asker.Kind == checkpoints.AskBlocker && asker.Agent == q.Agent &&
+		Resolve(asker).How == RunCommand
+	if asker == nil {
+		q.Asker = ""
+	}
+	if q.Ran != nil {
+		if ran := *q.Ran; !ran.Done {
+			ran.Done, ran.Exit = true, "it was cut off when its supervisor ended; whether it took effect is not known"
+			q.Ran = &ran
+		}
+		q.State, q.Revoked = checkpoints.QuestionDelivered, unpackedBy
+		return
+	}
+	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
+	case waits && (IsOpen(q) || Grants(q)) && !d.Agents[q.Agent].Status.Ended():
+		d.askAnew(q)
+		reshow(q, commandQuestion(Resolve(asker).words, d.Folder(q.Agent)))
+	case IsOpen(q):
+		q.State = checkpoints.QuestionWithdrawn
+	case Grants(q):
+		q.State, q.Revoked = checkpoints.QuestionWithdrawn, unpackedBy
+	}
+}
+
+// askBudgetAnew writes the question of a budget from what is used here, if that is used up.
+func (d *transition) askBudgetAnew(id string) {
+	q := d.question(id)
+	scope := d.Agents[q.Agent]
+	if scope.Budget == nil {
+		q.State = checkpoints.QuestionWithdrawn
+		return
+	}
+	used := d.usageByScope()[scope.ID].Used
+	over := Exceeding(*scope.Budget, used, Exceeded(*scope.Budget, used))
+	if over.What == "" {
+		q.State = checkpoints.QuestionWithdrawn
+		return
+	}
+	reshow(q, d.BudgetQuestion(scope, over))
+	q.Fingerprint, q.Exceeded = "budget "+over.What, &over
+}
+
+// saysParked says of agents without a process what they wait for now: nobody settles them before resume.
+func (d *transition) saysParked(at time.Time) {
+	for _, a := range d.AllAgents() {
+		open := d.Open(a.ID)
+		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
+			continue
+		}
+		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open, at)
+	}
+	if root := d.Agents[d.Run.Root]; !root.Status.Ended() {
+		r := d.run()
+		r.Status, r.Reason = root.Status, root.Reason
+	}
+}
+
+// indexAnew makes the index of a state from which something was taken.
+func (d *transition) indexAnew() {
+	d.index, d.adding, d.accounts = nil, nil, nil
+	d.index = d.State.indexed()
+	for _, lists := range []map[string][]string{d.index.questions, d.index.deliveries} { // the same each time
+		for _, list := range lists {
+			slices.Sort(list)
+		}
+	}
+}
+
+// HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something, and the
+// answer to a question that is asked anew. Both stay, as notes that nothing follows from.
+func HeldNotes(notes []InboxEntry, taken int64, s State) (kept []InboxEntry, withheld []Withheld) {
+	for _, n := range notes {
+		q := s.Questions[n.Question]
+		if q != nil && (n.Kind == EntryAnswer || n.Kind == EntryChange) {
+			n.AllLike = false
+			answered := *q
+			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip, n.Decline
+			waits := n.Seq > taken
+			if waits && Grants(&answered) {
+				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})
+			}
+			if waits && Grants(&answered) || !waits && IsOpen(q) {
+				n.Kind, n.Question = noteHeld, ""
+			}
+		}
+		kept = append(kept, n)
+	}
+	return kept, withheld
+}
+
+// noteHeld is a note of which nothing follows: an answer that came in a pack file and does not count here.
+const noteHeld = "held"

@@ -1,5 +1,0 @@
-//go:build !race
-
-package supervisor
-
-const fewer = 1

@@ -1,0 +1,52 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Members writes a tool's input as it is, a member after the other.
+func Members(input json.RawMessage) string {
+	var b strings.Builder
+	EachMember(input, func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) })
+	if b.Len() == 0 {
+		return string(input)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Preview shows a tool's input to the agent that has sent it, bounded.
+func Preview(input json.RawMessage) string {
+	s := Members(input)
+	if len(s) <= MaxRestated {
+		return s
+	}
+	kept := Truncate(s, MaxRestated)
+	return fmt.Sprintf("%s\n(%d bytes more)", kept, len(s)-len(kept))
+}
+
+// EachMember gives the members of a tool's input in their order, texts unescaped and other values as JSON; none if it is no object.
+func EachMember(input json.RawMessage, each func(name, value string)) {
+	if begin := bytes.TrimSpace(input); len(begin) == 0 || begin[0] != '{' || !json.Valid(input) {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(input))
+	_, _ = dec.Token() // the opening brace
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			break
+		}
+		var text string
+		if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
+			text = string(value)
+		}
+		each(fmt.Sprint(name), text)
+	}
+}

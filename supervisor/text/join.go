@@ -1,0 +1,25 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural counts things.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// maxListed is how many agents a reason names.
+const maxListed = 3
+
+// JoinLimited lists names, of many the first.
+func JoinLimited(names []string) string {
+	if n := len(names); n > maxListed {
+		return fmt.Sprintf("%d agents: %s, …", n, strings.Join(names[:maxListed], ", "))
+	}
+	return strings.Join(names, ", ")
+}

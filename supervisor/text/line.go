@@ -1,0 +1,95 @@
+package text
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Line returns the first line of a text as VisibleLine does, in at most that many bytes, and then how much there is besides:
+//
+//	npm test… (+1 line, 10 bytes)
+//
+// White space around the text is left out. The sizes are those of the text itself.
+func Line(s string, most int) string {
+	s = strings.Trim(s, " \t\n")
+	end := strings.IndexByte(s, '\n')
+	if end < 0 {
+		end = len(s)
+	}
+	end = min(end, most) // a byte is never written in less than one
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	first := VisibleLine(s[:end])
+	for len(first) > most && end > 0 {
+		_, size := utf8.DecodeLastRuneInString(s[:end])
+		end -= size
+		first = VisibleLine(s[:end])
+	}
+	return first + More(s[end:])
+}
+
+// More says how much a text is that is left out: "… (+3 lines, 214 bytes)"; "" for none.
+func More(left string) string { return more(strings.Count(left, "\n"), len(left)) }
+
+func more(lines, bytes int) string {
+	switch {
+	case bytes == 0:
+		return ""
+	case lines == 0:
+		return fmt.Sprintf("… (+%s)", counted(bytes, "byte"))
+	}
+	return fmt.Sprintf("… (+%s, %s)", counted(lines, "line"), counted(bytes, "byte"))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// moreAtEnd is what More writes, where it ends a line but for a few characters.
+var moreAtEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`… \(\+(?:(\d{1,9}) lines?, )?(\d{1,9}) bytes?\)([^(]?)$`)
+})
+
+// Width below which Fit says only a number, and below which only that something is missing, in terminal cells.
+const (
+	roomForWords  = 44
+	roomForNumber = 14
+)
+
+// Fit cuts a line to a width in terminal cells, and says how many bytes are missing then, with those that Line has left out
+// before: in words, on a narrow column as a number, and on a very narrow one by the ellipsis alone.
+func Fit(s string, width int) string {
+	if ansi.StringWidth(s) <= width {
+		return s
+	}
+	lines, bytes, end := 0, 0, ""
+	if at := moreAtEnd().FindStringSubmatchIndex(s); at != nil {
+		if at[2] >= 0 {
+			lines, _ = strconv.Atoi(s[at[2]:at[3]])
+		}
+		bytes, _ = strconv.Atoi(s[at[4]:at[5]])
+		s, end = s[:at[0]], s[at[6]:at[7]]
+	}
+	for room := width; room > 0 && width >= roomForNumber; room-- {
+		kept := ansi.Truncate(s, room, "")
+		left := bytes + len(s) - len(kept)
+		tail := more(lines, left) + end
+		if width < roomForWords {
+			tail = fmt.Sprintf("… +%d", left)
+		}
+		if ansi.StringWidth(kept+tail) <= width {
+			return kept + tail
+		}
+	}
+	return ansi.Truncate(s, max(width-1, 0), "") + ansi.Truncate("…", width, "")
+}

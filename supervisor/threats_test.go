@@ -1,0 +1,52 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A threat is two lines of the table: who may do what and not what; then the code that holds it, and the test that attacks it.
+var threat = regexp.MustCompile(`(?m)^//\t(repository|task file|pack|model|processes|other user): may (.+); may not (.+)\n//\t\t(\S+\.go), (\S+) (Test\w+)$`)
+
+func TestEveryThreatHasItsCodeAndItsTest(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := threat.FindAllStringSubmatch(string(doc), -1)
+	_, model, _ := strings.Cut(string(doc), "# Threat model")
+	if lines := strings.Count(model, "\n//\t"); lines != 2*len(rows) || len(rows) < 20 {
+		t.Errorf("of %d lines of the table %d make a row", lines, 2*len(rows))
+	}
+	for _, row := range rows {
+		what, code, folder, test := row[3], row[4], row[5], row[6]
+		if _, err := os.Stat(filepath.Join("..", code)); err != nil {
+			t.Errorf("%s: its code is not there: %v", what, err)
+		}
+		if !hasTest(t, filepath.Join("..", folder), test) {
+			t.Errorf("%s: %s has no test %s", what, folder, test)
+		}
+	}
+}
+
+// hasTest reports whether a folder's tests have one of that name.
+func hasTest(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// Details is all that `show` tells: one question, or a run with its agents, questions and reports.
+type Details struct {
+	Run       RunView                           `json:"run"`
+	Questions []QuestionView                    `json:"questions"`
+	Reports   map[string]*checkpoints.Report    `json:"reports"`                    // by agent
+	Logs      map[string]string                 `json:"logs"`                       // by agent: the file of what it printed
+	Criteria  map[string][]supervisor.Criterion `json:"success_criteria,omitempty"` // by agent
+	Rules     []PermissionView                  `json:"rules,omitempty"`            // what runs unasked
+	Worktrees map[string]WorktreeView           `json:"worktrees,omitempty"`        // by agent
+	Merged    *checkpoints.Merged               `json:"merged,omitempty"`           // what became of the findings that its agents shared
+	Agents    map[string]AgentDetails           `json:"agents,omitempty"`
+	Tasks     *supervisor.Table                 `json:"tasks,omitempty"` // of a run that is a pool, or nothing but its tasks
+	Pool      bool                              `json:"-"`               // they are alike, and may be many
+	Agent     string                            `json:"-"`               // the one that was named; "": the run
+	Question  *QuestionView                     `json:"-"`
+}
+
+// WorktreeView is an agent's git worktree as `show --json` shows it.
+type WorktreeView struct {
+	State  checkpoints.WorktreeState `json:"state"`
+	Path   string                    `json:"path"` // "" where there is none (any more)
+	Branch string                    `json:"branch"`
+	Base   string                    `json:"base"`  // the commit that it began at
+	Left   string                    `json:"left"`  // what is left in it, or why there is none, for people
+	Merge  []string                  `json:"merge"` // commands that take over what is left in it, in order
+	Drop   []string                  `json:"drop"`  // and that remove it
+}
+
+// worktreeViews gives the worktrees of a run's agents.
+func worktreeViews(run supervisor.Run, agents []supervisor.Agent) map[string]WorktreeView {
+	s, views := supervisor.FoldersIn(run, agents), map[string]WorktreeView{}
+	for _, a := range agents {
+		if a.Worktree != nil {
+			w := asItIs(*a.Worktree)
+			merge, drop := w.Commands(s.TakesOver(&a))
+			views[a.ID] = WorktreeView{
+				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: supervisor.LeftIn(&w),
+				Merge: append([]string{}, merge...), Drop: append([]string{}, drop...),
+			}
+		}
+	}
+	return views
+}
+
+// asItIs gives a worktree as a person may have left it, who has taken over what was in it and removed its folder since.
+func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
+	if w.State != checkpoints.WorktreeKept || w.Path == "" {
+		return w
+	}
+	if _, err := os.Lstat(w.Path); errors.Is(err, fs.ErrNotExist) {
+		w.Path, w.Loose, w.Problem = "", 0, "its folder has been removed since"
+	}
+	return w
+}
+
+// Show gives what is known of the run, agent or question that an id or its start names.
+func (r Reader) Show(ctx context.Context, id string) (Details, error) {
+	kind, full, err := r.Store.Resolve(ctx, id)
+	if err != nil {
+		return Details{}, err
+	}
+	filter := checkpoints.QuestionFilter{Run: full}
+	run, named := full, ""
+	switch kind {
+	case checkpoints.KindQuestion:
+		q, err := Question(ctx, r.Store, full)
+		if err != nil {
+			return Details{}, err
+		}
+		v := View(q)
+		return Details{Question: &v}, nil
+	case checkpoints.KindAgent:
+		if run, err = r.Store.RunOf(ctx, full); err != nil {
+			return Details{}, err
+		}
+		filter = checkpoints.QuestionFilter{Agent: full}
+		named = full
+	}
+	d := Details{Agent: named, Agents: map[string]AgentDetails{}, Questions: []QuestionView{},
+		Reports: map[string]*checkpoints.Report{}, Logs: map[string]string{},
+		Criteria: map[string][]supervisor.Criterion{}}
+	if d.Run, err = r.Run(ctx, run); err != nil {
+		return Details{}, err
+	}
+	permissions, err := r.Permissions(ctx, run)
+	if err != nil {
+		return Details{}, err
+	}
+	d.Rules = permissions.Rules
+	qs, err := r.Store.Questions(ctx, filter)
+	if err != nil {
+		return Details{}, err
+	}
+	for i := range qs {
+		d.Questions = append(d.Questions, View(&qs[i]))
+	}
+	l, err := r.Store.Load(ctx, run)
+	if err != nil {
+		return Details{}, err
+	}
+	s, err := supervisor.Loaded(l)
+	if err != nil {
+		return Details{}, err
+	}
+	var agents []supervisor.Agent
+	for _, a := range s.AllAgents() {
+		agents = append(agents, *a)
+		d.Logs[a.ID] = r.Dirs.AgentLog(run, a.ID)
+		if a.Report != nil {
+			d.Reports[a.ID] = a.Report
+		}
+		if len(a.SuccessCriteria) > 0 {
+			d.Criteria[a.ID], _ = supervisor.MatchCriteria(a)
+		}
+		pid := 0
+		if v, is := d.Run.Agent(a.ID); is && (named == "" || named == a.ID) {
+			pid = v.PID
+		}
+		d.Agents[a.ID] = agentDetails(s, a, pid, checkpoints.Now())
+	}
+	d.Tasks, d.Pool = s.Table(), s.Pool()
+	d.Worktrees, d.Merged = worktreeViews(*s.Run, agents), s.Run.Merged
+	return d, nil
+}

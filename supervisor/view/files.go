@@ -1,0 +1,167 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+)
+
+// ClaudeFolder is where Claude Code keeps what is this person's, and where the file-drop folders are: $CLAUDE_CONFIG_DIR, else
+// ~/.claude. It need not exist.
+func ClaudeFolder(getenv func(string) string) (string, error) {
+	if folder := getenv("CLAUDE_CONFIG_DIR"); folder != "" {
+		return filepath.Abs(folder)
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("there is no ~/.claude to look at: set HOME to an absolute path")
+	}
+	return filepath.Join(home, ".claude"), nil
+}
+
+// FileQuestions gives the questions that scripts have put into the folders and that no run has taken.
+func FileQuestions(ctx context.Context, store *checkpoints.Store) (open []*supervisor.Question, problems []string,
+	err error) {
+	drop, err := OpenedFileDrop()
+	if drop == nil || err != nil {
+		return nil, nil, err
+	}
+	files, bad, err := drop.Pending()
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if _, ofRun := RunsOwn(known, f.ID); ofRun || f.Ours() || drop.Answered(f.ID) {
+			continue
+		}
+		open = append(open, Unowned(f))
+	}
+	slices.SortStableFunc(open, func(a, b *supervisor.Question) int { return a.AskedAt.Compare(b.AskedAt) })
+	for i, p := range bad {
+		if i == maxFileProblems {
+			problems = append(problems, fmt.Sprintf("%d more files in questions/pending are none either", len(bad)-i))
+			break
+		}
+		problems = append(problems, fileProblem(p))
+	}
+	return open, problems, nil
+}
+
+// maxFileProblems bounds how many files are complained of: anybody may fill the folder.
+const maxFileProblems = 5
+
+func fileProblem(p checkpoints.QuestionProblem) string {
+	if p.Name == "" {
+		return "questions/pending: " + p.Err.Error()
+	}
+	why := p.Err
+	if inner := errors.Unwrap(why); inner != nil { // without the id, which is the name
+		why = inner
+	}
+	return "questions/pending/" + p.Name + ": " + why.Error()
+}
+
+// DroppedFor reports whether an answer file lies there for a question that nobody supervises.
+func DroppedFor(q *supervisor.Question) bool {
+	drop, err := OpenedFileDrop()
+	if drop == nil || err != nil {
+		return false
+	}
+	if q.File != nil {
+		return drop.Answered(q.File.ID)
+	}
+	return supervisor.Posted(q) && drop.Answered(q.ID)
+}
+
+// OpenedFileDrop gives the file-drop folders, nil where nobody has made any yet.
+func OpenedFileDrop() (*checkpoints.FileDrop, error) {
+	folder, err := ClaudeFolder(os.Getenv)
+	if err != nil {
+		return nil, nil //nolint:nilerr // without a home there are no questions in it
+	}
+	drop, err := checkpoints.OpenFileDropReadOnly(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return drop, err
+}
+
+// RunsOwn finds the question that a run has of a question file: of several the first that is open.
+func RunsOwn(known []supervisor.Question, file string) (*supervisor.Question, bool) {
+	var found *supervisor.Question
+	for i := range known {
+		q := &known[i]
+		if q.File == nil || q.File.ID != file {
+			continue
+		}
+		if found == nil || found.State != supervisor.Open && q.State == supervisor.Open {
+			found = q
+		}
+	}
+	return found, found != nil
+}
+
+// Unowned makes a question of a file that no run knows. Its answer is one line: where the file asks several things they are
+// asked as one, for the document has no form for several answers.
+func Unowned(f checkpoints.QuestionFile) *supervisor.Question {
+	q := supervisor.NewQuestion(checkpoints.AskFile, inFile(f))
+	q.ID, q.Agent, q.AskedAt = f.ID, f.AskedBy, f.AskedAt
+	return q
+}
+
+func inFile(f checkpoints.QuestionFile) signals.Question {
+	q := signals.Question{
+		ID: f.ID, Header: f.Header, Text: f.Question, Context: f.Context, Options: options(f.Options, f.OptionDescriptions),
+		MultiSelect: f.MultiSelect, Validate: f.Validate,
+	}
+	if len(f.Questions) == 1 && strings.TrimSpace(f.Question) == "" {
+		only := f.Questions[0]
+		q.Text, q.Validate, q.MultiSelect = only.Question, only.Validate, only.MultiSelect
+		q.Options = options(only.Options, only.OptionDescriptions)
+		if only.Header != "" {
+			q.Header = only.Header
+		}
+		q.Context = strings.TrimSpace(q.Context + "\n" + only.Context)
+		return q
+	}
+	var b strings.Builder
+	b.WriteString(q.Text)
+	for _, one := range f.Questions {
+		fmt.Fprintf(&b, "\n%s: %s", one.ID, one.Question)
+		if len(one.Options) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(one.Options, ", "))
+		}
+		if one.Context != "" {
+			fmt.Fprintf(&b, "\n    %s", one.Context)
+		}
+	}
+	if len(f.Questions) > 0 {
+		b.WriteString("\nAnswer all in one line.")
+	}
+	q.Text = strings.TrimSpace(b.String())
+	return q
+}
+
+func options(labels, descriptions []string) []signals.Option {
+	all := make([]signals.Option, len(labels))
+	for i, label := range labels {
+		all[i].Label = label
+		if i < len(descriptions) {
+			all[i].Description = descriptions[i]
+		}
+	}
+	return all
+}

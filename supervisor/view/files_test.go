@@ -1,0 +1,17 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+func TestAQuestionOfAnUnknownScriptHasTheSameBounds(t *testing.T) {
+	q := Unowned(checkpoints.QuestionFile{ID: "w_q1", Question: strings.Repeat("x", 1<<19),
+		Options: make([]string, 1000)})
+	if q.ID != "w_q1" || len(q.Text) > supervisor.MaxText || len(q.Options) != supervisor.MaxKept || q.Truncated == "" {
+		t.Errorf("%s: %d bytes, %d options, %q", q.ID, len(q.Text), len(q.Options), q.Truncated)
+	}
+}

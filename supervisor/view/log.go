@@ -1,0 +1,349 @@
+package view
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// A Log is the file of everything that one agent printed, in all of its launches: one JSON object per line, in the form that
+// procs.Spec.Log tells. It may not be there yet.
+type Log struct {
+	Run, Agent string
+	Reader     Reader
+	from       int64 // where in the file it begins, in bytes
+}
+
+// Log finds the log of an agent, or of the root agent of a run, by an id or its start.
+func (r Reader) Log(ctx context.Context, id string) (Log, error) {
+	run, agent, err := RunNamed(ctx, r.Store, id)
+	if err == nil && agent == "" {
+		var record supervisor.Run
+		record, err = r.Store.Run(ctx, run)
+		agent = record.Root
+	}
+	return Log{Run: run, Agent: agent, Reader: r}, err
+}
+
+func (l Log) path() string { return l.Reader.Dirs.AgentLog(l.Run, l.Agent) }
+
+// Each gives the lines of the log with their newlines, byte for byte; a last one that a crash has cut lacks its newline.
+// They are valid until each returns. fs.ErrNotExist is the error where the agent has printed nothing.
+func (l Log) Each(each func(line []byte) error) error { return EachLogLine(l.path(), l.from, each) }
+
+// maxRecent bounds what Recent reads of a log, in bytes.
+const maxRecent = 4 << 20
+
+// Recent gives the last things that the log says in prose, at most n, oldest first, and the log of what is added after them. Of
+// a long log only the end is read; where nothing was printed yet there are none.
+func (l Log) Recent(n int) (said []string, after Log, err error) {
+	file, err := os.Open(l.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, l, nil
+	}
+	if err != nil {
+		return nil, l, fmt.Errorf("the agent's log cannot be read: %w", err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	size, err := file.Seek(0, io.SeekEnd)
+	for part := int64(64 << 10); err == nil; part *= 4 {
+		from := max(size-part, 0)
+		said, l.from, err = saidFrom(file, from, size, l.Prose())
+		if from == 0 || len(said) >= n || part >= maxRecent {
+			break
+		}
+	}
+	if err != nil {
+		return nil, l, fmt.Errorf("the agent's log cannot be read: %w", err)
+	}
+	return said[max(len(said)-n, 0):], l, nil
+}
+
+// saidFrom gives what the whole lines of a part of a file say, and where the last of them ends.
+func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []string) (said []string, end int64, err error) {
+	part, err := io.ReadAll(io.NewSectionReader(file, from, to-from))
+	if err != nil {
+		return nil, from, err
+	}
+	if from > 0 { // most likely in the middle of a line
+		_, rest, found := bytes.Cut(part, []byte("\n"))
+		if !found {
+			return nil, from, nil
+		}
+		from, part = from+int64(len(part)-len(rest)), rest
+	}
+	for line := range bytes.Lines(part) {
+		if bytes.HasSuffix(line, []byte("\n")) {
+			said, from = append(said, say(line)...), from+int64(len(line))
+		}
+	}
+	return said, from, nil
+}
+
+// Follow gives the lines of the log, and those that are added to it, until the agent has ended (the root ends with the run) or
+// nobody supervises the run, as is then told by its view; or until ctx ends, whose cause is then the error. A line is given once its newline is written, and
+// what is there of the last one at the end.
+func (l Log) Follow(ctx context.Context, each func(line []byte) error) (RunView, error) {
+	var end RunView
+	over := make(chan struct{})
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		defer close(over)
+		n, err := l.Reader.node(ctx, l.Agent)
+		if err == nil {
+			end, err = l.Reader.await(ctx, n)
+		}
+		return err
+	})
+	group.Go(func() error { return l.Until(ctx, over, each) })
+	err := group.Wait()
+	return end, err
+}
+
+// Until gives the lines of the log, and those that are added to it, until over is closed: all that will be printed is in the file
+// then.
+func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []byte) error) error {
+	name := filepath.Base(l.path())
+	grown, err := newWatch(filepath.Dir(l.path()), func(changed string) bool { return changed == name })
+	if err != nil {
+		return err
+	}
+	defer grown.close()
+	file := tail{path: l.path(), from: l.from}
+	defer file.close()
+	for {
+		if err := file.each(each); err != nil {
+			return err
+		}
+		select {
+		case <-grown.changed:
+		case <-over:
+			return file.rest(each)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// maxLogLine bounds a line of an agent's log that is read at all, in bytes.
+const maxLogLine = 64 << 20
+
+// EachLogLine reads an agent's log from a place in it, as Log.Each says.
+func EachLogLine(path string, from int64, each func([]byte) error) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("the agent's log cannot be read: %w", err)
+	}
+	file := tail{path: path, from: from}
+	defer file.close()
+	return file.rest(each)
+}
+
+// A tail reads a file that grows, line by line. The file may not be there yet.
+type tail struct {
+	path string
+	from int64 // where it begins, in bytes
+	file *os.File
+	read *bufio.Reader
+	line []byte // so much as there is of the next one
+}
+
+// each gives the whole lines that were added since the last call.
+func (t *tail) each(each func([]byte) error) error {
+	if t.file == nil {
+		file, err := os.Open(t.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the agent's log cannot be read: %w", err)
+		}
+		t.file, t.read = file, bufio.NewReaderSize(file, 64<<10)
+		if _, err := file.Seek(t.from, io.SeekStart); err != nil {
+			return fmt.Errorf("the agent's log cannot be read: %w", err)
+		}
+	}
+	for {
+		piece, err := t.read.ReadSlice('\n')
+		if len(t.line)+len(piece) > maxLogLine {
+			return fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", t.path, maxLogLine>>20)
+		}
+		if err == nil && len(t.line) == 0 { // nearly always: nothing is copied
+			if err := each(piece); err != nil {
+				return err
+			}
+			continue
+		}
+		t.line = append(t.line, piece...)
+		switch {
+		case err == nil:
+			if err := each(t.line); err != nil {
+				return err
+			}
+			t.line = t.line[:0]
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return nil
+		default:
+			return fmt.Errorf("the agent's log cannot be read: %w", err)
+		}
+	}
+}
+
+// rest is each, and gives what there is of a line without its newline, too.
+func (t *tail) rest(each func([]byte) error) error {
+	if err := t.each(each); err != nil || len(t.line) == 0 {
+		return err
+	}
+	return each(t.line)
+}
+
+func (t *tail) close() {
+	if t.file != nil {
+		_ = t.file.Close() // only read
+	}
+}
+
+// A LogEntry is one line of an agent's log, as far as people read it.
+type LogEntry struct {
+	Time   time.Time
+	Launch int
+	Stderr string
+	Line   struct {
+		Type, Subtype, Result string
+		Text                  string // of what has no protocol: procs.Raw
+		Parent                string `json:"parent_tool_use_id"`
+		IsError               bool   `json:"is_error"`
+		Message               struct {
+			ID      string
+			Content json.RawMessage // a list of blocks; of a user also a text
+		}
+	}
+}
+
+// A ContentBlock is one block of a message.
+type ContentBlock struct {
+	Type, ID, Text, Name string
+	Input                json.RawMessage
+}
+
+// Blocks gives the blocks of the entry's message.
+func (e LogEntry) Blocks() []ContentBlock {
+	var list []ContentBlock
+	if json.Unmarshal(e.Line.Message.Content, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// Said says in words what a line of a log holds; nothing for what only programs need.
+func Said(line []byte) []string { return inWords(line, supervisor.Said) }
+
+// Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the agent's
+// signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until then.
+func (l Log) Prose() func(line []byte) []string {
+	ears := supervisor.NewSignalReader(l.Agent, nil, nil)
+	return func(line []byte) []string {
+		return inWords(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), ears.Read(m)) })
+	}
+}
+
+// inWords says what a line of a log holds. What is to be said of a text, hear gives; it hears the calls and ends of turns, too.
+func inWords(line []byte, hear func(procs.Message) string) []string {
+	var e LogEntry
+	if json.Unmarshal(line, &e) != nil {
+		return nil // a line that is no protocol, or was cut by a crash
+	}
+	stamp := e.Time.Local().Format("15:04:05") + " "
+	var out []string
+	switch {
+	case e.Stderr != "":
+		out = append(out, stamp+"stderr: "+e.Stderr)
+	case e.Line.Type == "raw":
+		if text := hear(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" { // more than what hides a cursor
+			out = append(out, stamp+strings.TrimRight(text, "\r\n"))
+		}
+	case e.Line.Type == "assistant":
+		for _, b := range e.Blocks() {
+			switch {
+			case b.Type == "text":
+				if text := hear(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
+					out = append(out, stamp+text)
+				}
+			case b.Type == "tool_use":
+				hear(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
+				out = append(out, stamp+CallInWords(b.Name, b.Input))
+			}
+		}
+	case e.Line.Type == "result":
+		hear(procs.Result{Text: e.Line.Result})
+		out = append(out, fmt.Sprintf("%s-- turn ended: %s", stamp, e.Line.Subtype))
+	}
+	return out
+}
+
+// CallInWords says a call in a line: of one that asks or tells a person something what that is, of others how their input begins.
+func CallInWords(name string, input json.RawMessage) string {
+	own, served := strings.CutPrefix(name, procs.ToolPrefix)
+	var told string
+	if sig, ok := signals.Served(own, input); served && ok && len(sig.Problems) == 0 { // others are refused
+		switch sig.Kind {
+		case signals.Clarification:
+			told = textsOf(sig.Questions)
+		case signals.Stop:
+			told = sig.Field("details")
+		case signals.Delegate:
+			told = sig.Field("new_task_description")
+		case signals.Completion:
+			told = sig.Field("status") + ": " + sig.Field("summary")
+		default:
+			told = supervisor.Spoken(sig)
+		}
+	} else if name == supervisor.AskUserQuestion {
+		questions, _ := supervisor.UserQuestions(input) // one that cannot be read is shown as it is
+		told = textsOf(questions)
+	}
+	if told = text.FirstLine(told); told == "" {
+		told = text.Members(input)
+		if command := commandOf(input); name == "Bash" && command != "" { // not what the agent says of it
+			told = "command: " + command
+		}
+		return "[" + text.Line(name, supervisor.MaxToolName) + "] " + text.Line(told, text.MaxLine)
+	}
+	return "[" + own + "] " + told
+}
+
+// commandOf gives the command of a call; "" if it has none.
+func commandOf(input json.RawMessage) (command string) {
+	text.EachMember(input, func(name, value string) {
+		if name == "command" {
+			command = value
+		}
+	})
+	return command
+}
+
+// textsOf says questions in one line.
+func textsOf(questions []signals.Question) string {
+	texts := make([]string, len(questions))
+	for i, q := range questions {
+		texts[i] = text.FirstLine(q.Text)
+	}
+	return strings.Join(texts, " · ")
+}

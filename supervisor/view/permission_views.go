@@ -1,0 +1,66 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// PermissionsView is what a run lets its agents do without asking.
+type PermissionsView struct {
+	Run     string                 `json:"run"`
+	Default supervisor.Permissions `json:"default"` // what becomes of what no rule is about
+	Rules   []PermissionView       `json:"rules"`
+	Denied  []string               `json:"denied"`          // rules of what never runs
+	Project bool                   `json:"allow_project"`   // the folder's own files are in force
+	Flags   []string               `json:"flags,omitempty"` // handed on to claude, which may permit more
+}
+
+// PermissionView is one rule of what runs without asking.
+type PermissionView struct {
+	Rule     string     `json:"rule"`
+	From     string     `json:"from"`     // "--allow", or who answered
+	Question string     `json:"question"` // that was answered; "" with --allow
+	Since    *time.Time `json:"since"`
+}
+
+// Permissions gives what a run lets its agents do without asking: the rules of --allow, then those given as answers, oldest
+// first. What lies in the inbox and no supervisor has yet taken counts: an answer, a rule that was taken back.
+func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, error) {
+	return PermissionsOf(ctx, r.Store, run)
+}
+
+// PermissionsOf gives the rules that a run's person has given.
+func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (PermissionsView, error) {
+	l, err := store.Load(ctx, run)
+	if err != nil {
+		return PermissionsView{}, err
+	}
+	s, err := supervisor.Loaded(l)
+	if err != nil {
+		return PermissionsView{}, err
+	}
+	notes, err := store.Inbox(ctx, run, s.Taken)
+	if err != nil {
+		return PermissionsView{}, err
+	}
+	d := supervisor.NewTransition(s)
+	d.Noted(notes)
+	s = d.State
+	v := PermissionsView{
+		Run: run, Default: s.Config.Permissions, Rules: []PermissionView{}, Denied: append([]string{}, s.Config.Deny...),
+		Project: s.Config.AllowProject, Flags: s.Config.Flags,
+	}
+	if v.Default == "" {
+		v.Default = supervisor.AskPermissions
+	}
+	for _, rule := range s.Config.Allow {
+		v.Rules = append(v.Rules, PermissionView{Rule: rule, From: "--allow"})
+	}
+	for _, given := range s.Rules() {
+		v.Rules = append(v.Rules, PermissionView{Rule: given.Rule, From: given.By, Question: given.Question, Since: &given.At})
+	}
+	return v, nil
+}

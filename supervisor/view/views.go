@@ -1,0 +1,366 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// A Reader answers what a person or a program asks about runs, from the database and the locks. It changes nothing,
+// and disturbs no supervisor.
+type Reader struct {
+	Dirs  checkpoints.Dirs
+	Store *checkpoints.Store
+}
+
+// OpenReader opens the state of this user to look at it. It creates nothing: where there is none, all lists are empty.
+func OpenReader() (Reader, error) {
+	dirs, err := checkpoints.DefaultDirs()
+	if err != nil {
+		return Reader{}, err
+	}
+	store, err := checkpoints.OpenReadOnly(dirs)
+	if err != nil {
+		return Reader{}, err
+	}
+	return Reader{Dirs: dirs, Store: store}, nil
+}
+
+// Close lets the database go.
+func (r Reader) Close() error { return r.Store.Close() }
+
+// RunView is a run as `ps --json` shows it; fields may be added, never renamed.
+type RunView struct {
+	ID            string            `json:"id"`
+	Name          string            `json:"name"`
+	Status        supervisor.Status `json:"status"`
+	Reason        string            `json:"reason"`
+	Since         time.Time         `json:"since"`
+	ExitCode      *int              `json:"exit_code"`
+	Cwd           string            `json:"cwd"`
+	StartedAt     time.Time         `json:"started_at"`
+	EndedAt       *time.Time        `json:"ended_at"`
+	CostUSD       float64           `json:"cost_usd"`
+	SupervisorPID int               `json:"supervisor_pid"` // 0: nobody supervises it
+	Agents        []AgentView       `json:"agents"`
+	OpenQuestions []string          `json:"open_questions"`
+	FromPack      string            `json:"from_pack,omitempty"` // the file it came out of
+
+	left string // why its last supervisor has left, if it has, on purpose
+}
+
+// AgentView is an agent as `ps --json` shows it.
+type AgentView struct {
+	ID           string            `json:"id"`
+	Parent       string            `json:"parent"`
+	Depth        int               `json:"depth"`
+	Task         string            `json:"task"`
+	Status       supervisor.Status `json:"status"`
+	Reason       string            `json:"reason"`
+	Since        time.Time         `json:"since"`
+	SessionID    string            `json:"session_id"`
+	PID          int               `json:"pid"` // 0: no process
+	Launches     int               `json:"launches"`
+	Priority     string            `json:"priority"`
+	CostUSD      float64           `json:"cost_usd"`
+	InputTokens  int64             `json:"input_tokens"`
+	OutputTokens int64             `json:"output_tokens"`
+	// SilentSince is set while nothing is heard of an agent at work; the reason says what it was doing.
+	SilentSince *time.Time `json:"silent_since"`
+
+	Who           string     `json:"who"`                    // in a few words, for people
+	Name          string     `json:"name,omitempty"`         // as a task file calls it
+	Independence  string     `json:"independence,omitempty"` // of a child
+	ToolUses      int        `json:"tool_uses"`
+	LimitedUntil  *time.Time `json:"limited_until,omitempty"` // nil: no usage limit holds it
+	QueuedSince   *time.Time `json:"queued_since,omitempty"`  // since when it waits for a slot
+	EndedAt       *time.Time `json:"ended_at,omitempty"`
+	ExitCode      *int       `json:"exit_code,omitempty"` // once it has ended
+	Cwd           string     `json:"cwd,omitempty"`       // where it works, if not where the run does
+	OpenQuestions []string   `json:"open_questions,omitempty"`
+}
+
+// QuestionView is a question as `questions --json` shows it.
+type QuestionView struct {
+	ID            string                    `json:"id"`
+	Run           string                    `json:"run"`
+	Agent         string                    `json:"agent"`
+	Who           string                    `json:"who,omitempty"` // the agent in a few words, where the run has several
+	Kind          checkpoints.QuestionKind  `json:"kind"`
+	State         checkpoints.QuestionState `json:"state"`
+	Header        string                    `json:"header"`
+	Question      string                    `json:"question"`
+	Context       string                    `json:"context"`
+	Options       []checkpoints.Option      `json:"options"`
+	MultiSelect   bool                      `json:"multi_select"`
+	Urgent        bool                      `json:"urgent,omitempty"`
+	Validate      string                    `json:"validate"`
+	AskedAt       time.Time                 `json:"asked_at"`
+	Asker         *AskerView                `json:"asker,omitempty"` // nil: the main conversation
+	Answer        *string                   `json:"answer"`          // or why it was declined
+	Skipped       bool                      `json:"skipped,omitempty"`
+	Declined      bool                      `json:"declined,omitempty"`
+	AnsweredAt    *time.Time                `json:"answered_at"`
+	AnsweredBy    string                    `json:"answered_by"`
+	AnswerCommand string                    `json:"answer_command"`
+	Task          string                    `json:"task,omitempty"`       // of a delegation: what the other agent is to do
+	Child         string                    `json:"child,omitempty"`      // of a delegation: the id that the other agent gets, or has
+	AllowRule     string                    `json:"allow_rule,omitempty"` // of a permission: the --allow that permits it in advance; "": none can
+	Tool          string                    `json:"tool,omitempty"`       // of a permission: the tool that is called,
+	Input         json.RawMessage           `json:"input,omitempty"`      // and its input, exactly as it is
+}
+
+// AskerView is the subagent that asks, as `questions --json` shows it.
+type AskerView struct {
+	ID    string `json:"id"` // the CLI's own; "" where the release does not say it
+	Type  string `json:"type"`
+	Task  string `json:"task"`
+	Depth int    `json:"depth"` // 1: started by the main conversation
+}
+
+// View gives a question as it is shown.
+func View(q *supervisor.Question) QuestionView {
+	v := QuestionView{
+		ID: q.ID, Run: q.Run, Agent: q.Agent, Who: q.Who, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
+		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate, AskedAt: q.AskedAt,
+		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
+		Skipped: q.Skipped, Declined: q.Declined,
+	}
+	if q.Tool != nil && q.Tool.From != nil {
+		v.Asker = &AskerView{ID: q.Tool.From.ID, Type: q.Tool.From.Type, Task: q.Tool.From.Task, Depth: q.Tool.From.Depth}
+	}
+	if v.Options == nil {
+		v.Options = []checkpoints.Option{}
+	}
+	if q.AnsweredAt != nil {
+		v.Answer = &q.Answer
+	}
+	switch q.Kind {
+	case checkpoints.AskPermission: // one that an older release has saved may hide something
+		v.Question, v.Context = text.Shown(v.Question), text.Shown(v.Context)
+		v.AllowRule = q.Rule
+		if q.Tool != nil {
+			v.Tool, v.Input = q.Tool.Name, q.Tool.Input
+		}
+	case checkpoints.AskDelegation:
+		v.Task, v.Child = supervisor.WorkIn(q).Task, q.Child
+	}
+	return v
+}
+
+// Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like are denied,
+// and a script that belongs to no run takes any text for an answer.
+func Declinable(q QuestionView) bool { return q.Run != "" && supervisor.Writable(q.Kind) }
+
+// AnswerCommand is what to type, on any terminal of this user, to answer the question.
+func AnswerCommand(q *supervisor.Question) string {
+	id := q.ID
+	if strings.HasPrefix(id, "-") { // a question file's name
+		id = "-- " + id
+	}
+	return "claude-supervise answer " + id + " VALUE"
+}
+
+// Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is orphaned:
+// that is concluded here and stored nowhere.
+func (r Reader) Runs(ctx context.Context, all bool) ([]RunView, error) {
+	runs, err := r.Store.Runs(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	return r.views(ctx, runs)
+}
+
+// Run gives one run.
+func (r Reader) Run(ctx context.Context, id string) (RunView, error) {
+	run, err := r.Store.Run(ctx, id)
+	if err != nil {
+		return RunView{}, err
+	}
+	views, err := r.views(ctx, []supervisor.Run{run})
+	if err != nil {
+		return RunView{}, err
+	}
+	return views[0], nil
+}
+
+func (r Reader) views(ctx context.Context, runs []supervisor.Run) ([]RunView, error) {
+	ids := make([]string, len(runs))
+	views := make([]RunView, len(runs))
+	at := map[string]*RunView{}
+	var supervised []string
+	for i, run := range runs {
+		view, err := r.view(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		ids[i], views[i], at[run.ID] = run.ID, view, &views[i]
+		if view.SupervisorPID != 0 {
+			supervised = append(supervised, run.ID)
+		}
+	}
+	agents, err := r.Store.Agents(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	launches, err := r.Store.LiveLaunches(ctx, supervised...) // what another may have left behind is no agent at work
+	if err != nil {
+		return nil, err
+	}
+	open, err := OpenQuestions(ctx, r.Store)
+	if err != nil {
+		return nil, err
+	}
+	asked := map[string][]string{} // ids of open questions by agent
+	for _, q := range open {
+		if v := at[q.Run]; v != nil {
+			v.OpenQuestions = append(v.OpenQuestions, q.ID)
+			asked[q.Agent] = append(asked[q.Agent], q.ID)
+		}
+	}
+	live := map[string]supervisor.Launch{}
+	for _, l := range launches {
+		live[l.Agent] = l
+	}
+	slices.SortFunc(agents, asTheyCame)
+	for _, a := range agents {
+		v := at[a.Run]
+		l := live[a.ID]
+		v.CostUSD += a.CostUSD
+		v.Agents = append(v.Agents, agentView(a, l, asked[a.ID]))
+	}
+	return views, nil
+}
+
+// asTheyCame orders the agents of a run, parents before their children.
+func asTheyCame(a, b supervisor.Agent) int {
+	return cmp.Or(a.Depth-b.Depth, a.Seq-b.Seq, strings.Compare(a.ID, b.ID))
+}
+
+// agentView gives an agent as it is shown, with its process, if it has one, and the ids of what it asks.
+func agentView(a supervisor.Agent, l supervisor.Launch, asks []string) AgentView {
+	v := AgentView{
+		ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
+		SessionID: a.SessionID, PID: l.PID, Launches: a.Launches, Priority: a.Priority,
+		CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens, SilentSince: silentSince(l),
+		Who: supervisor.Who(&a), ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd,
+		OpenQuestions: asks,
+	}
+	if a.Status == checkpoints.Limited {
+		v.LimitedUntil = a.NotBefore
+	}
+	if a.Status.Ended() {
+		code := supervisor.ExitCode(&a)
+		v.ExitCode = &code
+	}
+	if a.Delegated != nil {
+		v.Name, v.Independence = a.Delegated.Name, string(a.Delegated.Independence)
+	}
+	return v
+}
+
+// Agent gives an agent of the run by its id; false if it has none of that id.
+func (v RunView) Agent(id string) (AgentView, bool) {
+	at := slices.IndexFunc(v.Agents, func(a AgentView) bool { return a.ID == id })
+	if at < 0 {
+		return AgentView{}, false
+	}
+	return v.Agents[at], true
+}
+
+func silentSince(l supervisor.Launch) *time.Time {
+	if l.Stalled == nil {
+		return nil
+	}
+	return &l.Stalled.Since
+}
+
+func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
+	owned := run.Left == "" && r.Dirs.Owned(run.ID)
+	if run.Left == "" && !owned && run.EndedAt == nil {
+		// It may have left on purpose since the record was read: its lock is freed after its last transaction.
+		again, err := r.Store.Run(ctx, run.ID)
+		if err != nil {
+			return RunView{}, err
+		}
+		run = again
+	}
+	v := RunView{
+		ID: run.ID, Name: run.Name, Status: run.Status, Reason: run.Reason, Since: run.Since, ExitCode: run.ExitCode,
+		Cwd: run.Cwd, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Agents: []AgentView{}, OpenQuestions: []string{},
+		left: run.Left, FromPack: run.FromPack,
+	}
+	switch {
+	case owned:
+		v.SupervisorPID = run.PID
+	case run.Left == "" && run.EndedAt == nil:
+		v.Status = checkpoints.Orphaned
+		v.Reason = "its supervisor is gone; to go on, run: claude-supervise resume " + run.ID
+	}
+	if run.Packed != "" {
+		v.Reason = "packed into " + run.Packed + "; go on where it is unpacked"
+	}
+	return v, nil
+}
+
+// Questions gives the questions that wait for an answer, oldest first.
+func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
+	open, err := OpenQuestions(ctx, r.Store)
+	if err != nil {
+		return nil, err
+	}
+	views := []QuestionView{}
+	for _, q := range open {
+		views = append(views, View(q))
+	}
+	return views, nil
+}
+
+// OpenQuestions gives the questions of all runs that nobody has answered, oldest first. Those of a packed run are asked
+// wherever it is unpacked.
+func OpenQuestions(ctx context.Context, store *checkpoints.Store) ([]*supervisor.Question, error) {
+	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, err
+	}
+	var open []*supervisor.Question
+	packed := map[string]bool{} // runs by id
+	for i := range qs {
+		q := &qs[i]
+		if q.State != supervisor.Open {
+			continue
+		}
+		elsewhere, known := packed[q.Run]
+		if !known {
+			run, err := store.Run(ctx, q.Run)
+			if err != nil {
+				return nil, err
+			}
+			elsewhere = run.Packed != ""
+			packed[q.Run] = elsewhere
+		}
+		if !elsewhere {
+			open = append(open, q)
+		}
+	}
+	return open, nil
+}
+
+// Question gives the question of this id.
+func Question(ctx context.Context, store *checkpoints.Store, id string) (*supervisor.Question, error) {
+	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	if len(qs) == 0 {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	return &qs[0], nil
+}

@@ -1,0 +1,105 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/internal/storetest"
+)
+
+func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
+	code := supervisor.ExitPartial
+	for name, c := range map[string]struct {
+		status supervisor.Status
+		ends   bool
+		left   string
+		want   int
+	}{
+		"ended":  {checkpoints.Partial, true, supervisor.LeavingEnded, supervisor.ExitPartial},
+		"parked": {checkpoints.Parked, false, supervisor.LeavingParked, supervisor.ExitParked},
+		"interrupted": {checkpoints.Interrupted, false, supervisor.LeavingInterrupted,
+			supervisor.ExitInterrupted},
+		"parked, then interrupted": {checkpoints.Parked, false, supervisor.LeavingInterrupted,
+			supervisor.ExitParked},
+		"its supervisor died at work": {checkpoints.Running, false, "", supervisor.ExitInterrupted},
+		"its supervisor died parked":  {checkpoints.Parked, false, "", supervisor.ExitInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dirs := storetest.TestDirs(t)
+			s := storetest.NewSaver(t, dirs, "r-awaited1")
+			s.Save(checkpoints.Parked, "asks") // parked under a supervisor that stays: that goes on
+			w := watchRuns(t, dirs)
+			w.next()
+			ended := make(chan RunView, 1)
+			go func() {
+				v, err := Reader{Dirs: dirs}.Await(t.Context(), "r-awaited1")
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- v
+			}()
+			s.Save(checkpoints.Running, "answered")
+			w.next()
+			select {
+			case v := <-ended:
+				t.Fatalf("it did not wait: %+v", v)
+			default:
+			}
+			if c.ends {
+				at := checkpoints.Now()
+				s.Run.EndedAt, s.Run.ExitCode = &at, &code
+			}
+			s.Save(c.status, "why")
+			s.Leave(c.left)
+			if v := <-ended; v.GoesOn() || v.Code() != c.want {
+				t.Errorf("exit %d, want %d: %+v", v.Code(), c.want, v)
+			}
+		})
+	}
+}
+
+func TestAwaitLooksOnceThoughThereIsNoTime(t *testing.T) {
+	dirs := storetest.TestDirs(t)
+	storetest.NewSaver(t, dirs, "r-goeson01").Save(checkpoints.Running, "launch 1")
+	left := storetest.NewSaver(t, dirs, "r-left0001")
+	left.Save(checkpoints.Parked, "asks")
+	left.Leave(supervisor.LeavingParked)
+	noTime := errors.New("no time")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(noTime)
+	var seen []string
+	err := Reader{Dirs: dirs}.AwaitEach(ctx, []Node{{Run: "r-goeson01"}, {Run: "r-left0001"}}, func(a Awaited) error {
+		v := a.View
+		seen = append(seen, v.ID)
+		return nil
+	})
+	if !errors.Is(err, noTime) || len(seen) != 1 || seen[0] != "r-left0001" {
+		t.Errorf("%v, %v", seen, err)
+	}
+}
+
+func TestAwaitOfNoRunIsAnError(t *testing.T) {
+	_, err := Reader{Dirs: storetest.TestDirs(t)}.Await(t.Context(), "r-none0001")
+	if !NoSuchID(err) {
+		t.Error(err)
+	}
+}
+
+func TestTheWorstOfSeveralExitCodesCounts(t *testing.T) {
+	order := []int{
+		supervisor.ExitInternal, supervisor.ExitNoAgent, supervisor.ExitFailed, supervisor.ExitUnreported,
+		supervisor.ExitStopped, supervisor.ExitBudget, supervisor.ExitInterrupted, supervisor.ExitParked,
+		supervisor.ExitPartial, supervisor.ExitSuccess,
+	}
+	for i, worse := range order {
+		for _, better := range order[i:] {
+			if a, b := WorseCode(worse, better), WorseCode(better, worse); a != worse || b != worse {
+				t.Errorf("of %d and %d the worse is %d, or %d", worse, better, a, b)
+			}
+		}
+	}
+}
