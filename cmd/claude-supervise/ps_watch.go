@@ -55,10 +55,21 @@ func watchInPlace(ctx context.Context, r view.Reader, l listing, screen *termina
 			return nil
 		})
 	}, func(error) { leave() })
+	quiet := make(chan struct{}) // closed: a key is not shown, and may be asked for
 	if terminal.IsTerminal(os.Stdin) {
-		actors.Add(func() error { return terminal.AwaitKey(ctx, os.Stdin, "qQ") }, func(error) { leave() })
+		actors.Add(func() error {
+			return terminal.AwaitKey(ctx, os.Stdin, "qQ", func() { close(quiet) })
+		}, func(error) { leave() })
+	} else {
+		close(quiet)
 	}
-	actors.Add(func() error { return draw(ctx, l, screen, seen) }, func(error) { leave() })
+	actors.Add(func() error {
+		select {
+		case <-quiet:
+		case <-ctx.Done():
+		}
+		return draw(ctx, l, screen, seen)
+	}, func(error) { leave() })
 	return actors.Run()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 // AwaitKey blocks until one of the keys is pressed on the terminal in, the terminal is gone, or ctx ends. Meanwhile keys are
 // read one by one and are not shown; Ctrl-C and Ctrl-Z keep their meaning. Then the terminal is as it was before. A background
 // job touches nothing until it is in the foreground. It fails only if the terminal cannot be waited for.
-func AwaitKey(ctx context.Context, in *os.File, keys string) error {
+//
+// ready is called once: from then on nothing that is typed is shown, or this is a background job.
+func AwaitKey(ctx context.Context, in *os.File, keys string, ready func()) error {
 	l, err := newLines(in)
 	if err != nil {
 		return err
@@ -26,6 +29,7 @@ func AwaitKey(ctx context.Context, in *os.File, keys string) error {
 	defer onContinue(l.wake)()
 	mode := keyMode{fd: l.fd}
 	defer mode.leave(l.foreground)
+	ready = sync.OnceFunc(ready)
 	buf := make([]byte, 64)
 	for ctx.Err() == nil {
 		listen, limit := l.foreground(), time.Duration(-1)
@@ -36,11 +40,12 @@ func AwaitKey(ctx context.Context, in *os.File, keys string) error {
 		} else if err != nil {
 			return err
 		}
-		ready, err := l.wait(listen, limit)
+		ready()
+		typed, err := l.wait(listen, limit)
 		if err != nil {
 			return err
 		}
-		if !ready || !l.foreground() {
+		if !typed || !l.foreground() {
 			continue
 		}
 		n, err := unix.Read(l.fd, buf)

@@ -26,7 +26,16 @@ func TestAKeyIsTakenWithoutEnterAndTheModeIsRestored(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			done := make(chan error)
-			go func() { done <- AwaitKey(ctx, tty, "qQ") }()
+			ready := make(chan *unix.Termios, 1)
+			go func() {
+				done <- AwaitKey(ctx, tty, "qQ", func() {
+					mode, _ := unix.IoctlGetTermios(int(tty.Fd()), getMode)
+					ready <- mode
+				})
+			}()
+			if mode := <-ready; mode == nil || mode.Lflag&unix.ECHO != 0 {
+				t.Errorf("it is ready in the mode %+v: what is typed is shown", mode)
+			}
 			press := func(keys string) {
 				if _, err := person.WriteString(keys); err != nil {
 					t.Error(err)
@@ -54,7 +63,7 @@ func TestATerminalThatIsGoneIsNotWaitedFor(t *testing.T) {
 	}
 	defer func() { _ = tty.Close() }()
 	done := make(chan error)
-	go func() { done <- AwaitKey(t.Context(), tty, "q") }()
+	go func() { done <- AwaitKey(t.Context(), tty, "q", func() {}) }()
 	if err := person.Close(); err != nil {
 		t.Fatal(err)
 	}
