@@ -22,13 +22,13 @@ type FileEvent struct {
 
 // An Event is one thing that happened. It carries all that Step needs to know: the time, new ids, what was read from
 // the world. Folding a run's events from the first gives its records.
-type Event struct {
-	At   time.Time
-	Body Body
+type Happened struct {
+	At    time.Time
+	Event Event
 }
 
 // A Body is what happened; its fields survive JSON unchanged.
-type Body interface{ event() }
+type Event interface{ event() }
 
 type (
 	// Created is the first event of a run.
@@ -384,7 +384,7 @@ func (InterruptAsked) event() {}
 func (Left) event() {}
 
 // bodies names every kind of event as history keeps it. A name, once released, stays.
-var bodies = map[string]Body{
+var bodies = map[string]Event{
 	"created": Created{}, "opened": Opened{}, "started": Started{}, "turn_begun": TurnBegun{}, "heard": Heard{},
 	"asked": Asked{}, "called": Called{}, "replied": Replied{}, "besides": BusyElsewhere{},
 	"ask_cancelled": AskCancelled{}, "gate_asked": GateAsked{}, "gate_replied": GateReplied{},
@@ -409,35 +409,35 @@ var bodyNames = func() map[reflect.Type]string {
 }()
 
 // Name is the kind of the event, as history keeps it.
-func (e Event) Name() string { return bodyNames[reflect.TypeOf(e.Body)] }
+func (e Happened) Name() string { return bodyNames[reflect.TypeOf(e.Event)] }
 
 // Record gives the event as history keeps it.
-func (e Event) Record(run string, seq int64) (checkpoints.Event, error) {
-	doc, err := json.Marshal(e.Body)
+func (e Happened) Record(run string, seq int64) (checkpoints.Event, error) {
+	doc, err := json.Marshal(e.Event)
 	if err != nil {
-		return checkpoints.Event{}, fmt.Errorf("event %T cannot be written: %w", e.Body, err)
+		return checkpoints.Event{}, fmt.Errorf("event %T cannot be written: %w", e.Event, err)
 	}
 	return checkpoints.Event{Run: run, Seq: seq, At: e.At, Type: e.Name(), Doc: doc}, nil
 }
 
 // Recorded reads an event of history back.
-func Recorded(r checkpoints.Event) (Event, error) {
+func Recorded(r checkpoints.Event) (Happened, error) {
 	b, ok := bodies[r.Type]
 	if !ok {
-		return Event{}, fmt.Errorf("event %d of run %s is of an unknown kind %q", r.Seq, r.Run, r.Type)
+		return Happened{}, fmt.Errorf("event %d of run %s is of an unknown kind %q", r.Seq, r.Run, r.Type)
 	}
 	p := reflect.New(reflect.TypeOf(b))
 	if err := json.Unmarshal(r.Doc, p.Interface()); err != nil {
-		return Event{}, fmt.Errorf("event %d of run %s cannot be read: %w", r.Seq, r.Run, err)
+		return Happened{}, fmt.Errorf("event %d of run %s cannot be read: %w", r.Seq, r.Run, err)
 	}
-	return Event{At: r.At, Body: p.Elem().Interface().(Body)}, nil
+	return Happened{At: r.At, Event: p.Elem().Interface().(Event)}, nil
 }
 
 // MustCheckInbox reports whether an event closes the file drop on what may lie in the inbox unseen: answers begin their way to an
 // agent, a script has taken one by itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the
 // supervisor leaves.
-func MustCheckInbox(before, after State, event Event) bool {
-	switch event.Body.(type) {
+func MustCheckInbox(before, after State, event Happened) bool {
+	switch event.Event.(type) {
 	case Left, FileGone:
 		return true
 	}

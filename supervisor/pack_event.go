@@ -34,7 +34,7 @@ func (Packed) event() {}
 func (Unpacked) event() {}
 
 // reserved reports whether an event happens to a run that nobody supervises: nothing follows from it before somebody does.
-func reserved(b Body) bool {
+func reserved(b Event) bool {
 	switch b.(type) {
 	case Packed, Unpacked:
 		return true

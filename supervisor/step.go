@@ -22,25 +22,25 @@ func unwelcome(format string, args ...any) error {
 // Step gives the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
 // happen panics (a bug: everything saved so far is kept); one that is merely unwelcome returns the state unchanged
 // and an error that is ErrUnwelcome.
-func Step(s State, e Event) (State, error) {
-	if c, ok := e.Body.(Created); ok {
+func Step(s State, e Happened) (State, error) {
+	if c, ok := e.Event.(Created); ok {
 		return created(s, c, e.At), nil
 	}
 	if s.Run == nil {
-		panic(fmt.Sprintf("supervisor: %T before the run was created", e.Body))
+		panic(fmt.Sprintf("supervisor: %T before the run was created", e.Event))
 	}
 	d := NewTransition(s)
-	if err := d.step(e.Body, e.At); err != nil {
+	if err := d.step(e.Event, e.At); err != nil {
 		return s, err
 	}
-	if !reserved(e.Body) {
+	if !reserved(e.Event) {
 		d.reconcile(e.At)
 	}
 	d.reindex()
 	return d.State, nil
 }
 
-func (d *transition) step(body Body, at time.Time) error {
+func (d *transition) step(body Event, at time.Time) error {
 	switch b := body.(type) {
 	case Opened:
 		d.opened(b, at)

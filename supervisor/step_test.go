@@ -652,7 +652,7 @@ func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
 		d.spawn(Child{Agent: "a-child0000000", Parent: Root}, s.At)
 		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"}, s.At)
 		next, err := Step(d.State,
-			Event{At: s.At, Body: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
+			Happened{At: s.At, Event: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
 				By: "a test"}}}})
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func (s *Story) childReports(status string) {
 	for _, v := range prompts {
 		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
 	}
-	for _, b := range []Body{
+	for _, b := range []Event{
 		TurnBegun{Agent: agent, Launch: 1},
 		Heard{Agent: agent, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
 			{Name: "status", Value: status}, {Name: "summary", Value: "## DELEGATION APPROVED\nas asked"},

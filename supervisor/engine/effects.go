@@ -67,7 +67,7 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 		}
 		c.process = process
 		return result{
-			finish: func() supervisor.Body {
+			finish: func() supervisor.Event {
 				e.children[a.ID] = c
 				close(c.known)
 				if lost != "" && l.N == 1 {
@@ -110,7 +110,7 @@ func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) resu
 		if !e.knowsExit(c) {
 			return result{}
 		}
-		return result{finish: func() supervisor.Body {
+		return result{finish: func() supervisor.Event {
 			if e.children[c.Agent] == c { // another end of this launch may have been faster, and the next one begun
 				delete(e.children, c.Agent)
 			}
@@ -144,7 +144,7 @@ func (e *engine) knowsExit(c *child) bool {
 func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
 	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
-	late := supervisor.Body(sent)
+	late := supervisor.Event(sent)
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
@@ -182,10 +182,10 @@ func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 }
 
 // An executor is one of Executors.
-type executor[B supervisor.Body] = func(context.Context, supervisor.State, supervisor.Effect) B
+type executor[B supervisor.Event] = func(context.Context, supervisor.State, supervisor.Effect) B
 
 // by gives an executor as a way to do an effect.
-func by[B supervisor.Body](
+func by[B supervisor.Event](
 	do func(*engine) executor[B],
 ) func(*engine, supervisor.Effect) func(context.Context) result {
 	return func(e *engine, f supervisor.Effect) func(context.Context) result {
@@ -213,7 +213,7 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 	s, reader := e.state, supervisor.NewSignalReader(f.Agent, e.state.Config.AcceptIDs, e.escalated)
 	return func(ctx context.Context) result {
 		b, unread := e.Survey(ctx, s, f, reader)
-		return result{finish: func() supervisor.Body {
+		return result{finish: func() supervisor.Event {
 			for _, s := range unread {
 				if !s.Foreign {
 					b.Unheard = append(b.Unheard, e.named(f.Agent, s))
@@ -262,7 +262,7 @@ func (e *engine) announceTo(ctx context.Context, command []string, n supervisor.
 // write writes to the process, which gives body; late, if the process does not wait for it any more. Where writing fails the
 // process is dying, and its end tells what follows: the effect then stays in flight until the end is known, so that it is not
 // begun again and again.
-func (e *engine) write(c *child, do func() error, body, late supervisor.Body) func(context.Context) result {
+func (e *engine) write(c *child, do func() error, body, late supervisor.Event) func(context.Context) result {
 	return func(context.Context) result {
 		switch err := do(); {
 		case errors.Is(err, procs.ErrNotWaiting):
@@ -294,7 +294,7 @@ func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
 
 // until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the machine may have
 // slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at once a minute at least.
-func (e *engine) until(f supervisor.Effect, then supervisor.Body) func(context.Context) result {
+func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.Context) result {
 	whole := f.Until.Sub(e.Now())
 	return func(ctx context.Context) result {
 		for begun := time.Now(); ; {

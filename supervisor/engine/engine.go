@@ -50,8 +50,8 @@ type engine struct {
 // something first, or knows what the event needs, finish gives it there.
 type result struct {
 	key    string
-	body   supervisor.Body
-	finish func() supervisor.Body
+	body   supervisor.Event
+	finish func() supervisor.Event
 	undo   func() // instead of both, where the engine has ended meanwhile
 	cut    bool   // its context had ended before
 	given  bool   // it was given up: there is nothing of it but why
@@ -73,7 +73,7 @@ func (e *engine) open(ctx context.Context, opened supervisor.Opened) error {
 			return err
 		}
 		opened.Notes, opened.Named = notes, e.notesNamed(notes)
-		err = e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: opened}}})
+		err = e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(), Event: opened}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}

@@ -110,7 +110,7 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 		if _, err := e.carryOut(ctx); err != nil {
 			return err
 		}
-		err := e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: b}}})
+		err := e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(), Event: b}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}

@@ -69,7 +69,7 @@ func (e *engine) watch(f supervisor.Effect) func(context.Context) result {
 			spent, _ := c.process.CPU()
 			if quiet := c.liveness.quiet(); quiet >= after &&
 				spent-before < max(supervisor.IdleLeast, time.Duration(supervisor.IdleShare*float64(probe))) {
-				return result{finish: func() supervisor.Body {
+				return result{finish: func() supervisor.Event {
 					return supervisor.Stalled{Agent: f.Agent, Launch: f.Launch, Since: e.Now().Add(-quiet),
 						Doing: e.doing(c)}
 				}}

@@ -150,8 +150,8 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 
 // mark saves an event of a run that nobody supervises. It is refused if something has come into the inbox since the run
 // was exported.
-func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s supervisor.State, b supervisor.Body) error {
-	event := supervisor.Event{At: checkpoints.Now(), Body: b}
+func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s supervisor.State, b supervisor.Event) error {
+	event := supervisor.Happened{At: checkpoints.Now(), Event: b}
 	next, err := supervisor.Step(s, event)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 		before, s.News = *a.before, a.happened(events, l.LastEvent, after)
-		for _, n := range supervisor.Notifications(before, after, supervisor.Event{At: checkpoints.Now()}) {
+		for _, n := range supervisor.Notifications(before, after, supervisor.Happened{At: checkpoints.Now()}) {
 			s.News = append(s.News, dated(n))
 		}
 		s.News = append(s.News, a.read(before, after)...)
@@ -103,7 +103,7 @@ func (a *Attending) happened(events []checkpoints.Event, last int64, after super
 			continue // what came after the records were read is of the next look
 		}
 		ns = append(ns, supervisor.Notifications(after, after, e)...)
-		b, _ := e.Body.(supervisor.InboxRead)
+		b, _ := e.Event.(supervisor.InboxRead)
 		for _, n := range b.Notes {
 			if n.Kind == supervisor.EntryMessage {
 				a.Said[n.Seq] = n
