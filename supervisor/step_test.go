@@ -648,9 +648,9 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		s := Begin(t, nil)
-		d := NewTransition(s.State)
-		d.spawn(Child{Agent: "a-child0000000", Parent: Root}, s.At)
-		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"}, s.At)
+		d := NewTransition(s.State, s.At)
+		d.spawn(Child{Agent: "a-child0000000", Parent: Root})
+		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"})
 		next, err := Step(d.State,
 			Happened{At: s.At, Event: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
 				By: "a test"}}}})

@@ -18,7 +18,7 @@ func (e *engine) clock(f supervisor.Effect) func(context.Context) result {
 	return func(ctx context.Context) result {
 		begun := time.Now()
 		_ = sleep(ctx, left) // what was worked counts, however the wait ends
-		return result{body: supervisor.Worked{Agent: f.Agent, For: time.Since(begun)}}
+		return result{event: supervisor.Worked{Agent: f.Agent, For: time.Since(begun)}}
 	}
 }
 

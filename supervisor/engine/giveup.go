@@ -179,8 +179,8 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 		return nil
 	case r.finish != nil:
 		return r.finish()
-	case r.body != nil:
-		return r.body
+	case r.event != nil:
+		return r.event
 	case !u.planned && !b.ends || b.instead == nil:
 		return nil
 	}

@@ -17,16 +17,16 @@ const saveAgain = 2 * time.Second
 
 // apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. While a batch is
 // open the event is taken with it.
-func (e *engine) apply(ctx context.Context, body supervisor.Event) error {
-	event := supervisor.Happened{At: e.Now(), Event: body}
+func (e *engine) apply(ctx context.Context, event supervisor.Event) error {
+	happened := supervisor.Happened{At: e.Now(), Event: event}
 	if e.batch == nil {
-		return e.applyAll(ctx, []happening{{event: &event}})
+		return e.applyAll(ctx, []happening{{event: &happened}})
 	}
-	next, welcome, err := e.step(e.state, event)
+	next, welcome, err := e.step(e.state, happened)
 	if err != nil || !welcome {
 		return err
 	}
-	e.batch.happened = append(e.batch.happened, happening{event: &event})
+	e.batch.happened = append(e.batch.happened, happening{event: &happened})
 	e.state = next
 	return nil
 }

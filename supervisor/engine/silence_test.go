@@ -16,9 +16,9 @@ func TestAHoldLastsAsLongAsItWasToBe(t *testing.T) {
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).hold(supervisor.Effect{Do: supervisor.DoHold, Agent: Root, Launch: 1,
 			Until: checkpoints.Now().Add(5 * time.Minute)})
 		begun := time.Now()
-		if r := wait(t.Context()); r.body != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
+		if r := wait(t.Context()); r.event != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
 			time.Since(begun) != 5*time.Minute {
-			t.Errorf("after %v it gives %+v", time.Since(begun), r.body)
+			t.Errorf("after %v it gives %+v", time.Since(begun), r.event)
 		}
 	})
 }
@@ -43,9 +43,9 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 		until := checkpoints.Now().Add(90 * time.Second)
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).rest(supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
 		begun := time.Now()
-		if r := wait(t.Context()); r.body != (supervisor.RetryDue{Agent: Root, Until: until}) ||
+		if r := wait(t.Context()); r.event != (supervisor.RetryDue{Agent: Root, Until: until}) ||
 			time.Since(begun) != 90*time.Second {
-			t.Errorf("after %v it gives %+v", time.Since(begun), r.body)
+			t.Errorf("after %v it gives %+v", time.Since(begun), r.event)
 		}
 	})
 }
