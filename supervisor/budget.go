@@ -175,13 +175,14 @@ func outOfTurns(a *Agent) string {
 // enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that waits for a person uses
 // nothing, and one that has nothing to do any more ends by itself.
 func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
-	if l.State != checkpoints.LaunchStarted || l.End != "" {
+	if !l.Phase.Runs() || l.End != "" {
 		return false
 	}
 	scope, what := d.usedUp(a)
 	reason := ""
 	switch {
-	case scope != nil && what == budgetTurns && l.Turn && d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
+	case scope != nil && what == budgetTurns && l.Phase.InTurn() &&
+		d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
 		return false // claude ends the turn itself, once the calls of its last request are made
 	case scope != nil && what != BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
@@ -190,10 +191,10 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 	default:
 		return false
 	}
-	inCall := len(open) > 0 && l.Turn && d.held(open[0]) != nil
+	inCall := len(open) > 0 && l.Phase.InTurn() && d.held(open[0]) != nil
 	speaks := len(open) == 0 && (len(a.Outbox) > 0 || a.GoOn)
 	lives := what == budgetTime && len(Alive(l)) > 0
-	if !(l.Turn && !inCall || l.TurnDue || d.reads(l) || speaks || lives) {
+	if !(l.Phase.InTurn() && !inCall || l.Phase == checkpoints.LaunchTurnDue || d.reads(l) || speaks || lives) {
 		return false
 	}
 	d.end(a.ID, endBudget, reason)
@@ -337,7 +338,7 @@ type Spent struct {
 
 var _ = kind[Spent]("spent")
 
-// spends takes note of what a request has used.
+// apply takes note of what a request has used.
 func (e Spent) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		var used checkpoints.Used
@@ -359,7 +360,7 @@ type Worked struct {
 
 var _ = kind[Worked]("worked")
 
-// worked takes note of how long a scope was at work.
+// apply takes note of how long a scope was at work.
 func (e Worked) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if a == nil || a.Budget == nil || a.Status.Ended() {

@@ -298,7 +298,7 @@ type BudgetAsked struct {
 
 var _ = kind[BudgetAsked]("budget_asked")
 
-// budgetAsked opens the question of a budget.
+// apply opens the question of a budget.
 func (e BudgetAsked) apply(d *transition) error {
 	scope := d.Agents[e.Agent]
 	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||

@@ -103,7 +103,7 @@ func (d *transition) lend(a, scope *Agent) {
 			continue
 		}
 		if l.End != "" || idle(other, l) && !l.BusyElsewhere && !d.worksBeside(l, d.Open(other.ID)) &&
-			l.State == checkpoints.LaunchStarted {
+			l.Phase.Runs() {
 			d.end(other.ID, endPark, "its part of the budget is needed")
 			d.reconcileEnding(d.agent(other.ID), d.last(other.ID))
 			return

@@ -78,7 +78,7 @@ type Overdue struct{ Agent string }
 
 var _ = kind[Overdue]("overdue")
 
-// isOverdue takes note that an agent's work takes longer than its estimate.
+// apply takes note that an agent's work takes longer than its estimate.
 func (e Overdue) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {

@@ -57,8 +57,8 @@ func (e Sent) apply(d *transition) error {
 // inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way
 // may begin none.
 func (d *transition) inTurn(v *Delivery, launch int) {
-	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now {
-		d.last(v.Agent).Turn = true
+	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now && !l.Phase.InTurn() {
+		enter(d.last(v.Agent), checkpoints.LaunchTurn)
 	}
 }
 
@@ -90,7 +90,9 @@ func (e Received) apply(d *transition) error {
 	}
 	if v.State != checkpoints.DeliveryStarted && !v.Now {
 		// Completed without a turn: the conversation already had it, from a launch that was lost.
-		l.Turn = false
+		if l.Phase.InTurn() {
+			enter(l, checkpoints.LaunchIdle)
+		}
 		d.agent(v.Agent).GoOn = true
 	}
 	d.arrived(e.UUID)

@@ -26,14 +26,17 @@ var _ = kind[Started]("started")
 func (e Started) apply(d *transition) error {
 	at := d.at
 	l := d.Live(e.Agent)
-	if l == nil || l.N != e.Launch || l.State != checkpoints.LaunchIntended {
+	if l == nil || l.N != e.Launch || l.Phase != checkpoints.LaunchIntended {
 		return unwelcome("launch %d of %s was not intended", e.Launch, e.Agent)
 	}
 	l = d.last(e.Agent)
-	l.State, l.PID, l.StartTicks, l.StartedAt = checkpoints.LaunchStarted, e.PID, e.StartTicks, &at
+	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
 	begins(d.agent(e.Agent), at)
-	if d.Execs() { // it was started with its prompt, and its one turn has begun
-		l.Turn, l.Begun = true, true
+	if !d.Execs() {
+		enter(l, checkpoints.LaunchIdle)
+	} else { // it was started with its prompt, and its one turn has begun
+		enter(l, checkpoints.LaunchTurn)
+		l.Begun = true
 		for _, v := range d.FindDeliveries(e.Agent,
 			func(v *Delivery) bool { return v.Launch == l.N && v.State == checkpoints.DeliveryPending }) {
 			d.arrived(v.UUID)
@@ -70,14 +73,14 @@ type Stalled struct {
 
 var _ = kind[Stalled]("fell_silent")
 
-// stalled takes note of a silence, and does about it what the person wants done.
+// apply takes note of a silence, and does about it what the person wants done.
 func (e Stalled) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if l, err := d.current(e.Agent, e.Launch); err != nil || l.End != "" || !d.watched(a, l) {
 		return unwelcome("%s is not watched any more", e.Agent)
 	}
-	if l := d.last(e.Agent); l.TurnDue { // the turn does not come by itself
-		l.TurnDue = false
+	if l := d.last(e.Agent); l.Phase == checkpoints.LaunchTurnDue { // the turn does not come by itself
+		enter(l, checkpoints.LaunchIdle)
 		d.agent(e.Agent).GoOn = true
 		return nil
 	}
@@ -142,21 +145,21 @@ func (e Ended) apply(d *transition) error {
 	case l.End != "" || e.Failure.Kind != "":
 		d.retract(a.ID, l)
 	}
-	if d.Execs() && l.End == "" && e.Failure.Kind != procs.NotStarted {
-		l.Turn = false
+	turn, due, end := l.Phase.InTurn(), l.Phase == checkpoints.LaunchTurnDue, l.End
+	if d.Execs() && end == "" && e.Failure.Kind != procs.NotStarted {
+		turn = false
 		l.Turns++
 	}
-	turn, end := l.Turn, l.End
 	d.clientsGone(a.ID)
 	if turn {
 		d.unseen(a.ID, checkpoints.Turn{Launch: l.N, Before: l.Turns})
 		a.ReportRequested = false // the turn in which it was to report has been cut short
 	}
-	l.State, l.EndedAt, l.Outcome, l.Turn, l.Gate = checkpoints.LaunchEnded, &at, e.Outcome, false, nil
+	enter(l, checkpoints.LaunchEnded)
+	l.EndedAt, l.Outcome, l.Gate = &at, e.Outcome, nil
 	a.HoldUntil = nil
-	lost := len(Alive(l)) > 0 || l.TurnDue || d.reads(l)
+	lost := len(Alive(l)) > 0 || due || d.reads(l)
 	l.Background, l.WakeUps, l.BusyElsewhere, l.Replies = nil, nil, false, nil
-	l.TurnDue, l.StopAllowed, l.BackgroundEndUnreported = false, false, false
 	a.GoOn = a.GoOn || turn || lost
 
 	switch {
@@ -201,7 +204,7 @@ func (d *transition) answered(agent string) bool {
 // forgets what it has already confirmed. That may happen while we end it ourselves, too.
 func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	a := d.agent(agent)
-	killed := (crashed || l.End == "" || l.End == EndRecover) && (l.Turn || a.Report == nil)
+	killed := (crashed || l.End == "" || l.End == EndRecover) && (l.Phase.InTurn() || a.Report == nil)
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
 			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
@@ -262,11 +265,11 @@ type Surveyed struct {
 
 var _ = kind[Surveyed]("surveyed")
 
-// surveyed takes what was found of a launch that has ended, and hears what was not heard of it.
+// apply takes what was found of a launch that has ended, and hears what was not heard of it.
 func (e Surveyed) apply(d *transition) error {
 	a := d.agent(e.Agent)
 	a.Checkpoint = e.Checkpoint
-	if err := d.onEnded(e.Agent, e.Launch, func(l *Launch) { l.Surveyed = true }); err != nil {
+	if err := d.onEnded(e.Agent, e.Launch, func(l *Launch) { enter(l, checkpoints.LaunchSurveyed) }); err != nil {
 		return err
 	}
 	d.lookedUp(e.Subagents)
@@ -323,7 +326,7 @@ func (d *transition) failure(a *Agent, f procs.Failure) {
 	if f.Passing && a.Failures <= d.Config.Retries {
 		due := d.at.Add(backoff(a.Failures))
 		a.NotBefore, a.GoOn = &due, true
-		if l := d.Launch(a.ID); l.State == checkpoints.LaunchEnded {
+		if l := d.Launch(a.ID); l.Phase.Ended() {
 			d.last(a.ID).EndReason = f.Reason
 		}
 		d.end(a.ID, endRetry, f.Reason)
@@ -356,7 +359,7 @@ func (d *transition) onLaunch(agent string, n int, change func(*Launch)) error {
 
 // onEnded changes a launch that has ended and is still the agent's last.
 func (d *transition) onEnded(agent string, n int, change func(*Launch)) error {
-	if l := d.Launch(agent); l == nil || l.N != n || l.State != checkpoints.LaunchEnded {
+	if l := d.Launch(agent); l == nil || l.N != n || !l.Phase.Ended() {
 		return unwelcome("launch %d of %s is not the last", n, agent)
 	}
 	change(d.last(agent))

@@ -102,7 +102,7 @@ type AskCancelled struct {
 
 var _ = kind[AskCancelled]("ask_cancelled")
 
-// askCancelled takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
+// apply takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
 func (e AskCancelled) apply(d *transition) error {
 	found := false
 	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool {

@@ -18,8 +18,8 @@ var _ = kind[TurnBegun]("turn_begun")
 
 func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
-		l.Turn, l.Begun, l.Version = true, true, e.Version
-		l.TurnDue, l.StopAllowed, l.BackgroundEndUnreported, l.ReportWaived = false, false, false, false
+		enter(l, checkpoints.LaunchTurn)
+		l.Begun, l.ReportWaived, l.Version = true, false, e.Version
 	})
 }
 
@@ -47,9 +47,14 @@ var _ = kind[BackgroundChanged]("background")
 
 func (e BackgroundChanged) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
-		ended := len(e.Tasks) < len(l.Background)
-		l.TurnDue = l.TurnDue || ended && !l.Turn
-		l.BackgroundEndUnreported = l.BackgroundEndUnreported || ended && l.StopAllowed
+		if len(e.Tasks) < len(l.Background) {
+			switch l.Phase {
+			case checkpoints.LaunchIdle:
+				enter(l, checkpoints.LaunchTurnDue)
+			case checkpoints.LaunchTurnEnding:
+				enter(l, checkpoints.LaunchTurnOwed)
+			}
+		}
 		l.Background = e.Tasks
 	})
 }
@@ -73,7 +78,14 @@ func (e GateAsked) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		l.Background, l.WakeUps, l.Transcript = e.Background, e.WakeUps, e.Transcript
 		l.Gate = &checkpoints.Gate{Request: e.Request}
-		l.StopAllowed, l.BackgroundEndUnreported = true, e.Untold
+		inTurn := l.Phase.InTurn()
+		switch {
+		case !inTurn:
+		case e.Untold:
+			enter(l, checkpoints.LaunchTurnOwed)
+		default:
+			enter(l, checkpoints.LaunchTurnEnding)
+		}
 		if len(e.Background) == 0 {
 			d.clientsGone(e.Agent)
 		}
@@ -89,7 +101,9 @@ func (e GateAsked) apply(d *transition) error {
 		}
 		d.agent(a.ID).ReportRequested = true
 		l.Gate.Block = gateReason(a.ID)
-		l.StopAllowed, l.BackgroundEndUnreported = false, false
+		if inTurn {
+			enter(l, checkpoints.LaunchTurn)
+		}
 	})
 }
 
@@ -134,11 +148,16 @@ func (e TurnEnded) apply(d *transition) error {
 	if d.Execs() {
 		return nil // its turn ends with the process, whose exit tells how
 	}
-	l.TurnDue = l.TurnDue || l.BackgroundEndUnreported
 	if len(l.Background) == 0 {
 		d.clientsGone(a.ID)
 	}
-	l.Turn, l.StopAllowed, l.BackgroundEndUnreported, l.Gate = false, false, false, nil
+	switch l.Phase {
+	case checkpoints.LaunchTurnOwed:
+		enter(l, checkpoints.LaunchTurnDue)
+	case checkpoints.LaunchTurn, checkpoints.LaunchTurnEnding:
+		enter(l, checkpoints.LaunchIdle)
+	}
+	l.Gate = nil
 	if endsByItself(e.Failure) {
 		return nil
 	}

@@ -7,15 +7,15 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have no file
-// of their agent's.
+// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
+// no file of their agent's.
 func Posted(q *Question) bool {
 	return q.File == nil && (q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskBlocker)
 }
 
-// This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people look
-// for it, and polls for its answer file. While it does, that file is the only way in which it is answered; once it has given
-// up and escalated, or is gone, the answer goes by a prompt as any other. Never both.
+// This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people
+// look for it, and polls for its answer file. While it does, that file is the only way in which it is answered; once it
+// has given up and escalated, or is gone, the answer goes by a prompt as any other. Never both.
 
 // ByFile names who has answered by an answer file.
 const ByFile = "answer file"
@@ -33,9 +33,10 @@ func (d *transition) escalate(group []*Question, n Named) error {
 	return nil
 }
 
-// unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives on.
+// unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives
+// on.
 func (d *transition) unpolled(agent string) {
-	if l := d.Live(agent); l != nil && (l.Turn || len(Alive(l)) > 0 || l.State == checkpoints.LaunchIntended) {
+	if l := d.Live(agent); l != nil && (l.Phase.InTurn() || len(Alive(l)) > 0 || l.Phase == checkpoints.LaunchIntended) {
 		return
 	}
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
@@ -53,8 +54,8 @@ func (s State) Polled(id string) []*Question {
 	})
 }
 
-// beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before they
-// are written where the script looks.
+// beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before
+// they are written where the script looks.
 func (d *transition) beginDrop(group []*Question) {
 	for _, q := range group {
 		q = d.question(q.ID)
@@ -76,7 +77,7 @@ type FileFound struct {
 
 var _ = kind[FileFound]("file_found")
 
-// fileFound opens the questions of a script that waits.
+// apply opens the questions of a script that waits.
 func (e FileFound) apply(d *transition) error {
 	if _, err := d.current(e.Agent, e.Launch); err != nil {
 		return err
@@ -104,8 +105,8 @@ type FileGone struct {
 
 var _ = kind[FileGone]("file_gone")
 
-// fileGone takes note that a script has taken its answer: the one that was dropped for it, or one that somebody else had put
-// there, of which nobody was told that it counts.
+// apply takes note that a script has taken its answer: the one that was dropped for it, or one that somebody else had
+// put there, of which nobody was told that it counts.
 func (e FileGone) apply(d *transition) error {
 	at := d.at
 	found := false
@@ -174,8 +175,8 @@ func (e Reclaimed) apply(d *transition) error {
 	return nil
 }
 
-// FileEvent is what the engine hears of its syncer: what it has seen of a file that is not ours, or what who watches the run
-// should be told.
+// FileEvent is what the engine hears of its syncer: what it has seen of a file that is not ours, or what who watches
+// the run should be told.
 type FileEvent struct {
 	ID     string
 	Gone   bool   // taken away by the script that put it there

@@ -39,8 +39,8 @@ func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 			return q.Tool != nil && q.Tool.From != nil && (q.Tool.From.ID == t.ID || q.Tool.From.ID == "") && d.held(q) != nil
 		})
 	}
-	return !l.Turn && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {
-		return (t.Subagent || !l.Turn) && !waits(t)
+	return !l.Phase.InTurn() && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {
+		return (t.Subagent || !l.Phase.InTurn()) && !waits(t)
 	})
 }
 

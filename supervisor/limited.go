@@ -110,7 +110,7 @@ func (s State) planWaits(a *Agent) []Effect {
 	if e, ok := overdue(a); ok {
 		plan = append(plan, e)
 	}
-	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.State == checkpoints.LaunchEnded) {
+	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.Phase.Ended()) {
 		key := fmt.Sprintf("%s %s %d %d", DoRetry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
 		plan = append(plan, Effect{Do: DoRetry, Key: key, Agent: a.ID, Until: *a.NotBefore})
 	}
@@ -125,7 +125,7 @@ type RetryDue struct {
 
 var _ = kind[RetryDue]("retry_due")
 
-// rested has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
+// apply has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
 func (e RetryDue) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if a == nil || a.NotBefore == nil || !e.Until.IsZero() && !e.Until.Equal(*a.NotBefore) {

@@ -85,7 +85,7 @@ func (s State) agentList() string {
 // gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
 	if !slices.ContainsFunc(a.Outbox, ofUser) ||
-		l.Turn && !procs.ReleaseOf(l.Version).TakesMidTurn || l.TurnDue || d.toBegin(l) {
+		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
 		return
 	}
 	var keys, texts []string

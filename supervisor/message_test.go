@@ -114,7 +114,7 @@ func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
 	if len(a.Outbox) != 1 {
 		t.Fatal("it is said into a turn under way")
 	}
-	l.Turn = false
+	enter(l, checkpoints.LaunchIdle)
 	d.flush(a, l)
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return len(v.Messages) > 0 })
 	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") || !strings.Contains(said[0].Text, "the schema is final") {

@@ -80,7 +80,7 @@ func Notifications(before, after State, e Happened) []Notification {
 			continue
 		}
 		l, was := after.Launch(a.ID), before.Launch(a.ID)
-		if l != nil && l.State == checkpoints.LaunchStarted && (was == nil || was.N != l.N || was.State != l.State) {
+		if l != nil && l.Phase.Runs() && (was == nil || was.N != l.N || !was.Phase.Runs()) {
 			kind := AgentStarted
 			if l.N > 1 {
 				kind = ResumedNow

@@ -58,8 +58,8 @@ type Unpacked struct {
 
 var _ = kind[Unpacked]("unpacked")
 
-// unpacked makes the records those of a run on this machine, in which nothing is granted that was not granted here. Agents whose
-// conversations tell of another place are told.
+// apply makes the records those of a run on this machine, in which nothing is granted that was not granted here. Agents
+// whose conversations tell of another place are told.
 func (e Unpacked) apply(d *transition) error {
 	r := d.run()
 	r.Packed, r.PID, r.Waker, r.Cwd = "", 0, "", e.Cwd

@@ -78,7 +78,7 @@ type Throttled struct{ By string }
 
 var _ = kind[Throttled]("pressed")
 
-// pressed takes note that too many processes are at work.
+// apply takes note that too many processes are at work.
 func (e Throttled) apply(d *transition) error {
 	working := d.working()
 	if p := d.Run.Pressure; p != nil {
@@ -99,7 +99,7 @@ type Unthrottled struct{}
 
 var _ = kind[Unthrottled]("eased")
 
-// eased lets one more process be at work.
+// apply lets one more process be at work.
 func (Unthrottled) apply(d *transition) error {
 	p := d.Run.Pressure
 	if p == nil {

@@ -86,5 +86,5 @@ func (s State) working() int {
 // idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
 func idle(a *Agent, l *Launch) bool {
 	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
-		!l.TurnDue)
+		l.Phase != checkpoints.LaunchTurnDue)
 }

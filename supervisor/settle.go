@@ -116,7 +116,7 @@ func (d *transition) reconcileLive(id string) {
 	if d.reconcileEnding(a, l) {
 		return
 	}
-	if l.State == checkpoints.LaunchIntended {
+	if l.Phase == checkpoints.LaunchIntended {
 		d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N))
 		return
 	}
@@ -134,7 +134,7 @@ func (d *transition) reconcileLive(id string) {
 		return
 	}
 	d.flushNow(a, l)
-	if l.Turn {
+	if l.Phase.InTurn() {
 		if slices.ContainsFunc(open, func(q *Question) bool { return d.held(q) != nil }) {
 			d.wait(a, l, open)
 			return
@@ -146,7 +146,7 @@ func (d *transition) reconcileLive(id string) {
 	switch {
 	case d.reads(l):
 		d.setStatus(a, checkpoints.Running, "reads what was said to it")
-	case l.TurnDue: // what is said now would fall into that turn
+	case l.Phase == checkpoints.LaunchTurnDue: // what is said now would fall into that turn
 		d.setStatus(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin")
 	case len(open) > 0:
 		d.wait(a, l, open)
@@ -348,7 +348,7 @@ func (d *transition) launchAgain(a *Agent) {
 	}
 	a.Launches++
 	a.Fresh, a.QueuedAt = false, nil
-	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, State: checkpoints.LaunchIntended, Resume: !fresh}
+	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, Phase: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
 	again := d.FindDeliveries(a.ID,

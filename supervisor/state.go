@@ -53,7 +53,7 @@ func (s State) Launch(agent string) *Launch {
 
 // Live gives the agent's launch that may still have a process, nil if there is none.
 func (s State) Live(agent string) *Launch {
-	if l := s.Launch(agent); l != nil && l.State != checkpoints.LaunchEnded {
+	if l := s.Launch(agent); l != nil && !l.Phase.Ended() {
 		return l
 	}
 	return nil

@@ -789,7 +789,7 @@ func TestStepLeavesTheOldStateAsItWas(t *testing.T) {
 	before, agent := s.State, *s.State.Agents[Root]
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.turnEnds()
-	if len(before.Questions) != 0 || before.Agents[Root].Status != agent.Status || !before.Launch(Root).Turn {
+	if len(before.Questions) != 0 || before.Agents[Root].Status != agent.Status || !before.Launch(Root).Phase.InTurn() {
 		t.Fatal("Step changed the state that it was given")
 	}
 }

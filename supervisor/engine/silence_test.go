@@ -52,7 +52,7 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 
 func TestAPulseKnowsTheCallsUnderWay(t *testing.T) {
 	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now}, state: supervisor.State{Launches: map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
-		State: checkpoints.LaunchStarted, Turn: true}}}}}
+		Phase: checkpoints.LaunchTurn}}}}}
 	c := &child{Listener: supervisor.Listener{Agent: Root, Launch: 1}}
 	hear := func(m procs.Message) {
 		t.Helper()

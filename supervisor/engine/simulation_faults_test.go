@@ -186,7 +186,7 @@ func doubtNothing(s supervisor.State, e supervisor.Happened) (supervisor.State, 
 func loseWhileParking(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	if b, ok := e.Event.(supervisor.InboxRead); ok {
 		for _, ls := range s.Launches {
-			if l := ls[len(ls)-1]; l.State != checkpoints.LaunchEnded && l.End == endPark {
+			if l := ls[len(ls)-1]; !l.Phase.Ended() && l.End == endPark {
 				for _, n := range b.Notes {
 					s.Taken = max(s.Taken, n.Seq)
 				}

@@ -181,7 +181,7 @@ func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Happe
 			if l.N != i+1 {
 				return fmt.Sprintf("launch %d of %s stands at %d", l.N, agent, i)
 			}
-			if l.State != checkpoints.LaunchEnded {
+			if !l.Phase.Ended() {
 				live++
 			}
 		}

@@ -92,7 +92,7 @@ func atWorkNow(s supervisor.State) int {
 	for id, a := range s.Agents {
 		l := s.Live(id)
 		waits := l != nil && l.End == "" && (a.Status == checkpoints.Waiting ||
-			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && !l.TurnDue)
+			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && l.Phase != checkpoints.LaunchTurnDue)
 		nested := slices.ContainsFunc(s.Children(id),
 			func(c *supervisor.Agent) bool { return !c.Status.Ended() && toldByClients(c.Delegated.Nested) })
 		if l != nil && !waits && !nested || a.Placing {

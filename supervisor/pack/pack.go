@@ -138,7 +138,7 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed", run, root.Status, root.Reason)
 	}
 	for _, l := range e.Launches {
-		if l.State == checkpoints.LaunchEnded {
+		if l.Phase.Ended() {
 			continue
 		}
 		if _, err := procs.Sweep(procs.Marker{Run: run, Agent: l.Agent, Launch: l.N}); err != nil {

@@ -54,7 +54,7 @@ func (p pc) waiting(folder string, cfg supervisor.Config) (session string) {
 	session = s.Agents[packedAgent].SessionID
 	at := checkpoints.Now()
 	change.Launches = []*supervisor.Launch{{
-		Agent: packedAgent, N: 1, State: checkpoints.LaunchEnded, Begun: true, EndedAt: &at,
+		Agent: packedAgent, N: 1, Phase: checkpoints.LaunchEnded, Begun: true, EndedAt: &at,
 		Transcript: p.transcript(folder, session),
 	}}
 	change.Agents[0].Launches = 1

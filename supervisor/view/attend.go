@@ -184,15 +184,15 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.", a.NotBefore.Local().Format(time.TimeOnly))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
-	case l == nil || l.State == checkpoints.LaunchIntended || l.TurnDue:
+	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:
 		return "The agent reads it as soon as it has started."
 	case l.End != "" || s.State.Execs():
 		return "It is kept: the agent reads it when it is started again."
-	case l.Turn && !procs.ReleaseOf(l.Version).TakesMidTurn:
+	case l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn:
 		return "The agent reads it when its turn has ended."
-	case l.Turn && asked != "":
+	case l.Phase.InTurn() && asked != "":
 		return fmt.Sprintf("The agent reads it once %s is answered: its call waits for that.", asked)
-	case l.Turn:
+	case l.Phase.InTurn():
 		return "The agent reads it in the turn that is under way."
 	}
 	return "The agent reads it now, in a turn of its own."
