@@ -41,8 +41,8 @@ OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned|TestNoSourceOfSettings|TestAllowProjectGives
 
-.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long pool bench \
-	microbench fuzz nightly clean
+.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long \
+	pool bench microbench fuzz nightly clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -134,6 +134,9 @@ fuzz: ## each fuzz target for FUZZTIME
 				-test.fuzzcachedir "$$cache/$${folder#./}"); \
 		done; \
 	done
+
+nightly: ## all of these but microbench, one after the other; their figures are kept in bin/nightly (6 hours)
+	.ci/nightly
 
 clean: ## what make has built in the clone
 	rm -rf bin
