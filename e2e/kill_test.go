@@ -459,7 +459,7 @@ func TestWhoeverDiesAroundTheRealCLITheEndIsTheSame(t *testing.T) {
 				return p.life == 0 || !slices.ContainsFunc(realPoints, func(point string) bool { return strings.HasSuffix(p.point, " "+point) })
 			})
 			dieAll(t, tl, s, slices.DeleteFunc(killings(tl, passes, false), func(k killing) bool {
-				return !sample.Has(tl.name+k.at.String(), 4)
+				return !sample.Has(tl.name+k.at.String(), 8)
 			}), in)
 		})
 	}
