@@ -161,7 +161,7 @@ func readParams(req *jsonrpc.Request, params any) error {
 var notified = json.RawMessage(`{"jsonrpc":"2.0","id":0,"result":{}}`)
 
 // answerMCP answers a control request with the result of the JSON-RPC request in it, or with its error. It blocks until the
-// child has taken that into its pipe; the error is ErrGone after the end.
+// child has taken that into its pipe; the error is errGone after the end.
 func (p *Process) answerMCP(request string, id jsonrpc.ID, result any, failed error) error {
 	response := &jsonrpc.Response{ID: id, Error: failed}
 	if failed == nil {

@@ -199,7 +199,7 @@ func TestTheEndOfAProcessEndsItsCalls(t *testing.T) {
 	w.begin()
 	w.call("r", 2)
 	w.end()
-	if err := w.Return("r", "too late", false); !errors.Is(err, ErrGone) {
+	if err := w.Return("r", "too late", false); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestAChildCallsAToolUntilItIsEnded(t *testing.T) {
 	}
 	waits := next[Call](r)
 	r.End(context.Background(), Park)
-	if err := r.Return(waits.Request, "too late", false); !errors.Is(err, ErrGone) {
+	if err := r.Return(waits.Request, "too late", false); !errors.Is(err, errGone) {
 		t.Errorf("after its end: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestAResultThatCannotBeWrittenSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []string{"r1", "r2"} {
-		if err := w.Return(r, "too late", false); !errors.Is(err, ErrGone) {
+		if err := w.Return(r, "too late", false); !errors.Is(err, errGone) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -176,7 +176,7 @@ func created(s State, c Created, at time.Time) State {
 	root := &Agent{
 		ID: c.Agent, Run: c.Run, Task: c.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: at,
 		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables, Group: c.Group, From: c.From,
-		Budget: bounding(c.Config.Budget), Estimate: ParseEstimate(c.Estimated),
+		Budget: bounding(c.Config.Budget), Estimate: parseEstimate(c.Estimated),
 	}
 	root.SessionID = sessionOf(root)
 	d := NewTransition(State{
