@@ -37,7 +37,7 @@ const (
 // Open opens the database for writing, and creates it with its folder if there is none. It looks at an existing one
 // read-only first, so that what it refuses stays as it is, byte for byte. A file that is there and empty is damage, not a
 // fresh start: this program never leaves one, so something else has taken away what it held. Errors are *databaseError:
-// ErrNewer, errCorrupt, errNetworkFS, errUnwritable, errFull.
+// ErrNewer, errCorrupt, errNetworkFS, errUnwritable, errFull, errBusy.
 func Open(d Dirs) (*Store, error) {
 	return open(d, theSystem)
 }
@@ -48,9 +48,10 @@ type system struct {
 	rename    func(from, to string) error
 	remove    func(path string) error
 	syncDir   func(dir string) error
+	patience  time.Duration // how long a process is waited for that creates the database
 }
 
-var theSystem = system{networkFS, os.Rename, os.Remove, syncDir}
+var theSystem = system{networkFS, os.Rename, os.Remove, syncDir, busyTimeout}
 
 func open(d Dirs, sys system) (*Store, error) {
 	path := d.Database()
@@ -179,14 +180,18 @@ func dial(path, mode string) (*Store, error) {
 }
 
 // create makes the database under another name and moves it into place when it is whole, so that nobody ever finds half
-// of one. Of several processes that find none, one creates; the others wait for it.
+// of one. Of several processes that find none, one creates; the others wait for it, for ten seconds at most (errBusy).
 func create(d Dirs, sys system) error {
 	path := d.Database()
 	failed := func(err error) error {
 		return &databaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	folder := flock.New(d.State, flock.SetFlag(os.O_RDONLY)) // the folder itself: no lock file to leave behind
-	if err := folder.Lock(); err != nil {
+	waiting, cancel := context.WithTimeout(context.Background(), sys.patience)
+	defer cancel()
+	if _, err := folder.TryLockContext(waiting, ownInterval); errors.Is(err, context.DeadlineExceeded) {
+		return &databaseError{Path: path, Doing: "create", Problem: errBusy}
+	} else if err != nil {
 		return failed(err)
 	}
 	defer func() { _ = folder.Unlock() }()

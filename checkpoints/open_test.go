@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -70,6 +72,29 @@ func TestManyMayCreateTheDatabaseAtOnce(t *testing.T) {
 			t.Fatalf("of 8 runs %d are there (%v): one database has replaced another", len(runs), err)
 		}
 	}
+}
+
+func TestAProcessThatNeverEndsCreatingTheDatabaseIsNotWaitedForForEver(t *testing.T) {
+	d := dirsAt(t)
+	if err := os.Mkdir(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	creates := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
+	if err := creates.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	impatient := theSystem
+	impatient.patience = time.Millisecond
+	if s, err := open(d, impatient); !errors.Is(err, errBusy) || s != nil {
+		t.Errorf("got %v", err)
+	}
+	if left := contents(t, d); len(left) > 0 {
+		t.Errorf("it left %v", left)
+	}
+	if err := creates.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	openAt(t, d)
 }
 
 func TestALogWithoutItsDatabaseIsNotReplayedIntoANewOne(t *testing.T) {
