@@ -22,7 +22,7 @@ func (e Created) apply(d *transition) error {
 	root := &Agent{
 		ID: e.Agent, Run: e.Run, Task: e.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: d.at,
 		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group, From: e.From,
-		Budget: bounding(e.Config.Budget), Estimate: ParseEstimate(e.Estimated),
+		Budget: bounding(e.Config.Budget), Estimate: parseEstimate(e.Estimated),
 	}
 	root.SessionID = sessionOf(root)
 	d.Run = &Run{

@@ -20,19 +20,15 @@ type Awaited struct {
 	View RunView
 }
 
-// Await blocks until the run has ended or nobody supervises it, and gives it as it is then. It waits for as long as that
-// takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no such run.
-func (r Reader) Await(ctx context.Context, run string) (RunView, error) {
-	return r.await(ctx, Node{Run: run})
-}
-
+// await blocks until a node has ended or nobody supervises its run, and gives the run as it is then. It waits for as long as
+// that takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no such run.
 func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
 	var end RunView
 	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
 	return end, err
 }
 
-// AwaitEach is Await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
+// AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
 // ended or is left. It looks at all of them at least once, whatever ctx says.
 func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
 	pending := slices.Clone(nodes)
@@ -84,16 +80,16 @@ func (a Awaited) Code() int {
 			return supervisor.ExitBudget
 		}
 	}
-	return a.View.Code()
+	return a.View.code()
 }
 
 // GoesOn reports whether something can still happen to the run by itself: somebody supervises it. One that has ended goes on
 // for as long as its supervisor has something to tell.
 func (v RunView) GoesOn() bool { return v.SupervisorPID != 0 }
 
-// Code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor that
+// code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor that
 // left it would say.
-func (v RunView) Code() int {
+func (v RunView) code() int {
 	switch {
 	case v.EndedAt != nil && v.ExitCode != nil:
 		return *v.ExitCode
