@@ -143,7 +143,9 @@ func (d *transition) step(body Body, at time.Time) error {
 			return unwelcome("the supervisor does not leave any more")
 		}
 		r := d.run()
-		r.Left, r.PID = r.Leaving, 0
+		if r.Left, r.PID = r.Leaving, 0; d.mergeDue() {
+			r.Left = LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
+		}
 	default:
 		panic(fmt.Sprintf("supervisor: no step for %T", body))
 	}
