@@ -38,8 +38,9 @@ func (d *simFolders) moves(e *simEngine, moves []move) []move {
 	}
 	if len(d.news) > 0 && d.to != nil && !e.busy() {
 		can("the engine hears of a file", 4, func() {
-			d.to <- d.news[0]
+			event := d.news[0]
 			d.news = d.news[1:]
+			e.w.yields(func() { d.to <- event })
 			e.w.settle()
 		})
 	}
@@ -109,24 +110,33 @@ type simDrop struct {
 
 // OpenFileDrop opens the folders.
 func (e *simEngine) OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error) {
+	defer e.w.enter()()
 	e.w.door.to = news
 	return simDrop{e, e.w.door}, nil
 }
 
 func (d simDrop) Set([]*supervisor.Question) {}
 func (d simDrop) Keep(ctx context.Context)   { <-ctx.Done() }
-func (d simDrop) See(id, answer string)      { d.seen["answer "+id] = answer }
+
+func (d simDrop) See(id, answer string) {
+	defer d.w.enter()()
+	d.seen["answer "+id] = answer
+}
+
 func (d simDrop) Saw(id string) (string, bool) {
+	defer d.w.enter()()
 	answer, seen := d.seen["answer "+id]
 	return answer, seen
 }
 
 func (d simDrop) Knows(id string) bool {
+	defer d.w.enter()()
 	q := d.question(id)
 	return q != nil && q.File != nil
 }
 
 func (d simDrop) Answered(id string) bool {
+	defer d.w.enter()()
 	_, there := d.answers[id]
 	return there
 }
@@ -147,12 +157,13 @@ func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
 
 // TakeLying takes what lies there when a supervisor comes.
 func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
+	defer d.w.enter()()
 	for _, q := range all {
 		id := q.ID
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if d.Answered(id) && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
+		if _, there := d.answers[id]; there && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
 			d.takes(q, id)
 		}
 	}
@@ -160,6 +171,7 @@ func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 
 // Question reads a question file of a script.
 func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
+	defer d.w.enter()()
 	text, there := d.pending[id]
 	if !there {
 		return nil, fs.ErrNotExist
@@ -170,7 +182,7 @@ func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
 // Answer writes an answer for a script.
 func (d simDrop) Answer(id, answer string) (err error) {
 	d.e.waits("drop "+id, func() {
-		if d.Answered(id) {
+		if _, there := d.answers[id]; there {
 			err = fs.ErrExist
 			return
 		}
@@ -182,7 +194,7 @@ func (d simDrop) Answer(id, answer string) (err error) {
 // Unanswer takes an answer away that somebody else has put there.
 func (d simDrop) Unanswer(id string) (taken bool, err error) {
 	d.e.waits("drop "+id, func() {
-		taken = d.Answered(id)
+		_, taken = d.answers[id]
 		delete(d.answers, id)
 	})
 	return taken, nil

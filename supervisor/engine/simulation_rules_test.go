@@ -88,6 +88,7 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Event) {
 
 // plan gives the plan, which is the same each time.
 func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effect {
+	defer e.w.enter()()
 	plan := e.w.plan(s, undone)
 	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone)), "%v", plan)
 	keys := map[string]bool{}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -34,6 +35,7 @@ type simulation struct {
 	plot
 	subject
 	rng *rand.Rand
+	mu  sync.Mutex // held by whoever is in the world: the driver while it goes on, else a goroutine of the engine
 
 	begun   time.Time     // by the bubble's clock, which does not jump
 	drift   time.Duration // of the wall clock, which may, also backwards
@@ -108,6 +110,8 @@ func newSimulation(p plot, s subject) *simulation {
 
 // run plays the schedule to its end, and gives the rule that was broken.
 func (w *simulation) run() (found *broken) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -220,9 +224,22 @@ var start = time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 // lasts lets a while pass, if the engine does not save meanwhile.
 func (w *simulation) lasts(d time.Duration) {
 	if w.engine == nil || !w.engine.busy() {
-		time.Sleep(d)
+		w.yields(func() { time.Sleep(d) })
 		w.settle()
 	}
+}
+
+// yields leaves the world to the engine while the driver waits for something.
+func (w *simulation) yields(wait func()) {
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	wait()
+}
+
+// enter enters the world; what it returns leaves it.
+func (w *simulation) enter() (leave func()) {
+	w.mu.Lock()
+	return w.mu.Unlock
 }
 
 // one tells, one time in n, true.
