@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 )
 
@@ -178,6 +179,13 @@ func (w *simulation) settle() {
 	}
 	w.tell("     the supervisor leaves")
 	w.engine = nil
+	if e.panics != nil && e.real != nil {
+		for _, u := range e.real.inflight {
+			u.cancel(errLeftNow)
+		}
+	}
+	close(e.killed)
+	w.yields(synctest.Wait)
 	w.alone()
 	if e.panics != nil {
 		if b, ok := e.panics.(broken); ok {
@@ -260,8 +268,11 @@ func (e *simEngine) release(it *simItem) {
 func (e *simEngine) hears(p *simProcess) {
 	m := p.out[0]
 	p.out = p.out[1:]
+	if r, ok := m.(procs.Result); ok && !r.AsksNobody() {
+		e.w.truth.results[p.name()]++
+	}
 	if e.w.hears != nil {
-		m = e.w.hears(m)
+		m = e.w.hears(e.w, m)
 	}
 	p.asks(m)
 	p.reading = true
@@ -394,7 +405,7 @@ func (w *simulation) interrupt() {
 	w.yields(func() {
 		select {
 		case e.interrupts <- "a test":
-		case <-e.left:
+		case <-e.real.done:
 		}
 	})
 	w.settle()

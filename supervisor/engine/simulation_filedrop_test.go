@@ -40,7 +40,12 @@ func (d *simFolders) moves(e *simEngine, moves []move) []move {
 		can("the engine hears of a file", 4, func() {
 			event := d.news[0]
 			d.news = d.news[1:]
-			e.w.yields(func() { d.to <- event })
+			e.w.yields(func() {
+				select {
+				case d.to <- event:
+				case <-e.real.done:
+				}
+			})
 			e.w.settle()
 		})
 	}
@@ -210,12 +215,13 @@ func (t *truth) ran(w *simulation, q *supervisor.Question) {
 type simScript struct {
 	id, toolUse string
 	patience    int
+	patient     bool // it looks until it has its answer, or nobody is asked any more
 }
 
 // waitsForFile lets a script ask by a file.
 func (p *simProcess) waitsForFile() {
 	id := fmt.Sprintf("workflow_%d", p.w.rng.IntN(1<<30))
-	s := &simScript{id: id, toolUse: p.w.id("toolu_"), patience: p.w.rng.IntN(12)}
+	s := &simScript{id: id, toolUse: p.w.id("toolu_"), patience: p.w.rng.IntN(12), patient: p.w.one(3)}
 	if !p.raw {
 		p.keep(talkEntry{said: procs.ToolUse{
 			ID: s.toolUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"ask %s; echo QUESTION_ESCALATED:%s"}`, id, id),
@@ -224,6 +230,13 @@ func (p *simProcess) waitsForFile() {
 	p.w.door.askers[id] = p.agent
 	p.w.door.pending[id] = "Which file of " + p.w.id("T")
 	p.script = s
+}
+
+// waitsForPerson reports whether the script only looks again and again.
+func (d *simFolders) waitsForPerson(s *simScript) bool {
+	_, there := d.answers[s.id]
+	q := d.question(s.id)
+	return s.patient && !there && q != nil && supervisor.IsOpen(q)
 }
 
 // polls is one look for the answer file.

@@ -62,9 +62,10 @@ type simulation struct {
 type subject struct {
 	step  func(supervisor.State, supervisor.Event) (supervisor.State, error)
 	plan  func(s supervisor.State, undone []string) []supervisor.Effect
-	hears func(procs.Message) procs.Message           // nil: as it is
-	saves func(checkpoints.Change) checkpoints.Change // nil: as it is
-	blind bool                                        // for answers that lie in the folders
+	hears func(*simulation, procs.Message) procs.Message // nil: as it is
+	saves func(checkpoints.Change) checkpoints.Change    // nil: as it is
+	blind bool                                           // for answers that lie in the folders
+	world func(*nature)                                  // what it is tried in; nil: in any
 }
 
 // sound is the supervisor as it is.
@@ -104,7 +105,9 @@ func newSimulation(p plot, s subject) *simulation {
 	}
 	w.disk, w.door = &simDisk{w: w}, newSimFolders(w)
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
-	w.nature = newNature(w)
+	if w.nature = newNature(w); s.world != nil {
+		s.world(&w.nature)
+	}
 	return w
 }
 
