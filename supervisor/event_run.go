@@ -164,6 +164,8 @@ func (e Left) apply(d *transition) error {
 		return unwelcome("the supervisor does not leave any more")
 	}
 	r := d.run()
-	r.Left, r.PID = r.Leaving, 0
+	if r.Left, r.PID = r.Leaving, 0; d.mergeDue() {
+		r.Left = LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
+	}
 	return nil
 }
