@@ -121,7 +121,7 @@ func TestAFullDiskLosesNothingAndTheSameChangeMayBeTriedAgain(t *testing.T) {
 	big := firstChange()
 	big.Event.Seq = 2
 	big.Agents[0].Task = strings.Repeat("all work and no play ", 10_000)
-	if err := s.Commit(t.Context(), big); !errors.Is(err, ErrFull) {
+	if err := s.Commit(t.Context(), big); !errors.Is(err, errFull) {
 		t.Fatalf("got %v", err)
 	}
 	if l, err := s.Load(t.Context(), testRun); err != nil || l.LastEvent != 1 || l.Agents[testAgent].Task != firstChange().Agents[0].Task {
@@ -214,7 +214,7 @@ func TestADatabaseThatIsKeptBusyIsSaidToBe(t *testing.T) {
 	}
 	s.patience = 0
 	err := other.write(t.Context(), "keep", func(ctx context.Context) error { return s.Commit(ctx, firstChange()) })
-	if !errors.Is(err, ErrBusy) {
+	if !errors.Is(err, errBusy) {
 		t.Errorf("got %v", err)
 	}
 	commit(t, s, firstChange())

@@ -25,9 +25,9 @@ var (
 	units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 )
 
-// ParseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3), "1h30m", "about
+// parseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3), "1h30m", "about
 // an hour", "half a day". What it cannot read is no estimate: 0.
-func ParseEstimate(s string) time.Duration {
+func parseEstimate(s string) time.Duration {
 	s = strings.Join(strings.Fields(text.Truncate(s, text.MaxLine)), " ")
 	s = upperBound().ReplaceAllString(s, "$2")
 	s = joined().ReplaceAllString(s, "$1 $2")

@@ -24,7 +24,7 @@ func (e Created) apply(d *transition) error {
 		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group,
 		Conversation: checkpoints.Conversation{From: e.From},
 		Bounds:       checkpoints.Bounds{Budget: bounding(e.Config.Budget)},
-		Pace:         checkpoints.Pace{Estimate: ParseEstimate(e.Estimated)},
+		Pace:         checkpoints.Pace{Estimate: parseEstimate(e.Estimated)},
 	}
 	root.SessionID = sessionOf(root)
 	d.Run = &Run{
@@ -166,6 +166,8 @@ func (e Left) apply(d *transition) error {
 		return unwelcome("the supervisor does not leave any more")
 	}
 	r := d.run()
-	r.Left, r.PID = r.Leaving, 0
+	if r.Left, r.PID = r.Leaving, 0; d.mergeDue() {
+		r.Left = LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
+	}
 	return nil
 }

@@ -424,7 +424,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = DefaultSilentAfter })
+	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = defaultSilentAfter })
 	s.plans("watch " + Root)
 	id := s.nests(Root, nestedWork)
 	s.plansNot("watch " + Root)

@@ -113,7 +113,7 @@ func (d *transition) spawn(c Child) {
 		Status: checkpoints.Queued, Reason: "not yet started", Since: d.at, Priority: c.Priority, Delegated: &said,
 		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables,
 		Bounds: checkpoints.Bounds{Budget: bounding(c.Budget)},
-		Pace:   checkpoints.Pace{Estimate: ParseEstimate(said.Estimated)},
+		Pace:   checkpoints.Pace{Estimate: parseEstimate(said.Estimated)},
 	}
 	a.SessionID = sessionOf(a)
 	if c.Cwd != "" && text.Under(c.Cwd, d.Folder(parent.ID)) {

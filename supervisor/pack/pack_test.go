@@ -364,7 +364,7 @@ func TestACloneWithChangesOfItsOwnIsLeftAlone(t *testing.T) {
 			dir := clone()
 			prepare(dir)
 			before := gittest.GitIn(t, dir, "status", "--porcelain", "--untracked-files=all")
-			if _, err := there.unpack(file, UnpackOptions{Folder: dir}); !errors.Is(err, ErrNotClean) {
+			if _, err := there.unpack(file, UnpackOptions{Folder: dir}); !errors.Is(err, errNotClean) {
 				t.Errorf("%v", err)
 			}
 			if after := gittest.GitIn(t, dir, "status", "--porcelain", "--untracked-files=all"); after != before {
@@ -395,7 +395,7 @@ func TestACloneWithChangesOfItsOwnIsLeftAlone(t *testing.T) {
 				folder = dir
 			}
 			gittest.Put(t, filepath.Join(folder, "x"), "x")
-			if _, err := newPC(t).unpack(file, UnpackOptions{Folder: folder}); !errors.Is(err, ErrNotClone) {
+			if _, err := newPC(t).unpack(file, UnpackOptions{Folder: folder}); !errors.Is(err, errNotClone) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -409,8 +409,8 @@ func TestATranscriptThatHasGoneOnIsNeverReplaced(t *testing.T) {
 	}{
 		"its beginning":      {"one\n", nil},
 		"the same":           {"one\ntwo\n", nil},
-		"one that is longer": {"one\ntwo\nthree\n", ErrOtherFile},
-		"another":            {"one\n2\n", ErrOtherFile},
+		"one that is longer": {"one\ntwo\nthree\n", errOtherFile},
+		"another":            {"one\n2\n", errOtherFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, there := newPC(t), newPC(t)

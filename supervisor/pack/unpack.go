@@ -51,8 +51,8 @@ type UnpackedRun struct {
 }
 
 // Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
-// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). ErrNotPack, ErrNotClean, ErrNotClone,
-// ErrOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
+// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). errNotPack, errNotClean, errNotClone,
+// errOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
 // put in place first and the run last, so that one cut short is not there at all, and unpacking again goes on with it. It
 // blocks for as long as writing the files takes.
 func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions) (UnpackedRun, error) {

@@ -96,7 +96,7 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		defer close(over)
-		end, err = l.reader.Await(ctx, l.Run)
+		end, err = l.reader.await(ctx, Node{Run: l.Run})
 		return err
 	})
 	group.Go(func() error {
