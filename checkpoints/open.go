@@ -92,7 +92,7 @@ func (s *Store) indexByName() error {
 	for line := range strings.Lines(schema) {
 		if strings.HasPrefix(line, "CREATE INDEX IF NOT EXISTS") {
 			_, err := s.conn.ExecContext(context.Background(), line)
-			if err != nil && !errors.Is(s.failed("open", err), ErrFull) { // a full disk can do without
+			if err != nil && !errors.Is(s.failed("open", err), errFull) { // a full disk can do without
 				return errors.Join(s.failed("open", err), s.Close())
 			}
 		}
