@@ -144,16 +144,16 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 	}
 	group, presets := n.IDs[0], make([]Preset, len(qs))
 	copy(presets, n.Presets)
-	var later source
+	var later checkpoints.Origin
 	for i, asked := range qs {
 		q := NewQuestion(kind, asked)
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
 		q.Who = d.Who(agent)
 		more(q)
 		if i > 0 {
-			later.of(q)
+			q.Fingerprint, q.Signal, q.Tool = later.Fingerprint, later.Signal, later.Tool
 		} else if len(qs) > 1 {
-			later = sourceOf(q).small()
+			later = small(q.Origin)
 		}
 		d.addQuestion(q)
 	}

@@ -90,29 +90,19 @@ func (c cutting) String() string {
 	return strings.Join(c, "; ")
 }
 
-// A source is the signal or the call that a question came from.
-type source struct {
-	fingerprint string
-	signal      json.RawMessage
-	tool        *checkpoints.ToolCall
-}
-
-func sourceOf(q *Question) source { return source{q.Fingerprint, q.Signal, q.Tool} }
-
-func (s source) of(q *Question) { q.Fingerprint, q.Signal, q.Tool = s.fingerprint, s.signal, s.tool }
-
-// small is what the later questions of a group keep of it: all of it, which may be a megabyte, stands with the first.
-func (s source) small() source {
-	if len(s.signal) > 0 {
-		sig := SignalOf(&Question{Origin: checkpoints.Origin{Signal: s.signal}})
+// small is what the later questions of a group keep of the signal or call that the first came from: all of it may be a
+// megabyte.
+func small(o checkpoints.Origin) checkpoints.Origin {
+	if len(o.Signal) > 0 {
+		sig := SignalOf(&Question{Origin: o})
 		sig.Raw, sig.Questions = "", nil
 		sig.Fields = slices.DeleteFunc(sig.Fields, func(f signals.Field) bool { return len(f.Value) > maxHeader })
-		s.signal = text.JSON(sig)
+		o.Signal = text.JSON(sig)
 	}
-	if s.tool != nil {
-		call := *s.tool
+	if o.Tool != nil {
+		call := *o.Tool
 		call.Input = json.RawMessage("{}")
-		s.tool, s.fingerprint = &call, call.Name
+		o.Tool, o.Fingerprint = &call, call.Name
 	}
-	return s
+	return o
 }
