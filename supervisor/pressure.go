@@ -17,7 +17,7 @@ const calm = 2 * time.Minute
 // pressAgain is how long the effect of a shrunk limit is waited for before it shrinks again.
 const pressAgain = 30 * time.Second
 
-// pressed takes note that too many processes are at work.
+// throttled takes note that too many processes are at work.
 func (d *transition) throttled(b Throttled, at time.Time) error {
 	working := d.working()
 	if p := d.Run.Pressure; p != nil {
@@ -33,7 +33,7 @@ func (d *transition) throttled(b Throttled, at time.Time) error {
 	return nil
 }
 
-// eased lets one more process be at work.
+// unthrottled lets one more process be at work.
 func (d *transition) unthrottled(at time.Time) error {
 	p := d.Run.Pressure
 	if p == nil {

@@ -36,8 +36,8 @@ var update = flag.Bool("update", false, "write testdata anew from what the real 
 var signal = regexp.MustCompile(`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK|AWAITING_USER_INPUT|PAUSED_FOR_INPUT|` +
 	`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
 
-// alike plays a case with the stand-in and the real CLI, and holds both to what was written down.
-func alike(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
+// onBoth plays a case with the stand-in and the real CLI, and holds both to what was written down.
+func onBoth(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join("testdata", name+".txt")
@@ -69,7 +69,7 @@ func alike(t *testing.T, name, scenario string, play func(*testing.T, *session))
 
 func TestEveryScenarioIsPlayedAlike(t *testing.T) {
 	for _, name := range alone(t) {
-		alike(t, "scenario-"+name, name, func(t *testing.T, s *session) {
+		onBoth(t, "scenario-"+name, name, func(t *testing.T, s *session) {
 			s.play()
 			s.meetsExpectations(t)
 		})
