@@ -116,7 +116,7 @@ func (c *Change) rows() ([]row, error) {
 		put("agent", a.Run, a.ID, a, putAgent, run, a.ID)
 	}
 	for _, l := range c.Launches {
-		put("launch of agent", run, l.Agent, l, putLaunch, run, l.Agent, l.N, l.State != LaunchEnded)
+		put("launch of agent", run, l.Agent, l, putLaunch, run, l.Agent, l.N, !l.Phase.Ended())
 	}
 	for _, q := range c.Questions {
 		put("question", q.Run, q.ID, q, putQuestion, run, q.ID, q.State)

@@ -17,7 +17,8 @@ func TestWhatWasCommittedIsLoaded(t *testing.T) {
 	d := dirsAt(t)
 	c := firstChange()
 	c.Agents = append(c.Agents, &Agent{ID: "a-000000000000", Run: testRun, Parent: testAgent, Depth: 1, Status: Queued, Since: noon})
-	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 10, State: LaunchIntended}, &Launch{Agent: testAgent, N: 2, State: LaunchEnded})
+	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 10, Phase: LaunchIntended},
+		&Launch{Agent: testAgent, N: 2, Phase: LaunchEnded})
 	c.Questions = append(c.Questions, &Question{ID: "q-222222", Run: testRun, Agent: testAgent, Group: "g1", Index: 1, State: QuestionOpen, AskedAt: noon})
 	c.Deliveries = append(c.Deliveries, &Delivery{UUID: "00000000-0000-5000-8000-000000000000", Agent: testAgent, Seq: 2, CreatedAt: noon})
 	commit(t, openAt(t, d), c)

@@ -67,12 +67,12 @@ func TestOneRunIsReadByItsID(t *testing.T) {
 func TestAgentsAndLiveLaunchesAreThoseOfTheRunsAskedFor(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	c := firstChange()
-	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 2, State: LaunchEnded})
+	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 2, Phase: LaunchEnded})
 	commit(t, s, c)
 	commit(t, s, Change{
 		Event:    Event{Run: "r-other000", Seq: 1},
 		Agents:   []*Agent{{ID: "a-other0000000", Run: "r-other000"}},
-		Launches: []*Launch{{Agent: "a-other0000000", N: 1, State: LaunchIntended}},
+		Launches: []*Launch{{Agent: "a-other0000000", N: 1, Phase: LaunchIntended}},
 	})
 	for _, q := range []struct {
 		runs             []string

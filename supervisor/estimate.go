@@ -67,16 +67,6 @@ func begins(a *Agent, at time.Time) {
 	}
 }
 
-// isOverdue takes note that an agent's work takes longer than its estimate.
-func (d *transition) isOverdue(b Overdue) error {
-	a := d.Agents[b.Agent]
-	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
-		return unwelcome("the work of %s is not overdue", b.Agent)
-	}
-	d.agent(b.Agent).ToldOverdue = true
-	return nil
-}
-
 // overdueInWords tells a person of it, with what can be done.
 func overdueInWords(a *Agent) string {
 	return fmt.Sprintf("takes longer than its estimate (%s; %s). Let it go on, or have it reduce its task or delegate a part: "+
@@ -86,4 +76,14 @@ func overdueInWords(a *Agent) string {
 // Overdue says that an agent's work takes longer than its estimate.
 type Overdue struct{ Agent string }
 
-func (Overdue) event() {}
+var _ = kind[Overdue]("overdue")
+
+// apply takes note that an agent's work takes longer than its estimate.
+func (e Overdue) apply(d *transition) error {
+	a := d.Agents[e.Agent]
+	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
+		return unwelcome("the work of %s is not overdue", e.Agent)
+	}
+	d.agent(e.Agent).ToldOverdue = true
+	return nil
+}

@@ -267,7 +267,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 			s, id, q := ask(t)
 			gone(s, id)
 			s.Answers(q.ID, "deny not now instead: go on")
-			if s.State.Launch(Root).Turn {
+			if s.State.Launch(Root).Phase.InTurn() {
 				s.turnEnds()
 			}
 			if d := s.Delivers(1); !strings.Contains(d.Text, "## DELEGATION DENIED") ||
