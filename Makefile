@@ -15,9 +15,6 @@ BENCHTIME ?= 1s
 PARALLEL ?= 4
 # The packages that start goroutines of their own: those that make race gives to the race detector.
 RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs ./checkpoints ./cmd/...
-# The tests with a long matrix, of which make test plays a sample chosen by SEED.
-MATRICES := TestEveryScenario|TestWhoeverDies|OnTheOldestRelease|TestNoSourceOfSettings|TestAReleaseDoes
-
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
 KILLS ?= 10000
 SCHEDULES ?= 1000000
@@ -41,8 +38,8 @@ OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned|TestNoSourceOfSettings|TestAllowProjectGives
 
-.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long pool bench \
-	microbench fuzz nightly clean
+.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long \
+	pool bench microbench fuzz nightly clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,10 +52,10 @@ test: ## all tests, the real CLI included, with a sample of each long matrix (5 
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
 	$(SHORT) -timeout 40m ./...
 
-matrices: ## the long matrices, whole: every scenario, kill, attack and release (15 min)
+matrices: ## all of e2e: every scenario, story, kill and attack, of which make test plays a sample chosen by SEED (20 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
-	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) -run '$(MATRICES)' ./e2e/...
+	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) ./e2e/...
 
 attacks: ## every attack, to bare claude and to a run (2 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
@@ -134,6 +131,9 @@ fuzz: ## each fuzz target for FUZZTIME
 				-test.fuzzcachedir "$$cache/$${folder#./}"); \
 		done; \
 	done
+
+nightly: ## all of these but microbench, one after the other; their figures are kept in bin/nightly (6 hours)
+	.ci/nightly
 
 clean: ## what make has built in the clone
 	rm -rf bin

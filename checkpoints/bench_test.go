@@ -135,7 +135,7 @@ func fill(tb testing.TB, s *Store, live, past int) {
 			end := c.Run.Since.Add(time.Hour)
 			c.Run.Status, c.Run.EndedAt = Succeeded, &end
 			c.Agents[0].Status, c.Agents[0].EndedAt = Succeeded, &end
-			c.Launches[0].State = LaunchEnded
+			c.Launches[0].Phase = LaunchEnded
 			c.Questions[0].State = QuestionDelivered
 		}
 		commit(tb, s, c)

@@ -63,21 +63,21 @@ type Pending struct {
 // A Section is one of a Markdown checkpoint, from its heading of the second level to the next one.
 type Section struct{ Title, Text string }
 
-// CheckpointMax bounds a checkpoint file, in bytes.
-const CheckpointMax = 16 << 20
+// checkpointMax bounds a checkpoint file, in bytes.
+const checkpointMax = 16 << 20
 
 // What reading or writing a checkpoint refuses, besides what the file system says.
 var (
-	ErrNotCheckpoint = errors.New("not a checkpoint")
-	ErrTooLarge      = errors.New("too large")
-	ErrOutside       = errors.New("outside of the folders where an agent may leave one")
+	errNotCheckpoint = errors.New("not a checkpoint")
+	errTooLarge      = errors.New("too large")
+	errOutside       = errors.New("outside of the folders where an agent may leave one")
 )
 
-// ParseCheckpoint reads a checkpoint of any form: a JSON object with at least one of the members that make a checkpoint, or
-// Markdown under a heading that says so or with two of the document's headings. ErrNotCheckpoint, with the reason, is the
+// parseCheckpoint reads a checkpoint of any form: a JSON object with at least one of the members that make a checkpoint, or
+// Markdown under a heading that says so or with two of the document's headings. errNotCheckpoint, with the reason, is the
 // error for anything else, such as a package.json or a question file, which may be overwritten by nobody's answer, for half
 // a file, and for one with two members of the same name: which of them was meant is not ours to guess.
-func ParseCheckpoint(text []byte) (*Checkpoint, error) {
+func parseCheckpoint(text []byte) (*Checkpoint, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	start := bytes.TrimLeft(text, " \t\r\n")
 	var c *Checkpoint
@@ -93,16 +93,16 @@ func ParseCheckpoint(text []byte) (*Checkpoint, error) {
 		c, err = parseMarkdown(string(text))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotCheckpoint, err)
+		return nil, fmt.Errorf("%w: %w", errNotCheckpoint, err)
 	}
 	return c, nil
 }
 
-// Encode writes the checkpoint in its form. JSON: an object with a member to a line, those of the document in its order,
+// encode writes the checkpoint in its form. JSON: an object with a member to a line, those of the document in its order,
 // then the others by name; a member in Other stands in for a field of its name that is not set. Markdown: as the document
-// prints it, then the other sections. What ParseCheckpoint gave is read again as the same. The error is ErrTooLarge, or that
+// prints it, then the other sections. What parseCheckpoint gave is read again as the same. The error is errTooLarge, or that
 // a value given as JSON is none, or the form.
-func (c *Checkpoint) Encode() ([]byte, error) {
+func (c *Checkpoint) encode() ([]byte, error) {
 	var text []byte
 	var err error
 	switch c.Form {
@@ -115,8 +115,8 @@ func (c *Checkpoint) Encode() ([]byte, error) {
 	default:
 		err = fmt.Errorf("encode a checkpoint: there is no form %q", shorten(c.Form))
 	}
-	if err == nil && len(text) > CheckpointMax {
-		err = fmt.Errorf("encode a checkpoint: %w: more than %d MiB", ErrTooLarge, CheckpointMax>>20)
+	if err == nil && len(text) > checkpointMax {
+		err = fmt.Errorf("encode a checkpoint: %w: more than %d MiB", errTooLarge, checkpointMax>>20)
 	}
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 )
 
 // ReadCheckpoint reads a checkpoint file of any form that is regular, this user's, no symlink in its last step and at most
-// CheckpointMax bytes long: an agent may have named it, and a FIFO would hold us for ever. Errors: ErrNotCheckpoint,
-// ErrNotOurs, ErrTooLarge, and those of the file system (fs.ErrNotExist).
+// checkpointMax bytes long: an agent may have named it, and a FIFO would hold us for ever. Errors: errNotCheckpoint,
+// errNotOurs, errTooLarge, and those of the file system (fs.ErrNotExist).
 func ReadCheckpoint(path string) (*Checkpoint, error) {
 	folder, err := openFolder(filepath.Dir(path))
 	if err != nil {
@@ -47,14 +47,14 @@ func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 }
 
 // readIn reads a file of this user by its name in a folder, one that holds at most so many bytes. Of one that holds more it
-// returns these, with ErrTooLarge.
+// returns these, with errTooLarge.
 func readIn(folder *os.File, name string, most int64) (text []byte, info fs.FileInfo, err error) {
 	f, err := openIn(folder, name, unix.O_RDONLY)
 	switch {
 	case errors.Is(err, unix.ELOOP):
-		return nil, nil, fmt.Errorf("%w: a symbolic link", ErrNotOurs)
+		return nil, nil, fmt.Errorf("%w: a symbolic link", errNotOurs)
 	case errors.Is(err, unix.ENXIO): // a socket
-		return nil, nil, fmt.Errorf("%w: no regular file", ErrNotOurs)
+		return nil, nil, fmt.Errorf("%w: no regular file", errNotOurs)
 	case err != nil:
 		return nil, nil, bare(err)
 	}
@@ -64,16 +64,16 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	case err != nil:
 		return nil, nil, bare(err)
 	case !info.Mode().IsRegular():
-		return nil, nil, fmt.Errorf("%w: no regular file", ErrNotOurs)
+		return nil, nil, fmt.Errorf("%w: no regular file", errNotOurs)
 	case !ours(info):
-		return nil, nil, fmt.Errorf("%w: another user's", ErrNotOurs)
+		return nil, nil, fmt.Errorf("%w: another user's", errNotOurs)
 	}
 	text, err = io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
 		return nil, nil, bare(err)
 	case int64(len(text)) > most:
-		return text[:most], info, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, most>>20)
+		return text[:most], info, fmt.Errorf("%w: more than %d MiB", errTooLarge, most>>20)
 	}
 	return text, info, nil
 }
@@ -81,7 +81,7 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 // Write replaces the file at path, whose folder must exist. Whatever happens, the file is afterwards the old one or the new
 // one, whole, and mode 0600 if new; when Write returns nil it is the new one, on the disk.
 func (c *Checkpoint) Write(path string) error {
-	text, err := c.Encode()
+	text, err := c.encode()
 	if err == nil {
 		err = replaceFile(path, text)
 	}

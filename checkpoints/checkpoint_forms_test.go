@@ -22,7 +22,7 @@ func ofDocument(t testing.TB, name string) string {
 
 func parsed(t *testing.T, text string) *Checkpoint {
 	t.Helper()
-	c, err := ParseCheckpoint([]byte(text))
+	c, err := parseCheckpoint([]byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -31,7 +31,7 @@ func parsed(t *testing.T, text string) *Checkpoint {
 
 func encoded(t *testing.T, c *Checkpoint) string {
 	t.Helper()
-	text, err := c.Encode()
+	text, err := c.encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,19 +16,19 @@ import (
 
 // Places is where files that an agent names may lie: anywhere under its folders, once all symlinks above the file are
 // resolved. What an agent names is read only if it is a regular file of this user, no symlink itself, and at most
-// CheckpointMax bytes long; it is written, and something put beside it, only if it is a checkpoint. Between the look at a
+// checkpointMax bytes long; it is written, and something put beside it, only if it is a checkpoint. Between the look at a
 // file and its use nothing can be put in its place: what is opened lies under a folder of these, wherever links are bent
 // meanwhile.
 //
-// The errors of all methods name the file as the agent did, for people, and are ErrOutside, ErrNotCheckpoint, ErrNotOurs,
-// ErrTooLarge, fs.ErrNotExist (for a folder on the way, too), or what else the file system says.
+// The errors of all methods name the file as the agent did, for people, and are errOutside, errNotCheckpoint, errNotOurs,
+// errTooLarge, fs.ErrNotExist (for a folder on the way, too), or what else the file system says.
 type Places struct {
 	Base  string   // the run's folder, absolute: relative paths begin there, and it is one of the folders
 	Roots []string // the others, absolute; one that is not there does not count
 }
 
-// AnswerSuffix makes the name of the file with the answers out of that of the agent's state file beside it.
-const AnswerSuffix = ".answer.json"
+// stateAnswerSuffix makes the name of the file with the answers out of that of the agent's state file beside it.
+const stateAnswerSuffix = ".answer.json"
 
 // Keep reads the checkpoint that an agent names, and keeps an exact copy of it in a file of ours, mode 0600 and whole, which
 // is on the disk when Keep returns. What is no checkpoint is not kept.
@@ -50,7 +50,7 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 
 // SetAnswer writes an answer into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but its
 // layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer returns. Doing it
-// again changes nothing. A checkpoint of another form is ErrNotCheckpoint.
+// again changes nothing. A checkpoint of another form is errNotCheckpoint.
 func (p Places) SetAnswer(path, answer string) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		read, err := checkpointIn(folder, name)
@@ -58,10 +58,10 @@ func (p Places) SetAnswer(path, answer string) error {
 			return err
 		}
 		if read.Form != FormHybrid {
-			return fmt.Errorf("%w that takes an answer: its form is %s", ErrNotCheckpoint, read.Form)
+			return fmt.Errorf("%w that takes an answer: its form is %s", errNotCheckpoint, read.Form)
 		}
 		read.UserAnswer = &answer
-		text, err := read.Encode()
+		text, err := read.encode()
 		if err != nil {
 			return err
 		}
@@ -74,21 +74,21 @@ func (p Places) SetAnswer(path, answer string) error {
 }
 
 // StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a file of
-// its name and AnswerSuffix: {"answers": {ID: ANSWER}}. (The skill's "Verification Checklist": "User's answer is stored
+// its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}. (The skill's "Verification Checklist": "User's answer is stored
 // alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and the error is
-// ErrNotOurs. The answers are on the disk when StoreAnswers returns.
+// errNotOurs. The answers are on the disk when StoreAnswers returns.
 func (p Places) StoreAnswers(path string, answers map[string]string) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		if _, err := checkpointIn(folder, name); err != nil {
 			return err
 		}
-		name += AnswerSuffix
-		switch there, _, err := readIn(folder, name, CheckpointMax); {
+		name += stateAnswerSuffix
+		switch there, _, err := readIn(folder, name, checkpointMax); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return fmt.Errorf("its answers cannot be stored in %s: %w", shown(name), err)
 		case !holdsAnswers(there):
-			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else", shown(name), ErrNotOurs)
+			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else", shown(name), errNotOurs)
 		}
 		text, err := plainJSON(answersFile{answers})
 		if err != nil {
@@ -121,8 +121,8 @@ type foundCheckpoint struct {
 }
 
 func checkpointIn(folder *os.File, name string) (f foundCheckpoint, err error) {
-	if f.text, f.info, err = readIn(folder, name, CheckpointMax); err == nil {
-		f.Checkpoint, err = ParseCheckpoint(f.text)
+	if f.text, f.info, err = readIn(folder, name, checkpointMax); err == nil {
+		f.Checkpoint, err = parseCheckpoint(f.text)
 	}
 	return f, err
 }
@@ -161,7 +161,7 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 	var of *fs.PathError
 	switch {
 	case err != nil && !errors.As(err, &of): // the one that is not the system's
-		return nil, "", fmt.Errorf("%w: its links lead in a circle", ErrOutside)
+		return nil, "", fmt.Errorf("%w: its links lead in a circle", errOutside)
 	case err != nil:
 		return nil, "", bare(err)
 	}
@@ -177,7 +177,7 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 		folder, err := folderUnder(real, rel)
 		return folder, filepath.Base(path), bare(err)
 	}
-	return nil, "", ErrOutside
+	return nil, "", errOutside
 }
 
 // folderUnder opens a folder under another one, and never one that lies elsewhere.

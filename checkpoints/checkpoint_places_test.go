@@ -113,14 +113,14 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 		"to root/there.json":            nil, // and from one folder to another
 		"~/home.json":                   nil,
 		"/tmp/../" + "RUN/here.json":    nil,
-		"link.json":                     ErrNotOurs,
+		"link.json":                     errNotOurs,
 		"hard":                          nil,
-		"fifo":                          ErrNotOurs,
-		"socket":                        ErrNotOurs,
-		"sub":                           ErrNotOurs,
-		".":                             ErrOutside, // a folder whose own folder is none of these
-		"sub/.":                         ErrNotOurs,
-		"/":                             ErrOutside,
+		"fifo":                          errNotOurs,
+		"socket":                        errNotOurs,
+		"sub":                           errNotOurs,
+		".":                             errOutside, // a folder whose own folder is none of these
+		"sub/.":                         errNotOurs,
+		"/":                             errOutside,
 		"fifo/x":                        fs.ErrNotExist,
 		"here.json/x":                   fs.ErrNotExist,
 		"missing.json":                  fs.ErrNotExist,
@@ -130,19 +130,19 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 		long:                            fs.ErrNotExist,
 		long + "/x":                     fs.ErrNotExist,
 		strings.Repeat("n/", 10_000):    fs.ErrNotExist,
-		"OUTSIDE/secret.json":           ErrOutside,
-		"../outside/secret.json":        ErrOutside,
-		"sub/../../outside/secret.json": ErrOutside,
-		"way out/secret.json":           ErrOutside,
+		"OUTSIDE/secret.json":           errOutside,
+		"../outside/secret.json":        errOutside,
+		"sub/../../outside/secret.json": errOutside,
+		"way out/secret.json":           errOutside,
 		"way out/../here.json":          nil, // as the name reads, it never left
-		"sub/way out/secret.json":       ErrOutside,
-		"up/outside/secret.json":        ErrOutside,
-		"loop/x.json":                   ErrOutside,
-		"large.json":                    ErrTooLarge,
-		"package.json":                  ErrNotCheckpoint,
-		"half.json":                     ErrNotCheckpoint,
-		"empty.json":                    ErrNotCheckpoint,
-		"state.yaml":                    ErrNotCheckpoint,
+		"sub/way out/secret.json":       errOutside,
+		"up/outside/secret.json":        errOutside,
+		"loop/x.json":                   errOutside,
+		"large.json":                    errTooLarge,
+		"package.json":                  errNotCheckpoint,
+		"half.json":                     errNotCheckpoint,
+		"empty.json":                    errNotCheckpoint,
+		"state.yaml":                    errNotCheckpoint,
 	} {
 		t.Run(shorten(path), func(t *testing.T) {
 			a := newArea(t)
@@ -167,8 +167,8 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			if errors.Is(want, ErrTooLarge) {
-				a.put(t, path, hybrid+strings.Repeat(" ", CheckpointMax))
+			if errors.Is(want, errTooLarge) {
+				a.put(t, path, hybrid+strings.Repeat(" ", checkpointMax))
 			}
 			path := strings.NewReplacer("RUN", a.base, "ROOT", a.root, "OUTSIDE", a.outside).Replace(path)
 			before := tree(t, a.dir)
@@ -210,7 +210,7 @@ func TestACheckpointOfAnotherUserIsNotRead(t *testing.T) {
 	if err := os.Chown(path, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Keep("c.json", filepath.Join(a.ours, "kept")); !errors.Is(err, ErrNotOurs) {
+	if _, err := a.Keep("c.json", filepath.Join(a.ours, "kept")); !errors.Is(err, errNotOurs) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -229,7 +229,7 @@ func TestAPlaceMayBeNamedByALink(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Places{}).Keep(filepath.Join(a.base, "c.json"), filepath.Join(a.ours, "kept")); !errors.Is(err, ErrOutside) {
+	if _, err := (Places{}).Keep(filepath.Join(a.base, "c.json"), filepath.Join(a.ours, "kept")); !errors.Is(err, errOutside) {
 		t.Errorf("without any place: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestAnAnswerIsWrittenIntoNoCheckpointOfAnotherForm(t *testing.T) {
 	for _, name := range []string{"agent-pause-state.json", "mutation-agent.md"} {
 		a.put(t, name, ofDocument(t, name))
 		before := tree(t, a.base)
-		if err := a.SetAnswer(name, "A"); !errors.Is(err, ErrNotCheckpoint) {
+		if err := a.SetAnswer(name, "A"); !errors.Is(err, errNotCheckpoint) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(before, tree(t, a.base)); diff != "" {
@@ -302,7 +302,7 @@ func TestAnAnswerIsWrittenIntoNoCheckpointOfAnotherForm(t *testing.T) {
 func TestAnAnswerThatDoesNotFitLeavesTheCheckpointAlone(t *testing.T) {
 	a := newArea(t)
 	path := a.put(t, "c.json", hybrid)
-	if err := a.SetAnswer("c.json", strings.Repeat("x", CheckpointMax)); !errors.Is(err, ErrTooLarge) {
+	if err := a.SetAnswer("c.json", strings.Repeat("x", checkpointMax)); !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(path); string(text) != hybrid || err != nil {
@@ -335,11 +335,11 @@ func TestAnswersReplaceNothingElseThatHasTheirName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newArea(t)
 			path := a.put(t, "state.json", ofDocument(t, "agent-pause-state.json"))
-			if err := place(path + AnswerSuffix); err != nil {
+			if err := place(path + stateAnswerSuffix); err != nil {
 				t.Fatal(err)
 			}
 			before := tree(t, a.base)
-			if err := a.StoreAnswers("state.json", map[string]string{"q1": "A"}); !errors.Is(err, ErrNotOurs) {
+			if err := a.StoreAnswers("state.json", map[string]string{"q1": "A"}); !errors.Is(err, errNotOurs) {
 				t.Errorf("got %v", err)
 			}
 			if diff := cmp.Diff(before, tree(t, a.base)); diff != "" {

@@ -33,7 +33,7 @@ const hybrid = `{
 `
 
 func TestACheckpointOfTheDocumentIsReadAndWrittenBackAsItWas(t *testing.T) {
-	c, err := ParseCheckpoint([]byte(hybrid))
+	c, err := parseCheckpoint([]byte(hybrid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +47,13 @@ func TestACheckpointOfTheDocumentIsReadAndWrittenBackAsItWas(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
-	if text, err := c.Encode(); string(text) != hybrid || err != nil {
+	if text, err := c.encode(); string(text) != hybrid || err != nil {
 		t.Errorf("encoded as %s (%v)", text, err)
 	}
 }
 
 func TestWhatAnAgentAddedOrWroteInItsOwnWayIsKept(t *testing.T) {
-	c, err := ParseCheckpoint([]byte(`{
+	c, err := parseCheckpoint([]byte(`{
 		"zeta": {"b": 1.10, "a": [null]},
 		"completed_steps": ["analyze", {"name": "design", "done": true}],
 		"Context": "another member than context",
@@ -85,7 +85,7 @@ func TestWhatAnAgentAddedOrWroteInItsOwnWayIsKept(t *testing.T) {
   "zeta": {"b": 1.10, "a": [null]}
 }
 `
-	text, err := c.Encode()
+	text, err := c.encode()
 	if diff := cmp.Diff(want, string(text)); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
@@ -129,8 +129,8 @@ func TestWhatIsNoCheckpointIsNotTakenForOne(t *testing.T) {
 		"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n": "neither a JSON object nor Markdown",
 		"# x Checkpoint\n" + strings.Repeat("## y\n", maxSections+1):  "more than 1000 sections",
 	} {
-		c, err := ParseCheckpoint([]byte(text))
-		if c != nil || !errors.Is(err, ErrNotCheckpoint) || !strings.Contains(err.Error(), why) {
+		c, err := parseCheckpoint([]byte(text))
+		if c != nil || !errors.Is(err, errNotCheckpoint) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.60q gave %v, %v; want: %s", text, c, err, why)
 		}
 	}
@@ -143,7 +143,7 @@ func TestAnObjectOfTooManyMembersIsNotTakenIntoMemory(t *testing.T) {
 		fmt.Fprintf(&text, `,"%d":1`, n)
 	}
 	text.WriteString("}")
-	if _, err := ParseCheckpoint([]byte(text.String())); !errors.Is(err, ErrNotCheckpoint) || !strings.Contains(err.Error(), "members") {
+	if _, err := parseCheckpoint([]byte(text.String())); !errors.Is(err, errNotCheckpoint) || !strings.Contains(err.Error(), "members") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -161,11 +161,11 @@ func TestALargeCheckpointIsReadInBounds(t *testing.T) {
 		"escapes":        {`{"current_step":"`, `\u0000`, `"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const size = CheckpointMax / 16
+			const size = checkpointMax / 16
 			text := part[0] + strings.Repeat(part[1], size/len(part[1])) + part[2]
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			c, err := ParseCheckpoint([]byte(text))
+			c, err := parseCheckpoint([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestACheckpointThatCouldNotBeReadAgainIsNotWritten(t *testing.T) {
 		checkpoint Checkpoint
 		want       error
 	}{
-		"too large":    {Checkpoint{Context: strings.Repeat("x", CheckpointMax)}, ErrTooLarge},
+		"too large":    {Checkpoint{Context: strings.Repeat("x", checkpointMax)}, errTooLarge},
 		"no JSON":      {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`{`)}}, nil},
 		"no form":      {Checkpoint{Form: "yaml"}, nil},
 		"two values":   {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`1, "y": 2`)}}, nil},
@@ -239,15 +239,15 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		os.WriteFile(at("good"), []byte(hybrid), 0o600),
 		os.Symlink(at("good"), at("link")),
 		unix.Mkfifo(at("fifo"), 0o600),
-		os.WriteFile(at("large"), bytes.Repeat([]byte(" "), CheckpointMax+1), 0o600),
+		os.WriteFile(at("large"), bytes.Repeat([]byte(" "), checkpointMax+1), 0o600),
 		os.WriteFile(at("text"), []byte("# Checkpoint\n"), 0o600),
 		os.Link(at("good"), at("hard")),
 	); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"good": nil, "hard": nil, "link": ErrNotOurs, "fifo": ErrNotOurs, ".": ErrNotOurs, "large": ErrTooLarge,
-		"text": ErrNotCheckpoint, "missing": fs.ErrNotExist, "good/file": unix.ENOTDIR, "gone/file": fs.ErrNotExist,
+		"good": nil, "hard": nil, "link": errNotOurs, "fifo": errNotOurs, ".": errNotOurs, "large": errTooLarge,
+		"text": errNotCheckpoint, "missing": fs.ErrNotExist, "good/file": unix.ENOTDIR, "gone/file": fs.ErrNotExist,
 	} {
 		if _, err := ReadCheckpoint(at(name)); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
@@ -257,7 +257,7 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		if err := os.Chown(at("good"), 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, ErrNotOurs) {
+		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, errNotOurs) {
 			t.Errorf("another user's: %v", err)
 		}
 	}
@@ -287,18 +287,18 @@ func FuzzParseCheckpoint(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := ParseCheckpoint(text)
+		c, err := parseCheckpoint(text)
 		if err != nil {
-			if c != nil || !errors.Is(err, ErrNotCheckpoint) {
+			if c != nil || !errors.Is(err, errNotCheckpoint) {
 				t.Fatalf("%v, %v", c, err)
 			}
 			return
 		}
-		encoded, err := c.Encode()
+		encoded, err := c.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseCheckpoint(encoded)
+		again, err := parseCheckpoint(encoded)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, encoded)
 		}
@@ -308,7 +308,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 		if again.Form != c.Form || len(c.Text()) > maxText+len(cutMark) {
 			t.Fatalf("from %s to %s, told in %d bytes", c.Form, again.Form, len(c.Text()))
 		}
-		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, encoded) {
+		if twice, err := again.encode(); err != nil || !bytes.Equal(twice, encoded) {
 			t.Fatalf("%v\n%s\n%s", err, encoded, twice)
 		}
 	})

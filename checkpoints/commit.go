@@ -37,7 +37,7 @@ func (c *Change) run() string {
 }
 
 // Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nobody sees anything
-// of it, and it may be tried again as it is (ErrFull, ErrBusy, ErrUnwritable). ErrOutOfOrder means that the event's Seq is
+// of it, and it may be tried again as it is (errFull, errBusy, errUnwritable). ErrOutOfOrder means that the event's Seq is
 // not one more than the last: somebody else has written this run. ErrDuplicateID: an id belongs to another run's record
 // already.
 func (s *Store) Commit(ctx context.Context, c Change) error {
@@ -116,7 +116,7 @@ func (c *Change) rows() ([]row, error) {
 		put("agent", a.Run, a.ID, a, putAgent, run, a.ID)
 	}
 	for _, l := range c.Launches {
-		put("launch of agent", run, l.Agent, l, putLaunch, run, l.Agent, l.N, l.State != LaunchEnded)
+		put("launch of agent", run, l.Agent, l, putLaunch, run, l.Agent, l.N, !l.Phase.Ended())
 	}
 	for _, q := range c.Questions {
 		put("question", q.Run, q.ID, q, putQuestion, run, q.ID, q.State)

@@ -17,7 +17,8 @@ func TestWhatWasCommittedIsLoaded(t *testing.T) {
 	d := dirsAt(t)
 	c := firstChange()
 	c.Agents = append(c.Agents, &Agent{ID: "a-000000000000", Run: testRun, Parent: testAgent, Depth: 1, Status: Queued, Since: noon})
-	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 10, State: LaunchIntended}, &Launch{Agent: testAgent, N: 2, State: LaunchEnded})
+	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 10, Phase: LaunchIntended},
+		&Launch{Agent: testAgent, N: 2, Phase: LaunchEnded})
 	c.Questions = append(c.Questions, &Question{ID: "q-222222", Run: testRun, Agent: testAgent, Group: "g1", Index: 1, State: QuestionOpen, AskedAt: noon})
 	c.Deliveries = append(c.Deliveries, &Delivery{UUID: "00000000-0000-5000-8000-000000000000", Agent: testAgent, Seq: 2, CreatedAt: noon})
 	commit(t, openAt(t, d), c)
@@ -120,7 +121,7 @@ func TestAFullDiskLosesNothingAndTheSameChangeMayBeTriedAgain(t *testing.T) {
 	big := firstChange()
 	big.Event.Seq = 2
 	big.Agents[0].Task = strings.Repeat("all work and no play ", 10_000)
-	if err := s.Commit(t.Context(), big); !errors.Is(err, ErrFull) {
+	if err := s.Commit(t.Context(), big); !errors.Is(err, errFull) {
 		t.Fatalf("got %v", err)
 	}
 	if l, err := s.Load(t.Context(), testRun); err != nil || l.LastEvent != 1 || l.Agents[testAgent].Task != firstChange().Agents[0].Task {
@@ -213,7 +214,7 @@ func TestADatabaseThatIsKeptBusyIsSaidToBe(t *testing.T) {
 	}
 	s.patience = 0
 	err := other.write(t.Context(), "keep", func(ctx context.Context) error { return s.Commit(ctx, firstChange()) })
-	if !errors.Is(err, ErrBusy) {
+	if !errors.Is(err, errBusy) {
 		t.Errorf("got %v", err)
 	}
 	commit(t, s, firstChange())

@@ -67,7 +67,7 @@ func opened(t *testing.T, files map[string]string) (rows string, refused bool, e
 		var s *Store
 		s, err = open(Dirs{State: dir})
 		if refused = err != nil; refused {
-			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrNewer) {
+			if !errors.Is(err, errCorrupt) && !errors.Is(err, ErrNewer) {
 				t.Fatalf("refused as %v", err)
 			}
 			left := contents(t, Dirs{State: dir})
@@ -79,7 +79,7 @@ func opened(t *testing.T, files map[string]string) (rows string, refused bool, e
 			}
 			continue
 		}
-		if rows, err = read(t, s); err != nil && !errors.Is(err, ErrCorrupt) {
+		if rows, err = read(t, s); err != nil && !errors.Is(err, errCorrupt) {
 			t.Fatalf("the damage is told as %v", err)
 		}
 		_ = s.Close() // a damaged log may not go into the file
@@ -105,7 +105,7 @@ func read(t *testing.T, s *Store) (rows string, err error) {
 	var sound string
 	err = s.read(t.Context(), "check", func(ctx context.Context) error { return s.row(ctx, `PRAGMA integrity_check`, nil, &sound) })
 	if err == nil && sound != "ok" {
-		err = fmt.Errorf("%w: %s", ErrCorrupt, sound)
+		err = fmt.Errorf("%w: %s", errCorrupt, sound)
 	}
 	if err != nil {
 		return "", err
@@ -137,7 +137,7 @@ func TestATruncatedDatabaseIsRefused(t *testing.T) {
 	whole := contents(t, closed(t, func(s *Store) { commit(t, s, firstChange()) }))["state.db"]
 	for _, length := range cuts(whole) {
 		_, refused, err := opened(t, map[string]string{"state.db": whole[:length]})
-		if !refused || !errors.Is(err, ErrCorrupt) {
+		if !refused || !errors.Is(err, errCorrupt) {
 			t.Errorf("cut at %d: refused %v, %v", length, refused, err)
 		}
 	}

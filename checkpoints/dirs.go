@@ -16,8 +16,8 @@ type Dirs struct {
 	Runtime string // the wake-up sockets; its contents may vanish at a reboot
 }
 
-// ErrUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can arrange in /tmp.
-var ErrUnsafeDir = errors.New("not a folder of ours")
+// errUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can arrange in /tmp.
+var errUnsafeDir = errors.New("not a folder of ours")
 
 const program = "claude-supervise"
 
@@ -43,7 +43,7 @@ func DefaultDirs() (Dirs, error) {
 	if base := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(base) {
 		own := Dirs{Runtime: filepath.Join(base, program)}
 		info, err := os.Stat(base)
-		if err == nil && info.IsDir() && len(own.WakerPath("r-12345678")) <= socketPathMax {
+		if err == nil && info.IsDir() && len(own.wakerPath("r-12345678")) <= socketPathMax {
 			d.Runtime = own.Runtime
 		}
 	}
@@ -88,9 +88,9 @@ func (d Dirs) RunFile(run, name string) string {
 // Lock is the file whose exclusive flock makes a process the owner of a run.
 func (d Dirs) Lock(run string) string { return filepath.Join(d.RunDir(run), "owner.lock") }
 
-// WakerPath is where the wake-up socket of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
+// wakerPath is where the wake-up socket of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
 // may have been started with other variables in its environment.
-func (d Dirs) WakerPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
+func (d Dirs) wakerPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
 
 // makeState creates the state folder so that it lasts, and closes it to others if it is ours and open to them. A symlink is
 // welcome: people put their state on another disk.
@@ -127,7 +127,7 @@ func (d Dirs) makeRuntime() error {
 		return err
 	}
 	if !info.IsDir() || !ours(info) {
-		return fmt.Errorf("%s is %w: remove it, or set XDG_RUNTIME_DIR to a folder of your own", d.Runtime, ErrUnsafeDir)
+		return fmt.Errorf("%s is %w: remove it, or set XDG_RUNTIME_DIR to a folder of your own", d.Runtime, errUnsafeDir)
 	}
 	return closeToOthers(d.Runtime, info)
 }

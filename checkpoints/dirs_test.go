@@ -58,7 +58,7 @@ func TestPathsAreThoseOfTheLayout(t *testing.T) {
 		d.Lock(testRun):                      "/s/runs/r-k3v9x2ab/owner.lock",
 		d.AgentLog(testRun, testAgent):       "/s/runs/r-k3v9x2ab/a-7Qm2xK9fWb4T.jsonl",
 		d.CheckpointFile(testRun, testAgent): "/s/runs/r-k3v9x2ab/a-7Qm2xK9fWb4T.checkpoint.json",
-		d.WakerPath(testRun):                 "/b/r-k3v9x2ab.sock",
+		d.wakerPath(testRun):                 "/b/r-k3v9x2ab.sock",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -25,7 +25,7 @@ import (
 //	    questions.log        a line for each answer
 //
 // What lies there is another's word and never trusted over the database. A file is read only if it is regular, this user's,
-// no symlink and at most FileDropMax bytes long; a folder that is a symlink or another user's is not used (ErrUnsafeDir).
+// no symlink and at most fileDropMax bytes long; a folder that is a symlink or another user's is not used (errUnsafeDir).
 // Folders that are gone are made again by what puts something there.
 //
 // Several file drops, in one process or many, may stand in the same folders. All methods may be called at once.
@@ -37,15 +37,15 @@ type FileDrop struct {
 	watched *dropWatch // what Watch has seen; nil while nobody watches
 }
 
-// FileDropMax bounds a question or answer file, in bytes.
-const FileDropMax = 1 << 20
+// fileDropMax bounds a question or answer file, in bytes.
+const fileDropMax = 1 << 20
 
 // What the file drop refuses, besides what the file system says.
 var (
 	ErrBadID           = errors.New("no plain file name: only A-Z a-z 0-9 . _ -, no dot first, at most 128")
 	ErrBadQuestionFile = errors.New("no question file")
-	ErrNotOurs         = errors.New("not a file of ours")
-	ErrBadAnswer       = errors.New("not a line of text")
+	errNotOurs         = errors.New("not a file of ours")
+	errBadAnswer       = errors.New("not a line of text")
 )
 
 // The folders, below .claude.
@@ -145,7 +145,7 @@ func (d *FileDrop) walk(name string, enter func(path string) error) (path string
 			return "", err
 		}
 		if !info.IsDir() || !ours(info) {
-			return "", fmt.Errorf("%s is %w", path, ErrUnsafeDir)
+			return "", fmt.Errorf("%s is %w", path, errUnsafeDir)
 		}
 	}
 	return path, nil
@@ -180,7 +180,7 @@ func readDropFile(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer func() { _ = folder.Close() }() // only read
-	return readIn(folder, filepath.Base(path), FileDropMax)
+	return readIn(folder, filepath.Base(path), fileDropMax)
 }
 
 // publish puts a file where none is, whole; fs.ErrExist if there is one. When it returns nil the file is on the disk.

@@ -36,18 +36,18 @@ func answerOf(text []byte) (answer string, complete bool, err error) {
 // follows: who looks while the file is being written must read the same as who looks later.
 func readAnswerFile(path string) ([]byte, fs.FileInfo, error) {
 	text, info, err := readDropFile(path)
-	if errors.Is(err, ErrTooLarge) && bytes.Contains(text, []byte("\n")) {
+	if errors.Is(err, errTooLarge) && bytes.Contains(text, []byte("\n")) {
 		err = nil
 	}
 	return text, info, err
 }
 
 // Answer puts an answer into answers/ID.txt for an agent's script that looks there, whole; lines are joined by spaces, for the
-// file has one. fs.ErrExist if there is one already, ErrBadAnswer for nothing, a NUL or what is not UTF-8.
+// file has one. fs.ErrExist if there is one already, errBadAnswer for nothing, a NUL or what is not UTF-8.
 func (d *FileDrop) Answer(id, answer string) error {
 	line, _, err := answerOf([]byte(strings.Join(strings.FieldsFunc(answer, lineBreak), " ")))
 	if err != nil {
-		return fmt.Errorf("write answer %s: %w: %w", shown(id), ErrBadAnswer, err)
+		return fmt.Errorf("write answer %s: %w: %w", shown(id), errBadAnswer, err)
 	}
 	path, err := d.file(answersFolder, id, answerSuffix)
 	if err == nil {

@@ -90,7 +90,7 @@ func TestAnAnswerIsALineInAFileOfItsOwn(t *testing.T) {
 		}
 	}
 	for _, answer := range []string{"", "\n", " ", "\xff", "a\x00"} {
-		if err := d.Answer("w_q1", answer); !errors.Is(err, ErrBadAnswer) {
+		if err := d.Answer("w_q1", answer); !errors.Is(err, errBadAnswer) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}

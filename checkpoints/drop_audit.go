@@ -62,7 +62,7 @@ func (a *audit) open(folder string) error {
 	}
 	info, err := a.file.Stat()
 	if err == nil && (!info.Mode().IsRegular() || !ours(info)) {
-		err = fmt.Errorf("%s: %w", a.file.Name(), ErrNotOurs)
+		err = fmt.Errorf("%s: %w", a.file.Name(), errNotOurs)
 	}
 	return err
 }

@@ -116,14 +116,14 @@ func readClosed(path string) (*closedFile, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, ErrNotOurs), errors.Is(err, ErrTooLarge):
+	case errors.Is(err, errNotOurs), errors.Is(err, errTooLarge):
 		return &closedFile{}, nil // it is going to be replaced
 	case err != nil:
 		return nil, err
 	}
 	c := new(closedFile)
 	var m others
-	if q, err := ParseQuestionFile(text); err == nil {
+	if q, err := parseQuestionFile(text); err == nil {
 		c.QuestionFile, m = q, q.Other
 	} else if json.Unmarshal(text, &m) != nil {
 		return c, nil
@@ -153,12 +153,12 @@ func (c *closedFile) question(a Answered) *QuestionFile {
 }
 
 func writeClosed(path string, q *QuestionFile, a Answered) error {
-	text, err := q.encode([]namedValue{
-		{"answer", a.Answer},
-		{"answered_at", a.At.UTC().Format(time.RFC3339)},
-		{"response_seconds", a.seconds(q)},
-		{"path", a.Path},
-	})
+	text, err := q.encode(
+		namedValue{"answer", a.Answer},
+		namedValue{"answered_at", a.At.UTC().Format(time.RFC3339)},
+		namedValue{"response_seconds", a.seconds(q)},
+		namedValue{"path", a.Path},
+	)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestAnAnsweredQuestionMovesAndGetsALineInTheLog(t *testing.T) {
 // The steps of Close are: answered/ID.json, the line, the end of pending/ID.json. Each state that a crash can leave is
 // finished by doing it again.
 func TestClosingIsFinishedAfterACrashWithTheLineOnce(t *testing.T) {
-	text, err := postedQuestion.Encode()
+	text, err := postedQuestion.encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,10 @@ type ownership struct {
 	Agent string `json:"agent"`
 }
 
-// ParseQuestionFile reads the text of a question file. It repairs nothing: ErrBadQuestionFile with the reason for what is no
+// parseQuestionFile reads the text of a question file. It repairs nothing: ErrBadQuestionFile with the reason for what is no
 // JSON object, names a member twice, nests more than 32 deep, holds a NUL or a number that no program can keep, or asks
 // nothing. A member that the question can do without is kept among the others if its value has another type.
-func ParseQuestionFile(text []byte) (*QuestionFile, error) {
+func parseQuestionFile(text []byte) (*QuestionFile, error) {
 	q := new(QuestionFile)
 	if err := q.parse(text); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadQuestionFile, err)
@@ -37,8 +37,8 @@ func ParseQuestionFile(text []byte) (*QuestionFile, error) {
 }
 
 func (q *QuestionFile) parse(text []byte) error {
-	if len(text) > FileDropMax {
-		return fmt.Errorf("%w: more than %d MiB", ErrTooLarge, FileDropMax>>20)
+	if len(text) > fileDropMax {
+		return fmt.Errorf("%w: more than %d MiB", errTooLarge, fileDropMax>>20)
 	}
 	if err := checkObject(text); err != nil {
 		return err
@@ -224,13 +224,11 @@ func described(options []fileOption) bool {
 	return slices.ContainsFunc(options, func(o fileOption) bool { return o.Description != "" })
 }
 
-// Encode writes the file as a JSON object, a member to a line: all of the document's "Question File Format", whose readers
+// encode writes the file as a JSON object, a member to a line: all of the document's "Question File Format", whose readers
 // count on them, then those that are set, then the others by name. A member in Other stands in for a field of its name that
-// is not set. The error says that a value given as JSON is none.
-func (q *QuestionFile) Encode() ([]byte, error) { return q.encode(nil) }
-
-// encode adds members at the end; they take the place of others of their names.
-func (q *QuestionFile) encode(added []namedValue) ([]byte, error) {
+// is not set. What is added stands at the end, in the place of others of its names. The error says that a value given as
+// JSON is none.
+func (q *QuestionFile) encode(added ...namedValue) ([]byte, error) {
 	left := maps.Clone(q.Other)
 	for _, a := range added {
 		delete(left, a.name)

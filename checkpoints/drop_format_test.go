@@ -25,7 +25,7 @@ func printed(tb testing.TB, name string) []byte {
 }
 
 func TestTheQuestionFileOfTheDocumentIsRead(t *testing.T) {
-	got, err := ParseQuestionFile(printed(t, "question.json"))
+	got, err := parseQuestionFile(printed(t, "question.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,11 @@ func TestTheQuestionFileOfTheDocumentIsRead(t *testing.T) {
 
 func TestAQuestionFileIsWrittenInTheFormOfTheDocument(t *testing.T) {
 	text := printed(t, "question.json")
-	q, err := ParseQuestionFile(text)
+	q, err := parseQuestionFile(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := q.Encode()
+	got, err := q.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestAQuestionFileIsWrittenInTheFormOfTheDocument(t *testing.T) {
 
 func TestTheQueueOfQuestionsOfTheDocument(t *testing.T) {
 	text := printed(t, "questions.json")
-	if _, err := ParseQuestionFile(text); !errors.Is(err, ErrBadQuestionFile) || !strings.Contains(err.Error(), "line 3") {
+	if _, err := parseQuestionFile(text); !errors.Is(err, ErrBadQuestionFile) || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("as printed, with its … and comment: %v", err)
 	}
 	text = bytes.ReplaceAll(text, []byte("[...]"), []byte(`["a", "b"]`))
 	text, _, _ = bytes.Cut(text, []byte("//"))
-	got, err := ParseQuestionFile(append(text, '}'))
+	got, err := parseQuestionFile(append(text, '}'))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTheQueueOfQuestionsOfTheDocument(t *testing.T) {
 }
 
 func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
-	got, err := ParseQuestionFile([]byte(`{
+	got, err := parseQuestionFile([]byte(`{
 		"question": "Which?", "options": [{"label": "one", "description": "the first"}, 2, true, "four"],
 		"multiSelect": true, "asked_at": "2025-10-19T14:32:00+0200", "quick_wait": 1.5, "validate": "choice", "header": null,
 		"questions": ["And why?", {"question_id": 7, "text": "How?", "urgent": true}],
@@ -119,7 +119,7 @@ func TestAMemberOfNoUseIsKeptAsItIs(t *testing.T) {
 		`"multi_select": "yes"`, `"claude_supervise": {"run": "r-k3v9x2ab", "agent": "../x"}`,
 		`"claude_supervise": {"run": "r-k3v9x2ab", "agent": "a-7Qm2xK9fWb4T", "x": 1}`,
 	} {
-		got, err := ParseQuestionFile([]byte(`{"question": "?", ` + member + `}`))
+		got, err := parseQuestionFile([]byte(`{"question": "?", ` + member + `}`))
 		if err != nil {
 			t.Errorf("%s: %v", member, err)
 			continue
@@ -158,9 +158,9 @@ func TestWhatIsNoQuestionFileIsRefusedWithTheReason(t *testing.T) {
 		"a long number":            {`{"question": "a", "x": ` + strings.Repeat("1", 100) + `}`, "too large"},
 		"deep lists":               {`{"question": "a", "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "more than 32 deep"},
 		"lists without an end":     {`{"question": "a", "x": ` + strings.Repeat("[", 100_000), "line 1: "},
-		"a large one":              {`{"question": "` + strings.Repeat("a", FileDropMax) + `"}`, "more than 1 MiB"},
+		"a large one":              {`{"question": "` + strings.Repeat("a", fileDropMax) + `"}`, "more than 1 MiB"},
 	} {
-		q, err := ParseQuestionFile([]byte(c.text))
+		q, err := parseQuestionFile([]byte(c.text))
 		if q != nil || !errors.Is(err, ErrBadQuestionFile) || !strings.Contains(err.Error(), c.reason) || len(err.Error()) > 250 {
 			t.Errorf("%s: %v, want %q", name, err, c.reason)
 		}
@@ -174,7 +174,7 @@ func TestAQuestionFileWithWhatIsNoJSONIsNotWritten(t *testing.T) {
 			{Question: "a", Other: other},
 			{Questions: []FileQuestion{{Question: "a", Other: other}}},
 		} {
-			if text, err := q.Encode(); err == nil {
+			if text, err := q.encode(); err == nil {
 				t.Errorf("%s", text)
 			}
 		}
@@ -193,25 +193,25 @@ func FuzzParseQuestionFile(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		q, err := ParseQuestionFile(text)
+		q, err := parseQuestionFile(text)
 		if err != nil {
 			if q != nil || !errors.Is(err, ErrBadQuestionFile) {
 				t.Fatalf("%v, %v", q, err)
 			}
 			return
 		}
-		encoded, err := q.Encode()
+		encoded, err := q.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseQuestionFile(encoded)
+		again, err := parseQuestionFile(encoded)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, encoded)
 		}
 		if diff := cmp.Diff(q, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("%s\n%s", diff, encoded)
 		}
-		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, encoded) {
+		if twice, err := again.encode(); err != nil || !bytes.Equal(twice, encoded) {
 			t.Fatalf("%v\n%s\n%s", err, encoded, twice)
 		}
 	})

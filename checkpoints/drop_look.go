@@ -84,7 +84,7 @@ func watchedFolders() map[string]*seenFolder {
 			name: pendingFolder, suffix: questionSuffix, found: FileDropQuestion, gone: FileDropQuestionGone,
 			seen: map[string]*seenFile{},
 			read: func(text []byte) (string, bool, error) {
-				_, err := ParseQuestionFile(text)
+				_, err := parseQuestionFile(text)
 				return questionContent(text), true, err
 			},
 		},

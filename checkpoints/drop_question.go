@@ -47,16 +47,16 @@ type FileQuestion struct {
 func (q QuestionFile) Ours() bool { return q.Run != "" && q.Agent != "" }
 
 // Post puts a question of ours into pending/, whole; control characters in its texts are left out, for people read them on
-// terminals. Posting it again replaces what it was. ErrNotOurs if a file lies there that is not a question of the same run,
+// terminals. Posting it again replaces what it was. errNotOurs if a file lies there that is not a question of the same run,
 // ErrBadQuestionFile if the file could not be read back.
 func (d *FileDrop) Post(q QuestionFile) error {
 	if !q.Ours() {
 		return fmt.Errorf("post question %s: it names no run and agent", shown(q.ID))
 	}
 	q = q.printable()
-	text, err := q.Encode()
+	text, err := q.encode()
 	if err == nil {
-		_, err = ParseQuestionFile(text)
+		_, err = parseQuestionFile(text)
 	}
 	var path string
 	if err == nil {
@@ -86,8 +86,8 @@ func post(path, run string, text []byte) error {
 	if bytes.Equal(there, text) {
 		return nil
 	}
-	if old, bad := ParseQuestionFile(there); err != nil || bad != nil || old.Run != run {
-		return ErrNotOurs
+	if old, bad := parseQuestionFile(there); err != nil || bad != nil || old.Run != run {
+		return errNotOurs
 	}
 	return replaceFile(path, text)
 }
@@ -114,7 +114,7 @@ func readQuestionFile(path string) (*QuestionFile, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadQuestionFile, err)
 	}
-	return ParseQuestionFile(text)
+	return parseQuestionFile(text)
 }
 
 // A QuestionProblem says why a file in pending/ is not among the questions.
@@ -165,7 +165,7 @@ func (d *FileDrop) Pending() ([]QuestionFile, []QuestionProblem, error) {
 	return questions, problems, nil
 }
 
-// Withdraw removes a question of ours from pending/; it is no error if it is gone. ErrNotOurs for another's.
+// Withdraw removes a question of ours from pending/; it is no error if it is gone. errNotOurs for another's.
 func (d *FileDrop) Withdraw(id string) error {
 	path, err := d.file(pendingFolder, id, questionSuffix)
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *FileDrop) Withdraw(id string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && !q.Ours(), errors.Is(err, ErrBadQuestionFile):
-		err = ErrNotOurs
+		err = errNotOurs
 	case err == nil:
 		_, err = remove(path)
 	}

@@ -119,7 +119,7 @@ func TestAFolderThatCannotBeUsedIsNamed(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), make(path)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := OpenFileDrop(claude); !errors.Is(err, ErrUnsafeDir) || !strings.Contains(err.Error(), path) {
+			if _, err := OpenFileDrop(claude); !errors.Is(err, errUnsafeDir) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s is %s: %v", name, kind, err)
 			}
 		}
@@ -209,7 +209,7 @@ func TestAFileThatAnotherHasPutThereIsLeftAsItIs(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	other := postedQuestion
 	other.Run = "r-00000000"
-	text, err := other.Encode()
+	text, err := other.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,14 +217,14 @@ func TestAFileThatAnotherHasPutThereIsLeftAsItIs(t *testing.T) {
 		text      string
 		withdrawn error
 	}{
-		"a script's":            {`{"question": "?"}`, ErrNotOurs},
-		"half a file":           {`{"question": "?`, ErrNotOurs},
+		"a script's":            {`{"question": "?"}`, errNotOurs},
+		"half a file":           {`{"question": "?`, errNotOurs},
 		"another supervisor's":  {string(text), nil},
-		"one that was emptied":  {"", ErrNotOurs},
-		"one with other markup": {"<question/>", ErrNotOurs},
+		"one that was emptied":  {"", errNotOurs},
+		"one with other markup": {"<question/>", errNotOurs},
 	} {
 		put(t, d, pendingFolder+"/q-h4k7mp.json", c.text)
-		if err := d.Post(postedQuestion); !errors.Is(err, ErrNotOurs) {
+		if err := d.Post(postedQuestion); !errors.Is(err, errNotOurs) {
 			t.Errorf("posted over %s: %v", kind, err)
 		}
 		if got := lies(t, d)[pendingFolder+"/q-h4k7mp.json"]; got != c.text {
@@ -259,7 +259,7 @@ func TestAQuestionThatNobodyCouldReadBackIsNotPosted(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	nothing, large, broken, nobodys := postedQuestion, postedQuestion, postedQuestion, postedQuestion
 	nothing.Question = ""
-	large.Context = strings.Repeat("x", FileDropMax)
+	large.Context = strings.Repeat("x", fileDropMax)
 	broken.Other = map[string]json.RawMessage{"x": json.RawMessage(`{"a": 1, "a": 2}`)}
 	nobodys.Run = ""
 	for name, q := range map[string]QuestionFile{"nothing": nothing, "large": large, "broken": broken, "nobody's": nobodys} {
@@ -282,7 +282,7 @@ func hostile(t *testing.T, d *FileDrop, folder, suffix, good string) []string {
 		os.Symlink(secret, at("link")),
 		unix.Mkfifo(at("fifo"), 0o600),
 		os.Mkdir(at("folder"), 0o700),
-		os.WriteFile(at("large"), bytes.Repeat([]byte(strings.TrimSuffix(good, "\n")), 1+FileDropMax/(len(good)-1)), 0o600),
+		os.WriteFile(at("large"), bytes.Repeat([]byte(strings.TrimSuffix(good, "\n")), 1+fileDropMax/(len(good)-1)), 0o600),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestAQuestionIsReadFromARegularFileOfOursOnly(t *testing.T) {
 		if q, err := d.Question(id); !errors.Is(err, ErrBadQuestionFile) {
 			t.Errorf("%s: %v, %v", id, q, err)
 		}
-		if err := d.Withdraw(id); !errors.Is(err, ErrNotOurs) {
+		if err := d.Withdraw(id); !errors.Is(err, errNotOurs) {
 			t.Errorf("withdrew %s: %v", id, err)
 		}
 	}
@@ -333,8 +333,8 @@ func TestPendingListsWhatCanBeReadAndSaysWhatCannot(t *testing.T) {
 		reasons[p.Name] = p.Err
 	}
 	for name, want := range map[string]error{
-		"half.json": ErrBadQuestionFile, "no id.json": ErrBadID, "link.json": ErrNotOurs, "fifo.json": ErrNotOurs,
-		"folder.json": ErrNotOurs, "large.json": ErrBadQuestionFile,
+		"half.json": ErrBadQuestionFile, "no id.json": ErrBadID, "link.json": errNotOurs, "fifo.json": errNotOurs,
+		"folder.json": errNotOurs, "large.json": ErrBadQuestionFile,
 	} {
 		if !errors.Is(reasons[name], want) {
 			t.Errorf("%s: %v, want %v", name, reasons[name], want)

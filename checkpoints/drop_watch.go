@@ -133,7 +133,7 @@ func (w *dropWatch) poll() (events []FileDropEvent, next time.Time) {
 		switch {
 		case err == nil:
 			continue
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrUnsafeDir), errors.Is(err, unix.ENOTDIR):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errUnsafeDir), errors.Is(err, unix.ENOTDIR):
 			events = append(events, f.loseAll()...)
 		default:
 			events = append(events, w.troubled(fmt.Errorf("the folder %s cannot be looked at: %w", name, err))...)

@@ -117,7 +117,7 @@ func TestALineWithoutAnEndIsAnAnswerOnceItHasNotChangedForASecond(t *testing.T) 
 		}
 		pass(lineSettles)
 		w.wants(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "oauth"})
-		put(t, d, "answers/w_q1.txt", "oauth\nas the others do\n"+strings.Repeat("and more\n", FileDropMax/8))
+		put(t, d, "answers/w_q1.txt", "oauth\nas the others do\n"+strings.Repeat("and more\n", fileDropMax/8))
 		pass(time.Minute)
 		w.wants()
 		put(t, d, "answers/w_q1.txt", "jwt\n")

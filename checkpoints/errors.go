@@ -12,25 +12,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What can be wrong with the database, for errors.Is. They come inside a *DatabaseError.
+// What can be wrong with the database. They come inside a *databaseError.
 var (
 	ErrNewer      = errors.New("written by a newer release")
-	ErrCorrupt    = errors.New("damaged, or not a database of this program")
-	ErrNetworkFS  = errors.New("on a network file system")
-	ErrUnwritable = errors.New("cannot be opened or written")
-	ErrFull       = errors.New("disk full")                            // nothing was saved; try again once there is room
-	ErrBusy       = errors.New("kept by another process for too long") // nothing was saved; try again
+	errCorrupt    = errors.New("damaged, or not a database of this program")
+	errNetworkFS  = errors.New("on a network file system")
+	errUnwritable = errors.New("cannot be opened or written")
+	errFull       = errors.New("disk full")                            // nothing was saved; try again once there is room
+	errBusy       = errors.New("kept by another process for too long") // nothing was saved; try again
 )
 
-// A DatabaseError says what is wrong with the database, what is safe, and what to do about it.
-type DatabaseError struct {
+// A databaseError says what is wrong with the database, what is safe, and what to do about it.
+type databaseError struct {
 	Path    string
 	Doing   string // what was being done, e.g. "open"
 	Problem error  // one of the errors above; nil for anything else
 	Err     error  // what the system or SQLite said; may be nil
 }
 
-func (e *DatabaseError) Error() string {
+func (e *databaseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", e.Doing, e.Path)
 	if e.Problem != nil {
@@ -42,23 +42,23 @@ func (e *DatabaseError) Error() string {
 	switch {
 	case errors.Is(e.Problem, ErrNewer):
 		b.WriteString("; it was left untouched: upgrade " + program + ", or set XDG_STATE_HOME to another folder")
-	case errors.Is(e.Problem, ErrCorrupt):
+	case errors.Is(e.Problem, errCorrupt):
 		fmt.Fprintf(&b, "; nothing in it was repaired or removed: `sqlite3 %s .recover` shows what can be saved;"+
 			" move it away together with its -wal and -shm files to start afresh", e.Path)
-	case errors.Is(e.Problem, ErrNetworkFS):
+	case errors.Is(e.Problem, errNetworkFS):
 		b.WriteString("; locks are not reliable there: set XDG_STATE_HOME to a folder on a local disk")
-	case errors.Is(e.Problem, ErrUnwritable):
+	case errors.Is(e.Problem, errUnwritable):
 		fmt.Fprintf(&b, "; make %s a folder that you can write to, or set XDG_STATE_HOME to one", filepath.Dir(e.Path))
-	case errors.Is(e.Problem, ErrFull):
+	case errors.Is(e.Problem, errFull):
 		b.WriteString("; what was saved before is safe: make room and it goes on")
-	case errors.Is(e.Problem, ErrBusy):
+	case errors.Is(e.Problem, errBusy):
 		b.WriteString("; nothing was saved: try again")
 	}
 	return b.String()
 }
 
 // Unwrap gives errors.Is the problem and the cause.
-func (e *DatabaseError) Unwrap() []error {
+func (e *databaseError) Unwrap() []error {
 	var both []error
 	for _, err := range []error{e.Problem, e.Err} {
 		if err != nil {
@@ -75,17 +75,17 @@ func problem(err error) error {
 		return nil
 	}
 	if e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the index of the log
-		return ErrFull
+		return errFull
 	}
 	switch e.Code() & 0xff { // the primary result code
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return ErrBusy
+		return errBusy
 	case sqlite3.SQLITE_FULL:
-		return ErrFull
+		return errFull
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR: // the last: a column or a document of ours is none
-		return ErrCorrupt
+		return errCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR:
-		return ErrUnwritable
+		return errUnwritable
 	}
 	return nil
 }
@@ -93,9 +93,9 @@ func problem(err error) error {
 // unwritable names what an error of the operating system means for us.
 func unwritable(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		return ErrFull
+		return errFull
 	}
-	return ErrUnwritable
+	return errUnwritable
 }
 
 // What Answer, ChangeAnswer and Commit refuse. Nothing is saved then.
@@ -104,7 +104,7 @@ var (
 	ErrWithdrawn   = errors.New("the question was withdrawn: nobody waits for its answer any more")
 	ErrUnanswered  = errors.New("the question has no answer yet that could be changed")
 	ErrEnded       = errors.New("it has already ended")
-	ErrGroup       = errors.New("it is a group of tasks, which reads nothing; name one of its agents")
+	errGroup       = errors.New("it is a group of tasks, which reads nothing; name one of its agents")
 	ErrDelivering  = errors.New("the answer is on its way to the agent and can no longer be changed")
 	ErrInboxMoved  = errors.New("the inbox holds a note that has not been taken into account")
 	ErrOutOfOrder  = errors.New("the event does not follow the last one of its run")
@@ -166,17 +166,21 @@ func (e *UnknownError) Error() string {
 		shorten(e.ID), program, program)
 }
 
-// An AmbiguousError says that several ids begin alike.
+// An AmbiguousError says that several ids begin alike, or that several runs have one name.
 type AmbiguousError struct {
 	Prefix     string
 	Candidates []string // full ids, sorted; the first ones if More
 	More       bool
+	Name       bool // it is a name
 }
 
 func (e *AmbiguousError) Error() string {
 	list := strings.Join(e.Candidates, ", ")
 	if e.More {
 		list += ", …"
+	}
+	if e.Name {
+		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant", shorten(e.Prefix), list)
 	}
 	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
 }

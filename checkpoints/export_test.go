@@ -114,7 +114,7 @@ func TestAPackedRunComesBack(t *testing.T) {
 	agent := *packed.Agents[0]
 	agent.Launches = 2
 	commit(t, there, Change{
-		Agents: []*Agent{&agent}, Launches: []*Launch{{Agent: testAgent, N: 2, State: LaunchEnded}}, Taken: 2,
+		Agents: []*Agent{&agent}, Launches: []*Launch{{Agent: testAgent, N: 2, Phase: LaunchEnded}}, Taken: 2,
 		Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)},
 	})
 	// In this order: what it has become has the longer history, after which
@@ -222,7 +222,6 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 		"a launch twice":                    func(e *Exported) { e.Launches = append(e.Launches, e.Launches[0]) },
 		"a launch of another's agent":       func(e *Exported) { e.Launches[0].Agent = "a-other0000000" },
 		"a launch 0":                        func(e *Exported) { e.Launches[0].N = 0 },
-		"a launch in no known state":        func(e *Exported) { e.Launches[0].State = "running" },
 		"no delivery where one should be":   func(e *Exported) { e.Deliveries[0] = nil },
 		"a delivery twice":                  func(e *Exported) { e.Deliveries = append(e.Deliveries, e.Deliveries[0]) },
 		"a delivery without a uuid":         func(e *Exported) { e.Deliveries[0].UUID = "" },

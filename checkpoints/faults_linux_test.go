@@ -94,9 +94,9 @@ func strike(t *testing.T, origin Dirs, f *fault) bool {
 		if err == nil {
 			return
 		}
-		if problem, ok := errors.AsType[*DatabaseError](err); !ok || problem.Problem == nil {
+		if problem, ok := errors.AsType[*databaseError](err); !ok || problem.Problem == nil {
 			t.Fatalf("%s at pass %d: an error of no sort: %v", doing, f.pass, err)
-		} else if f.errno == syscall.ENOSPC && !errors.Is(err, ErrFull) {
+		} else if f.errno == syscall.ENOSPC && !errors.Is(err, errFull) {
 			t.Fatalf("%s at pass %d: not said to be full: %v", doing, f.pass, err)
 		}
 		f.mended = true
@@ -174,7 +174,7 @@ func failToCreate(t *testing.T, f *fault) bool {
 	s, err := open(d, sys)
 	f.mended = true
 	if err != nil {
-		if problem, ok := errors.AsType[*DatabaseError](err); !ok || problem.Problem == nil {
+		if problem, ok := errors.AsType[*databaseError](err); !ok || problem.Problem == nil {
 			t.Fatalf("%v: an error of no sort: %v", f.errno, err)
 		}
 		if s, err = Open(d); err != nil {

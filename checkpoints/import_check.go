@@ -107,11 +107,6 @@ func (e *Exported) checkLaunches(agents map[string]*Agent) error {
 			return fmt.Errorf("launch %d of the agent %q is not one of its launches", l.N, shorten(l.Agent))
 		}
 		seen[number{l.Agent, l.N}] = true
-		switch l.State {
-		case LaunchIntended, LaunchStarted, LaunchEnded:
-		default:
-			return fmt.Errorf("launch %d of agent %s has the state %q", l.N, l.Agent, shorten(string(l.State)))
-		}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (s *Store) refuseDeaf(ctx context.Context, agent string) error {
 	case ended.String != "":
 		return fmt.Errorf("agent %s: %w", agent, ErrEnded)
 	case group.Bool:
-		return fmt.Errorf("agent %s: %w", agent, ErrGroup)
+		return fmt.Errorf("agent %s: %w", agent, errGroup)
 	}
 	return nil
 }

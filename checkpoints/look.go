@@ -25,11 +25,11 @@ func inspect(path string) (logged bool, err error) {
 // the file by other means would give back those of another store in this process.
 func look(path string) (logged bool, err error) {
 	corrupt := func(why error) error {
-		return &DatabaseError{Path: path, Doing: "open", Problem: ErrCorrupt, Err: why}
+		return &databaseError{Path: path, Doing: "open", Problem: errCorrupt, Err: why}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return false, &DatabaseError{Path: path, Doing: "open", Problem: ErrUnwritable, Err: err}
+		return false, &databaseError{Path: path, Doing: "open", Problem: errUnwritable, Err: err}
 	}
 	if logged, err = readLog(path + "-wal"); err != nil {
 		return false, corrupt(err)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,8 +37,8 @@ const (
 
 // Open opens the database for writing, and creates it with its folder if there is none. It looks at an existing one
 // read-only first, so that what it refuses stays as it is, byte for byte. A file that is there and empty is damage, not a
-// fresh start: this program never leaves one, so something else has taken away what it held. Errors are *DatabaseError:
-// ErrNewer, ErrCorrupt, ErrNetworkFS, ErrUnwritable, ErrFull.
+// fresh start: this program never leaves one, so something else has taken away what it held. Errors are *databaseError:
+// ErrNewer, errCorrupt, errNetworkFS, errUnwritable, errFull, errBusy.
 func Open(d Dirs) (*Store, error) {
 	return open(d, theSystem)
 }
@@ -48,14 +49,15 @@ type system struct {
 	rename    func(from, to string) error
 	remove    func(path string) error
 	syncDir   func(dir string) error
+	patience  time.Duration // how long a process is waited for that creates the database
 }
 
-var theSystem = system{networkFS, os.Rename, os.Remove, syncDir}
+var theSystem = system{networkFS, os.Rename, os.Remove, syncDir, busyTimeout}
 
 func open(d Dirs, sys system) (*Store, error) {
 	path := d.Database()
 	if err := d.makeState(sys.syncDir); err != nil {
-		return nil, &DatabaseError{Path: path, Doing: "open", Problem: unwritable(err), Err: err}
+		return nil, &databaseError{Path: path, Doing: "open", Problem: unwritable(err), Err: err}
 	}
 	if err := refuseNetworkFS(d, sys.networkFS); err != nil {
 		return nil, err
@@ -78,7 +80,24 @@ func open(d Dirs, sys system) (*Store, error) {
 			return nil, err
 		}
 	}
-	return connect(path, readWrite)
+	s, err := connect(path, readWrite)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.indexByName()
+}
+
+// indexByName gives a database the index that earlier ones of the same schema did not have. They can be read without it.
+func (s *Store) indexByName() error {
+	for line := range strings.Lines(schema) {
+		if strings.HasPrefix(line, "CREATE INDEX IF NOT EXISTS") {
+			_, err := s.conn.ExecContext(context.Background(), line)
+			if err != nil && !errors.Is(s.failed("open", err), errFull) { // a full disk can do without
+				return errors.Join(s.failed("open", err), s.Close())
+			}
+		}
+	}
+	return nil
 }
 
 // OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty. It
@@ -97,7 +116,7 @@ func OpenReadOnly(d Dirs) (*Store, error) {
 		return nil, err
 	}
 	s, err := connect(path, readOnly)
-	if errors.Is(err, ErrUnwritable) && !logged && errors.Is(unix.Access(d.State, unix.W_OK), unix.EROFS) {
+	if errors.Is(err, errUnwritable) && !logged && errors.Is(unix.Access(d.State, unix.W_OK), unix.EROFS) {
 		return connect(path, immutable) // SQLite cannot make its index here, and needs none: nobody can write
 	}
 	return s, err
@@ -106,9 +125,9 @@ func OpenReadOnly(d Dirs) (*Store, error) {
 func refuseNetworkFS(d Dirs, networkFS func(path string) (string, error)) error {
 	switch name, err := networkFS(d.State); {
 	case err != nil:
-		return &DatabaseError{Path: d.Database(), Doing: "open", Problem: ErrUnwritable, Err: err}
+		return &databaseError{Path: d.Database(), Doing: "open", Problem: errUnwritable, Err: err}
 	case name != "":
-		return &DatabaseError{Path: d.Database(), Doing: "open", Problem: ErrNetworkFS, Err: errors.New(name)}
+		return &databaseError{Path: d.Database(), Doing: "open", Problem: errNetworkFS, Err: errors.New(name)}
 	}
 	return nil
 }
@@ -132,12 +151,12 @@ func (s *Store) refuse() error {
 		return s.failed("open", err)
 	}
 	corrupt := func(why error) error {
-		return &DatabaseError{Path: s.path, Doing: "open", Problem: ErrCorrupt, Err: why}
+		return &databaseError{Path: s.path, Doing: "open", Problem: errCorrupt, Err: why}
 	}
 	switch {
 	case version > schemaVersion:
 		why := fmt.Errorf("schema %d, this release knows %d", version, schemaVersion)
-		return &DatabaseError{Path: s.path, Doing: "open", Problem: ErrNewer, Err: why}
+		return &databaseError{Path: s.path, Doing: "open", Problem: ErrNewer, Err: why}
 	case version < schemaVersion:
 		return corrupt(fmt.Errorf("schema %d, which no release has written", version))
 	}
@@ -179,14 +198,18 @@ func dial(path, mode string) (*Store, error) {
 }
 
 // create makes the database under another name and moves it into place when it is whole, so that nobody ever finds half
-// of one. Of several processes that find none, one creates; the others wait for it.
+// of one. Of several processes that find none, one creates; the others wait for it, for ten seconds at most (errBusy).
 func create(d Dirs, sys system) error {
 	path := d.Database()
 	failed := func(err error) error {
-		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
+		return &databaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	folder := flock.New(d.State, flock.SetFlag(os.O_RDONLY)) // the folder itself: no lock file to leave behind
-	if err := folder.Lock(); err != nil {
+	waiting, cancel := context.WithTimeout(context.Background(), sys.patience)
+	defer cancel()
+	if _, err := folder.TryLockContext(waiting, ownInterval); errors.Is(err, context.DeadlineExceeded) {
+		return &databaseError{Path: path, Doing: "create", Problem: errBusy}
+	} else if err != nil {
 		return failed(err)
 	}
 	defer func() { _ = folder.Unlock() }()
@@ -219,10 +242,10 @@ func create(d Dirs, sys system) error {
 func build(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
+		return &databaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	if err := file.Close(); err != nil {
-		return &DatabaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
+		return &databaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
 	s, err := dial(path, readWrite)
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -72,6 +74,29 @@ func TestManyMayCreateTheDatabaseAtOnce(t *testing.T) {
 	}
 }
 
+func TestAProcessThatNeverEndsCreatingTheDatabaseIsNotWaitedForForEver(t *testing.T) {
+	d := dirsAt(t)
+	if err := os.Mkdir(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	creates := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
+	if err := creates.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	impatient := theSystem
+	impatient.patience = time.Millisecond
+	if s, err := open(d, impatient); !errors.Is(err, errBusy) || s != nil {
+		t.Errorf("got %v", err)
+	}
+	if left := contents(t, d); len(left) > 0 {
+		t.Errorf("it left %v", left)
+	}
+	if err := creates.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	openAt(t, d)
+}
+
 func TestALogWithoutItsDatabaseIsNotReplayedIntoANewOne(t *testing.T) {
 	d := dirsAt(t)
 	hot := crashed(t, func(s *Store) { commit(t, s, firstChange()) })
@@ -104,7 +129,7 @@ func TestReadersCreateNothing(t *testing.T) {
 	if _, _, err := s.Resolve(t.Context(), "k3"); !errors.As(err, &unknown) {
 		t.Errorf("resolve: %v", err)
 	}
-	if err := s.Commit(t.Context(), firstChange()); !errors.Is(err, ErrUnwritable) {
+	if err := s.Commit(t.Context(), firstChange()); !errors.Is(err, errUnwritable) {
 		t.Errorf("commit: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -127,7 +152,7 @@ func TestAReadOnlyStoreSeesWhatIsCommittedAndCannotWrite(t *testing.T) {
 	if runs, err := reader.Runs(t.Context(), false); err != nil || len(runs) != 1 {
 		t.Errorf("runs %v, %v", runs, err)
 	}
-	if err := reader.Commit(t.Context(), Change{Event: Event{Run: testRun, Seq: 2}}); !errors.Is(err, ErrUnwritable) {
+	if err := reader.Commit(t.Context(), Change{Event: Event{Run: testRun, Seq: 2}}); !errors.Is(err, errUnwritable) {
 		t.Errorf("commit: %v", err)
 	}
 }
@@ -158,13 +183,13 @@ func TestWhatIsRefusedIsLeftUntouched(t *testing.T) {
 	}{
 		"newer":                       {closed(t, setVersion("2")), ErrNewer},
 		"newer, not closed":           {crashed(t, setVersion("7")), ErrNewer},
-		"of another program":          {closed(t, setVersion("0")), ErrCorrupt},
-		"of a negative version":       {closed(t, setVersion("-1")), ErrCorrupt},
-		"text":                        {holding([]byte(strings.Repeat("not a database\n", 1000))), ErrCorrupt},
-		"empty":                       {holding(nil), ErrCorrupt},
-		"cut in its header":           {holding(text[:50]), ErrCorrupt},
-		"cut in the middle":           {holding(text[:len(text)/2]), ErrCorrupt},
-		"with its first page garbled": {holding(append(bytes.Repeat([]byte{0xa5}, 4096), text[4096:]...)), ErrCorrupt},
+		"of another program":          {closed(t, setVersion("0")), errCorrupt},
+		"of a negative version":       {closed(t, setVersion("-1")), errCorrupt},
+		"text":                        {holding([]byte(strings.Repeat("not a database\n", 1000))), errCorrupt},
+		"empty":                       {holding(nil), errCorrupt},
+		"cut in its header":           {holding(text[:50]), errCorrupt},
+		"cut in the middle":           {holding(text[:len(text)/2]), errCorrupt},
+		"with its first page garbled": {holding(append(bytes.Repeat([]byte{0xa5}, 4096), text[4096:]...)), errCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := contents(t, c.dirs)
@@ -198,10 +223,10 @@ func TestDamageThatShowsLaterIsReportedAsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openAt(t, d)
-	if _, err := s.Load(t.Context(), testRun); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Load(t.Context(), testRun); !errors.Is(err, errCorrupt) {
 		t.Errorf("load: %v", err)
 	}
-	if err := s.Commit(t.Context(), firstChange()); !errors.Is(err, ErrCorrupt) {
+	if err := s.Commit(t.Context(), firstChange()); !errors.Is(err, errCorrupt) {
 		t.Errorf("commit: %v", err)
 	}
 }
@@ -225,7 +250,7 @@ func TestWhereNothingCanBeWrittenTheErrorSaysWhatToDo(t *testing.T) {
 	for name, state := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(Dirs{State: state})
-			if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
+			if !errors.Is(err, errUnwritable) || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -237,7 +262,7 @@ func TestANetworkFileSystemIsRefused(t *testing.T) {
 	onNFS := theSystem
 	onNFS.networkFS = func(string) (string, error) { return "nfs", nil }
 	_, err := open(d, onNFS)
-	if !errors.Is(err, ErrNetworkFS) || !strings.Contains(err.Error(), "nfs") {
+	if !errors.Is(err, errNetworkFS) || !strings.Contains(err.Error(), "nfs") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(d.Database()); !errors.Is(err, fs.ErrNotExist) {

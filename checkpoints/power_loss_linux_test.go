@@ -57,7 +57,7 @@ func play(t *testing.T, random *rand.Rand, operations int, pragmas string, ignor
 			if err = do(); err == nil {
 				return
 			}
-			if problem, ok := errors.AsType[*DatabaseError](err); !ok || problem.Problem == nil {
+			if problem, ok := errors.AsType[*databaseError](err); !ok || problem.Problem == nil {
 				t.Fatalf("%s: %v", doing, err)
 			}
 		}

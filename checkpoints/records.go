@@ -237,52 +237,6 @@ type OutboxItem struct {
 	At    time.Time `json:"at"`
 }
 
-// LaunchState is how far a launch has got.
-type LaunchState string
-
-// The states of a launch. Intended is saved before the exec.
-const (
-	LaunchIntended LaunchState = "intended"
-	LaunchStarted  LaunchState = "started"
-	LaunchEnded    LaunchState = "ended"
-)
-
-// A Launch is one process of an agent.
-type Launch struct {
-	Agent                   string      `json:"agent"`
-	N                       int         `json:"n"`
-	Epoch                   int         `json:"epoch"` // of the supervisor that made it
-	State                   LaunchState `json:"state"`
-	Resume                  bool        `json:"resume"` // --resume SESSION, else a fresh conversation
-	PID                     int         `json:"pid,omitempty"`
-	StartTicks              uint64      `json:"start_ticks,omitempty"` // with PID the identity of the process
-	StartedAt               *time.Time  `json:"started_at,omitempty"`
-	EndedAt                 *time.Time  `json:"ended_at,omitempty"`
-	Turn                    bool        `json:"turn"`                 // a turn is under way
-	Begun                   bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
-	Version                 string      `json:"version,omitempty"`    // the release of claude, once it has said it
-	Background              []Task      `json:"background,omitempty"` // what lives on after a turn
-	WakeUps                 []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
-	TurnDue                 bool        `json:"turn_due,omitempty"`   // background work has ended: the CLI is about to begin a turn by itself
-	StopAllowed             bool        `json:"let_go,omitempty"`     // its turn may end: what happens now is told in the next one
-	ReportWaived            bool        `json:"excused,omitempty"`    // the gate let its turn end without a report, for what waits for it or it for
-	BackgroundEndUnreported bool        `json:"untold,omitempty"`     // background work has ended that this turn is not told of any more
-	Gate                    *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
-	Turns                   int         `json:"turns"`                // ended turns
-	End                     string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
-	EndReason               string      `json:"end_reason,omitempty"` // for people
-	Outcome                 string      `json:"outcome,omitempty"`    // how it ended, for people
-	Surveyed                bool        `json:"surveyed,omitempty"`   // its checkpoint was written
-	Transcript              string      `json:"transcript,omitempty"` // path, once the CLI has said it
-	Stalled                 *Stall      `json:"silent,omitempty"`     // it works, and nothing is heard of it
-	BusyElsewhere           bool        `json:"besides,omitempty"`    // while a question waits in a call, something else of the agent is at work
-	Replies                 []Reply     `json:"replies,omitempty"`    // to calls of our tools that nobody has to be asked about; they go with the process
-	ShareUSD                float64     `json:"share_usd,omitempty"`  // what it may cost by the budgets that its agent is under; 0: no bound
-	MaxTurns                int         `json:"max_turns,omitempty"`  // how many requests each of its turns may make by these; 0: no bound
-	CostUSD                 float64     `json:"cost_usd,omitempty"`   // what its results say that it has cost
-	Used                    *Used       `json:"used,omitempty"`       // by the turn under way; nil: nothing was heard of that
-}
-
 // A Reply is what a call of a tool of ours returns.
 type Reply struct {
 	Request string `json:"request"`

@@ -78,7 +78,7 @@ func firstChange() Change {
 			Outbox: []OutboxItem{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}},
 		}},
 		Launches: []*Launch{{
-			Agent: testAgent, N: 1, Epoch: 1, State: LaunchStarted, PID: 4712, StartTicks: 991, StartedAt: &started, Turn: true,
+			Agent: testAgent, N: 1, Epoch: 1, Phase: LaunchTurn, PID: 4712, StartTicks: 991, StartedAt: &started,
 		}},
 		Questions: []*Question{{
 			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: AskClarification, State: QuestionOpen,

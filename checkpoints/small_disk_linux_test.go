@@ -67,13 +67,13 @@ func fillASmallDisk(d Dirs) error {
 	for err = save(); err == nil; err = save() {
 		c.Event.Seq++
 	}
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "make room") {
+	if !errors.Is(err, errFull) || !strings.Contains(err.Error(), "make room") {
 		return fmt.Errorf("not said to be full: %w", err)
 	}
 	if l, err := s.Load(ctx, testRun); err != nil || l.LastEvent != c.Event.Seq-1 || len(l.Questions) != int(l.LastEvent) {
 		return fmt.Errorf("on the full disk event %d of %d is found, %d questions: %w", l.LastEvent, c.Event.Seq-1, len(l.Questions), err)
 	}
-	if _, err := s.Answer(ctx, InboxEntry{Question: "q-000001", Value: c.Agents[0].Task, By: "me", At: noon}); err != nil && !errors.Is(err, ErrFull) {
+	if _, err := s.Answer(ctx, InboxEntry{Question: "q-000001", Value: c.Agents[0].Task, By: "me", At: noon}); err != nil && !errors.Is(err, errFull) {
 		return fmt.Errorf("not said to be full: %w", err)
 	}
 	if err := mount(unix.MS_REMOUNT, "size=4m"); err != nil {
@@ -89,7 +89,7 @@ func fillASmallDisk(d Dirs) error {
 	if err := mount(unix.MS_REMOUNT|unix.MS_RDONLY, "size=4m"); err != nil {
 		return err
 	}
-	if _, err := Open(d); !errors.Is(err, ErrUnwritable) {
+	if _, err := Open(d); !errors.Is(err, errUnwritable) {
 		return fmt.Errorf("not said to be read-only: %w", err)
 	}
 	reader, err := OpenReadOnly(d)

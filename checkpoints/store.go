@@ -13,7 +13,7 @@ import (
 )
 
 // A Store is one open database. Its methods may be called from several goroutines; they take turns. Writing methods wait
-// for their turn among the writers of all processes, at most twenty seconds in all (ErrBusy); their context calls off the
+// for their turn among the writers of all processes, at most twenty seconds in all (errBusy); their context calls off the
 // first ten. Once a transaction has begun nothing cuts it short, so that its result is always true. The zero value, and a store opened read-only where no database is, is
 // empty and cannot be written.
 type Store struct {
@@ -42,14 +42,14 @@ func (s *Store) Close() error {
 
 // failed says what was being done to which database, and what the failure means for the caller.
 func (s *Store) failed(doing string, err error) error {
-	return &DatabaseError{Path: s.path, Doing: doing, Problem: problem(err), Err: err}
+	return &databaseError{Path: s.path, Doing: doing, Problem: problem(err), Err: err}
 }
 
 // write runs work in one transaction that excludes other writers from its first statement on. The error of work is
 // returned as it is, and nothing is saved then.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context) error) error {
 	if s.db == nil {
-		return &DatabaseError{Path: s.path, Doing: doing, Problem: ErrUnwritable, Err: errors.New("opened for reading, and not there")}
+		return &databaseError{Path: s.path, Doing: doing, Problem: errUnwritable, Err: errors.New("opened for reading, and not there")}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func documents[Record any](ctx context.Context, s *Store, query string, args ...
 // decode reads one document. One that is no JSON was not written by us.
 func (s *Store) decode(doc []byte, record any) error {
 	if err := json.Unmarshal(doc, record); err != nil {
-		return &DatabaseError{Path: s.path, Doing: "read", Problem: ErrCorrupt, Err: err}
+		return &databaseError{Path: s.path, Doing: "read", Problem: errCorrupt, Err: err}
 	}
 	return nil
 }

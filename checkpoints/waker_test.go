@@ -91,7 +91,7 @@ func TestTheBellOfADeadSupervisorIsReplaced(t *testing.T) {
 	if err := os.Mkdir(d.Runtime, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	dead, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: d.WakerPath(testRun), Net: "unixgram"})
+	dead, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: d.wakerPath(testRun), Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTheBellOfADeadSupervisorIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := listen(t, d)
-	Ring(d.WakerPath(testRun))
+	Ring(d.wakerPath(testRun))
 	<-b.C()
 }
 
@@ -119,7 +119,7 @@ func TestABellHangsOnlyInAFolderOfOurs(t *testing.T) {
 	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, d.Runtime)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
 		t.Errorf("in a symlink: %v", err)
 	}
 	if made, err := os.ReadDir(elsewhere); err != nil || len(made) != 0 {
@@ -128,16 +128,16 @@ func TestABellHangsOnlyInAFolderOfOurs(t *testing.T) {
 	if err := errors.Join(os.Remove(d.Runtime), os.WriteFile(d.Runtime, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
 		t.Errorf("in a file: %v", err)
 	}
 	if os.Geteuid() != 0 { // to root, a folder of root's is its own
-		if _, err := (Dirs{Runtime: "/"}).Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+		if _, err := (Dirs{Runtime: "/"}).Listen(testRun); !errors.Is(err, errUnsafeDir) {
 			t.Errorf("in another user's folder: %v", err)
 		}
 	} else if err := errors.Join(os.Remove(d.Runtime), os.Mkdir(d.Runtime, 0o700), os.Chown(d.Runtime, 65534, 65534)); err != nil {
 		t.Fatal(err)
-	} else if _, err := d.Listen(testRun); !errors.Is(err, ErrUnsafeDir) {
+	} else if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
 		t.Errorf("in another user's folder: %v", err)
 	}
 }

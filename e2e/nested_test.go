@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"claude-supervise/examples"
 )
 
 // nestedCalls is the scenario of an agent whose script starts runs.
@@ -169,28 +167,26 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 
 func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
 	t.Parallel()
-	for name, with := range map[string]func(*world, examples.Scenario) *world{
-		"stand-in": func(w *world, _ examples.Scenario) *world { return w },
-		"real CLI": func(w *world, s examples.Scenario) *world { return w.real(s, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := with(newWorld(t), load(t, nestedCalls))
-			run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+"claude-supervise run 'Ask for the colour.'"+nested("ask"),
-				"--hold", "forever", "--on-question", "ask")
-			q := run.until("question").Question
-			for deadline := time.Now().Add(time.Minute); !strings.Contains(w.reads("ask.err"), q.ID); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) { // a client that looks later is told of question and answer at once
-					t.Fatal("the nested run does not say what is asked")
-				}
+	eachAgent(t, map[string]func(*world) *world{
+		"stand-in": func(w *world) *world { return w },
+		"real CLI": func(w *world) *world { return w.real(load(w.t, nestedCalls), nil) },
+	}, func(t *testing.T, in func(*world) *world) {
+		w := in(newWorld(t))
+		run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+"claude-supervise run 'Ask for the colour.'"+nested("ask"),
+			"--hold", "forever", "--on-question", "ask")
+		q := run.until("question").Question
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.reads("ask.err"), q.ID); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) { // a client that looks later is told of question and answer at once
+				t.Fatal("the nested run does not say what is asked")
 			}
-			w.must("answer", q.ID, "blue")
-			if summary := run.endsWith(0); summary != "told where it was started" {
-				t.Errorf("the agent was %s", summary)
-			}
-			w.cameTo("plain", 0, "counted\n", "succeeded")
-			w.cameTo("ask", 0, "it is blue", "["+q.ID+"] a person is asked: Which colour?")
-		})
-	}
+		}
+		w.must("answer", q.ID, "blue")
+		if summary := run.endsWith(0); summary != "told where it was started" {
+			t.Errorf("the agent was %s", summary)
+		}
+		w.cameTo("plain", 0, "counted\n", "succeeded")
+		w.cameTo("ask", 0, "it is blue", "["+q.ID+"] a person is asked: Which colour?")
+	})
 }
 
 func TestAPersonDecidesWhetherANestedRunStarts(t *testing.T) {
@@ -319,36 +315,33 @@ echo WORKFLOW_COMPLETE;; esac
 // Whatever an agent makes of its environment, a run that it starts is a child in its tree, or none: never a run of its own beside it.
 func TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment(t *testing.T) {
 	t.Parallel()
-	for name, in := range map[string]func(*world, examples.Scenario) *world{
-		"stand-in": func(w *world, _ examples.Scenario) *world { return w },
-		"real CLI": func(w *world, s examples.Scenario) *world { return w.real(s, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, other := in(newWorld(t), load(t, nestedCalls)), t.TempDir()
-			bare := "env -i PATH=\"$PATH\" HOME=" + other + " claude-supervise run --detach 'Count the last.'"
-			run := w.calls("XDG_STATE_HOME=" + other + " claude-supervise run 'Count the files.'" + nested("state") +
-				"HOME=" + other + " claude-supervise run 'Count the folders.'" + nested("home") +
-				"env -u CLAUDE_SUPERVISE_RUN -u CLAUDE_SUPERVISE_AGENT -u CLAUDE_SUPERVISE_STATE XDG_STATE_HOME=" + other +
-				" claude-supervise run 'Count the links.'" + nested("unmarked") +
-				bare + nested("bare") +
-				"setsid sh -c '(" + strings.ReplaceAll(bare, "'", "\"") + " > orphan.out 2> orphan.err; echo $? > orphan.code.new; mv orphan.code.new orphan.code) &'\n" +
-				"while [ ! -e orphan.code ]; do sleep 0.1; done\n")
-			run.endsWith(0)
-			w.cameTo("state", 0)
-			w.cameTo("home", 0)
-			w.cameTo("unmarked", 0)
-			w.cameTo("bare", 0)
-			if code, _, stderr := w.came("orphan"); code == 0 && !strings.Contains(stderr, "a-") {
-				t.Errorf("a run whose parents are gone started something: %s", stderr)
-			}
-			if found, err := filepath.Glob(filepath.Join(other, "*claude-supervise*")); err != nil || len(found) > 0 {
-				t.Errorf("it has kept a run of its own in %v (%v)", found, err)
-			}
-			if found, err := filepath.Glob(filepath.Join(other, ".local/state/claude-supervise")); err != nil || len(found) > 0 {
-				t.Errorf("it has kept a run of its own in %v (%v)", found, err)
-			}
-			w.ps() // one run, with all of them
-		})
-	}
+	eachAgent(t, map[string]func(*world) *world{
+		"stand-in": func(w *world) *world { return w },
+		"real CLI": func(w *world) *world { return w.real(load(w.t, nestedCalls), nil) },
+	}, func(t *testing.T, in func(*world) *world) {
+		w, other := in(newWorld(t)), t.TempDir()
+		bare := "env -i PATH=\"$PATH\" HOME=" + other + " claude-supervise run --detach 'Count the last.'"
+		run := w.calls("XDG_STATE_HOME=" + other + " claude-supervise run 'Count the files.'" + nested("state") +
+			"HOME=" + other + " claude-supervise run 'Count the folders.'" + nested("home") +
+			"env -u CLAUDE_SUPERVISE_RUN -u CLAUDE_SUPERVISE_AGENT -u CLAUDE_SUPERVISE_STATE XDG_STATE_HOME=" + other +
+			" claude-supervise run 'Count the links.'" + nested("unmarked") +
+			bare + nested("bare") +
+			"setsid sh -c '(" + strings.ReplaceAll(bare, "'", "\"") + " > orphan.out 2> orphan.err; echo $? > orphan.code.new; mv orphan.code.new orphan.code) &'\n" +
+			"while [ ! -e orphan.code ]; do sleep 0.1; done\n")
+		run.endsWith(0)
+		w.cameTo("state", 0)
+		w.cameTo("home", 0)
+		w.cameTo("unmarked", 0)
+		w.cameTo("bare", 0)
+		if code, _, stderr := w.came("orphan"); code == 0 && !strings.Contains(stderr, "a-") {
+			t.Errorf("a run whose parents are gone started something: %s", stderr)
+		}
+		if found, err := filepath.Glob(filepath.Join(other, "*claude-supervise*")); err != nil || len(found) > 0 {
+			t.Errorf("it has kept a run of its own in %v (%v)", found, err)
+		}
+		if found, err := filepath.Glob(filepath.Join(other, ".local/state/claude-supervise")); err != nil || len(found) > 0 {
+			t.Errorf("it has kept a run of its own in %v (%v)", found, err)
+		}
+		w.ps() // one run, with all of them
+	})
 }

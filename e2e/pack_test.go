@@ -100,40 +100,37 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := load(t, "ask")
-	for name, agent := range map[string]func(*world) *world{
+	eachAgent(t, map[string]func(*world) *world{
 		"stand-in": func(w *world) *world { return w.standIn(ask) },
 		"real CLI": func(w *world) *world { return w.real(scenario, func(messagesapi.Request) {}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			origin := newOrigin(t)
-			here := agent(newWorld(t).inClone(origin))
-			here.muddle()
-			s := ask
-			if here.api != nil {
-				s = scenario
-			}
-			run, question := here.parked(s)
-			here.must("pack", run)
-			there := here.elsewhere().inClone(origin)
-			there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
-			if got, want := there.state(), strings.ReplaceAll(here.state(), "?? "+run+".tar.gz\n", ""); got != want {
-				t.Errorf("the work is\n%s\nand was\n%s", got, want)
-			}
-			if err := os.RemoveAll(here.home); err != nil {
-				t.Fatal(err)
-			}
-			there.must("answer", question, "JWT")
-			code, stdout, stderr := there.run(append([]string{"resume", run, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
-			if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
-				t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
-			}
-			told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs", run, there.ps().Agents[0].ID+".jsonl"))
-			if err != nil || !strings.Contains(string(told), "## MOVED") || !strings.Contains(string(told), "New folder: "+there.cwd) {
-				t.Errorf("the agent is not told that it was moved (%v)", err)
-			}
-		})
-	}
+	}, func(t *testing.T, agent func(*world) *world) {
+		origin := newOrigin(t)
+		here := agent(newWorld(t).inClone(origin))
+		here.muddle()
+		s := ask
+		if here.api != nil {
+			s = scenario
+		}
+		run, question := here.parked(s)
+		here.must("pack", run)
+		there := here.elsewhere().inClone(origin)
+		there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+		if got, want := there.state(), strings.ReplaceAll(here.state(), "?? "+run+".tar.gz\n", ""); got != want {
+			t.Errorf("the work is\n%s\nand was\n%s", got, want)
+		}
+		if err := os.RemoveAll(here.home); err != nil {
+			t.Fatal(err)
+		}
+		there.must("answer", question, "JWT")
+		code, stdout, stderr := there.run(append([]string{"resume", run, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
+		if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
+			t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
+		}
+		told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs", run, there.ps().Agents[0].ID+".jsonl"))
+		if err != nil || !strings.Contains(string(told), "## MOVED") || !strings.Contains(string(told), "New folder: "+there.cwd) {
+			t.Errorf("the agent is not told that it was moved (%v)", err)
+		}
+	})
 }
 
 // Wherever packing or unpacking is killed, doing it again brings the run to its end, once.

@@ -363,24 +363,33 @@ func tellsItsEnd(t *testing.T, command string) {
 	}
 }
 
-// What the README says of make is in the Makefile.
-func TestTheReadmesMakeTargetsExist(t *testing.T) {
+// What README.md and CONTRIBUTING.md say of make is in the Makefile, and the files that they name are there.
+func TestTheMakeTargetsAndFilesThatAreNamedExist(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`\bmake ([a-z]+)\b`).FindAllStringSubmatch(string(text), -1)
-	for _, m := range named {
-		if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
-			t.Errorf("there is no make %s", m[1])
+	for doc, least := range map[string]int{"README.md": 4, "CONTRIBUTING.md": 40} {
+		text, err := os.ReadFile("../" + doc)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(named) < 4 {
-		t.Errorf("the README names %d targets", len(named))
+		targets := regexp.MustCompile(`\bmake ([a-z]+)\b`).FindAllStringSubmatch(string(text), -1)
+		for _, m := range targets {
+			if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
+				t.Errorf("%s: there is no make %s", doc, m[1])
+			}
+		}
+		files := regexp.MustCompile("`((?:cmd|supervisor|procs|signals|checkpoints|examples|e2e)/[a-z0-9_./-]+)`").
+			FindAllStringSubmatch(string(text), -1)
+		for _, m := range files {
+			if _, err := os.Stat("../" + m[1]); err != nil {
+				t.Errorf("%s: %v", doc, err)
+			}
+		}
+		if len(targets)+len(files) < least {
+			t.Errorf("%s names %d targets and %d files", doc, len(targets), len(files))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,21 +11,36 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 )
 
-// agents gives the two agents that a story is told with.
+// agents tells a story with the stand-in and with the real CLI, or in a short run with the one that the seed chooses. The
+// scenario is built in, or a file.
 func agents(t *testing.T, scenario string, story func(*testing.T, *world, examples.Scenario)) {
 	t.Helper()
 	s := load(t, scenario)
-	t.Run("stand-in", func(t *testing.T) {
-		t.Parallel()
-		story(t, newWorld(t).standIn(s), s)
-	})
-	t.Run("real CLI", func(t *testing.T) {
-		t.Parallel()
-		story(t, newWorld(t).real(s, nil), s)
-	})
+	eachAgent(t, map[string]func(*world) *world{
+		"stand-in": func(w *world) *world {
+			if filepath.IsAbs(scenario) {
+				w.agent = []string{"--demo", scenario}
+				return w
+			}
+			return w.standIn(s)
+		},
+		"real CLI": func(w *world) *world { return w.real(s, nil) },
+	}, func(t *testing.T, in func(*world) *world) { story(t, in(newWorld(t)), s) })
+}
+
+// eachAgent is agents where the story makes the world: in puts the agent into it.
+func eachAgent(t *testing.T, all map[string]func(*world) *world, story func(t *testing.T, in func(*world) *world)) {
+	t.Helper()
+	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(all))) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			story(t, all[name])
+		})
+	}
 }
 
 // The supervisor is killed with its question held; the answer is given while nobody is alive; resume delivers it once.

@@ -47,19 +47,7 @@ expect: {status: stopped, exit_code: 5}
 // agentsOn is agents for a scenario that is not built in.
 func agentsOn(t *testing.T, scenario string, story func(*testing.T, *world, examples.Scenario)) {
 	t.Helper()
-	t.Run("stand-in", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		path := w.scenario(scenario)
-		w.agent = []string{"--demo", path}
-		story(t, w, load(t, path))
-	})
-	t.Run("real CLI", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		s := load(t, w.scenario(scenario))
-		story(t, w.real(s, nil), s)
-	})
+	agents(t, newWorld(t).scenario(scenario), story)
 }
 
 // silentOf reads what ps shows of an agent's silence.

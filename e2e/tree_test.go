@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"claude-supervise/examples"
 	"cmp"
 	"encoding/json"
 	"os"
@@ -15,50 +16,41 @@ import (
 // ps --tree shows each step.
 func TestInATreeOneAsksAndAnotherIsKilled(t *testing.T) {
 	t.Parallel()
-	const file = "testdata/tree/levels.yaml"
-	s := load(t, file)
-	for name, with := range map[string]func(*world) *world{
-		"stand-in": func(w *world) *world { w.agent = []string{"--demo", absolute(w.t, file)}; return w },
-		"real CLI": func(w *world) *world { return w.real(s, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := with(newWorld(t))
-			run := w.start(w.runArgs(s, "--delegate", "auto", "--hold", "forever", "--on-question", "ask")...)
-			begun, asked := "", event{}
-			for begun == "" || asked.Question == nil {
-				switch e := <-run.events; {
-				case e.Type == "":
-					t.Fatalf("it ends before that\n%s", run.stderr)
-				case e.Type == "question":
-					asked = e
-				case e.Type == "progress" && strings.Contains(e.Text, "echo packed"):
-					begun = e.Agent
-				}
+	agents(t, absolute(t, "testdata/tree/levels.yaml"), func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--delegate", "auto", "--hold", "forever", "--on-question", "ask")...)
+		begun, asked := "", event{}
+		for begun == "" || asked.Question == nil {
+			switch e := <-run.events; {
+			case e.Type == "":
+				t.Fatalf("it ends before that\n%s", run.stderr)
+			case e.Type == "question":
+				asked = e
+			case e.Type == "progress" && strings.Contains(e.Text, "echo packed"):
+				begun = e.Agent
 			}
-			w.shows("asks and works", `(?m)^.*waiting .*Find out the day`, `(?m)^.*running .*Pack the parcels`)
-			w.killsProcessOf(begun)
-			for e := run.until("progress"); e.Agent != begun || !strings.Contains(e.Text, "echo packed"); {
-				e = run.until("progress")
+		}
+		w.shows("asks and works", `(?m)^.*waiting .*Find out the day`, `(?m)^.*running .*Pack the parcels`)
+		w.killsProcessOf(begun)
+		for e := run.until("progress"); e.Agent != begun || !strings.Contains(e.Text, "echo packed"); {
+			e = run.until("progress")
+		}
+		w.shows("is killed and at work again", `(?m)^.*waiting .*Find out the day`, `(?m)^.*running .*Pack the parcels`)
+		w.must("answer", asked.Question.ID, "Monday")
+		w.letsGo()
+		if summary := run.endsWith(s.Expect.ExitCode); summary != s.Expect.Summary {
+			t.Errorf("it ends with %q", summary)
+		}
+		w.shows("has ended", `(?m)^.*succeeded .*Find out the day`, `(?m)^.*succeeded .*Pack the parcels`)
+		for name, want := range s.Expect.Files {
+			w.written(name, want)
+		}
+		w.toldOnceEach()
+		for _, a := range w.agents() {
+			if a.ID == begun && a.Launches != 2 {
+				t.Errorf("the killed one took %d processes", a.Launches)
 			}
-			w.shows("is killed and at work again", `(?m)^.*waiting .*Find out the day`, `(?m)^.*running .*Pack the parcels`)
-			w.must("answer", asked.Question.ID, "Monday")
-			w.letsGo()
-			if summary := run.endsWith(s.Expect.ExitCode); summary != s.Expect.Summary {
-				t.Errorf("it ends with %q", summary)
-			}
-			w.shows("has ended", `(?m)^.*succeeded .*Find out the day`, `(?m)^.*succeeded .*Pack the parcels`)
-			for name, want := range s.Expect.Files {
-				w.written(name, want)
-			}
-			w.toldOnceEach()
-			for _, a := range w.agents() {
-				if a.ID == begun && a.Launches != 2 {
-					t.Errorf("the killed one took %d processes", a.Launches)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // killsProcessOf kills an agent's process.

@@ -34,8 +34,8 @@ const (
 	scenarioFolder = "scenarios"
 )
 
-// ErrUnknown says that no scenario has the name.
-var ErrUnknown = errors.New("no such scenario")
+// errUnknown says that no scenario has the name.
+var errUnknown = errors.New("no such scenario")
 
 // A Scenario is one task with all that is said in it.
 type Scenario struct {
@@ -215,14 +215,14 @@ func embedded(folder string) []string {
 }
 
 // Load gives the built-in scenario of that name, or, for a name that ends in .yaml, reads that file.
-// The error is ErrUnknown for a name that is not built in.
+// The error is errUnknown for a name that is not built in.
 func Load(nameOrFile string) (Scenario, error) {
 	read, file := os.ReadFile, nameOrFile
 	if !strings.HasSuffix(nameOrFile, extension) {
 		read, file = files.ReadFile, builtIn()[nameOrFile]
 		if file == "" {
 			return Scenario{}, fmt.Errorf("%w: %q; give a file that ends in %s, or one of: %s",
-				ErrUnknown, nameOrFile, extension, strings.Join(Names(), ", "))
+				errUnknown, nameOrFile, extension, strings.Join(Names(), ", "))
 		}
 	}
 	data, err := read(file)

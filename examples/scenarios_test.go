@@ -115,10 +115,10 @@ func TestEveryBuiltInScenarioIsSound(t *testing.T) {
 }
 
 func TestAScenarioIsFoundByNameOrFile(t *testing.T) {
-	if _, err := Load("nonsense"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "ask") {
+	if _, err := Load("nonsense"); !errors.Is(err, errUnknown) || !strings.Contains(err.Error(), "ask") {
 		t.Errorf("an unknown name gives %v", err)
 	}
-	if _, err := Load("../scenarios/ask"); !errors.Is(err, ErrUnknown) {
+	if _, err := Load("../scenarios/ask"); !errors.Is(err, errUnknown) {
 		t.Errorf("a path without .yaml gives %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "mine.yaml")

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// EnvClaude names the program to run when no flag does.
-const EnvClaude = "CLAUDE_SUPERVISE_CLAUDE"
+// envClaude names the program to run when no flag does.
+const envClaude = "CLAUDE_SUPERVISE_CLAUDE"
 
 // A Spec is one launch: what to run, where, and in which conversation.
 type Spec struct {
@@ -71,8 +71,8 @@ type Spec struct {
 	//
 	// Every {} in its arguments stands for the prompt, as part of that one argument, whatever is in it. (A prompt that
 	// begins with a dash is taken for a flag by most programs where {} is a word of its own: put -- before it.) The command
-	// then reads nothing. Without a {} the prompt is its standard input. It hears nothing else: Send, Allow, Deny, Gate,
-	// Interrupt and CloseInput give ErrNoMessages.
+	// then reads nothing. Without a {} the prompt is its standard input. It hears nothing else: Send, Allow, Deny, Gate
+	// and CloseInput fail with errNoMessages.
 	//
 	// What it prints comes as Raw, unless its first line is one of claude's --output-format stream-json, whose lines are
 	// then decoded. What it prints to stderr is Activity. Its end is the end of its one turn: a Result, then Exit.
@@ -192,10 +192,10 @@ func cleaned(env []string) []string {
 
 // Why a program cannot be started, as a StartError's cause.
 var (
-	ErrNotFound      = errors.New("no such program")
-	ErrNotExecutable = errors.New("not executable")
-	ErrNoDir         = errors.New("no such working directory")
-	ErrNotClaude     = errors.New("not Claude Code")
+	errNotFound      = errors.New("no such program")
+	errNotExecutable = errors.New("not executable")
+	errNoDir         = errors.New("no such working directory")
+	errNotClaude     = errors.New("not Claude Code")
 )
 
 // A StartError says why an agent cannot be started. Nothing runs, and trying again without a change is useless.
@@ -218,9 +218,6 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Failure is the error in the form in which the failures of running agents are told.
-func (e *StartError) Failure() Failure { return Failure{Kind: NotStarted, Reason: e.Error()} }
-
 // Find gives the absolute path of the program to run: explicit if it is not "", else what $CLAUDE_SUPERVISE_CLAUDE
 // names, else claude. A name without a slash is looked up in $PATH, of which only absolute folders count. env is as
 // in Spec. Its errors are StartErrors.
@@ -229,7 +226,7 @@ func Find(explicit string, env []string) (string, error) {
 		env = os.Environ()
 	}
 	name := explicit
-	for _, fallback := range []string{lookup(env, EnvClaude), "claude"} {
+	for _, fallback := range []string{lookup(env, envClaude), "claude"} {
 		if name == "" {
 			name = fallback
 		}
@@ -240,8 +237,8 @@ func Find(explicit string, env []string) (string, error) {
 	if path := inPath(name, env); path != "" {
 		return path, nil
 	}
-	return "", &StartError{Path: name, Err: ErrNotFound,
-		Reason: "it is in no folder of $PATH; install Claude Code, or give its path with --claude or $" + EnvClaude}
+	return "", &StartError{Path: name, Err: errNotFound,
+		Reason: "it is in no folder of $PATH; install Claude Code, or give its path with --claude or $" + envClaude}
 }
 
 // executable gives the absolute path of a program that is there. hint is as for startError.
@@ -271,7 +268,7 @@ func inPath(name string, env []string) string {
 
 // What to do about a program that is missing.
 const (
-	claudeHint  = "give the path of claude with --claude or $" + EnvClaude
+	claudeHint  = "give the path of claude with --claude or $" + envClaude
 	commandHint = "give the path of a program, or the name of one in $PATH"
 )
 
@@ -290,15 +287,15 @@ func startError(path, hint string, err error) *StartError {
 	info, statErr := os.Stat(path)
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):
-		return &StartError{Path: path, Err: ErrNotFound, Reason: hint}
+		return &StartError{Path: path, Err: errNotFound, Reason: hint}
 	case statErr == nil && !info.Mode().IsRegular():
-		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "it is not a file"}
+		return &StartError{Path: path, Err: errNotExecutable, Reason: "it is not a file"}
 	case errors.Is(err, fs.ErrNotExist):
-		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "the interpreter that its first line names is missing"}
+		return &StartError{Path: path, Err: errNotExecutable, Reason: "the interpreter that its first line names is missing"}
 	case errors.Is(err, fs.ErrPermission):
-		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "chmod +x it"}
+		return &StartError{Path: path, Err: errNotExecutable, Reason: "chmod +x it"}
 	case isNotProgram(err):
-		return &StartError{Path: path, Err: ErrNotExecutable, Reason: "it is no program for this machine"}
+		return &StartError{Path: path, Err: errNotExecutable, Reason: "it is no program for this machine"}
 	case errors.Is(err, syscall.E2BIG):
 		return &StartError{Path: path, Err: err, Reason: "its arguments and its environment together are too long"}
 	}
@@ -309,7 +306,7 @@ func startError(path, hint string, err error) *StartError {
 const versionSuffix = " (Claude Code)"
 
 // Version runs path with --version and gives the release, e.g. "2.1.329". It blocks until that ends or ctx is done. A
-// program that does not answer as Claude Code does is a StartError with ErrNotClaude.
+// program that does not answer as Claude Code does is a StartError with errNotClaude.
 func Version(ctx context.Context, path string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = cleaned(nil)
@@ -321,14 +318,14 @@ func Version(ctx context.Context, path string) (string, error) {
 			return "", fmt.Errorf("ask %s for its version: %w", path, ctx.Err())
 		}
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
-			return "", &StartError{Path: path, Err: ErrNotClaude, Reason: "--version ended with " + exit.Error()}
+			return "", &StartError{Path: path, Err: errNotClaude, Reason: "--version ended with " + exit.Error()}
 		}
 		return "", startError(path, claudeHint, err)
 	}
 	first, _, _ := bytes.Cut(out.bytes(), []byte("\n"))
 	version, ok := strings.CutSuffix(strings.TrimSpace(string(first)), versionSuffix)
 	if !ok {
-		return "", &StartError{Path: path, Err: ErrNotClaude, Reason: fmt.Sprintf("--version printed %.60q", first)}
+		return "", &StartError{Path: path, Err: errNotClaude, Reason: fmt.Sprintf("--version printed %.60q", first)}
 	}
 	return version, nil
 }

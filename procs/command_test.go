@@ -31,12 +31,12 @@ func TestClaudeIsFound(t *testing.T) {
 		{"in $PATH", "", []string{path}, inPath, nil},
 		{"by a path", mine, []string{path}, mine, nil},
 		{"by a relative path", "./mine", []string{path}, mine, nil},
-		{"by the variable", "", []string{path, EnvClaude + "=" + mine}, mine, nil},
-		{"the flag before the variable", inPath, []string{EnvClaude + "=" + mine}, inPath, nil},
-		{"never in the current folder", "mine", []string{path}, "", ErrNotFound},
-		{"nowhere", "", nil, "", ErrNotFound},
-		{"missing", "./missing", []string{path}, "", ErrNotFound},
-		{"not executable", plain, []string{path}, "", ErrNotExecutable},
+		{"by the variable", "", []string{path, envClaude + "=" + mine}, mine, nil},
+		{"the flag before the variable", inPath, []string{envClaude + "=" + mine}, inPath, nil},
+		{"never in the current folder", "mine", []string{path}, "", errNotFound},
+		{"nowhere", "", nil, "", errNotFound},
+		{"missing", "./missing", []string{path}, "", errNotFound},
+		{"not executable", plain, []string{path}, "", errNotExecutable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.env == nil {
@@ -67,8 +67,8 @@ func TestAProgramIsAskedForItsVersion(t *testing.T) {
 		err        error
 	}{
 		{"version", "2.1.329", nil},
-		{"not claude", "", ErrNotClaude},
-		{"no version", "", ErrNotClaude},
+		{"not claude", "", errNotClaude},
+		{"no version", "", errNotClaude},
 	} {
 		t.Run(c.part, func(t *testing.T) {
 			t.Setenv(partVariable, c.part)
@@ -86,7 +86,7 @@ func TestAProgramIsAskedForItsVersion(t *testing.T) {
 		}
 	})
 	t.Run("that is not there", func(t *testing.T) {
-		if _, err := Version(t.Context(), filepath.Join(t.TempDir(), "claude")); !errors.Is(err, ErrNotFound) {
+		if _, err := Version(t.Context(), filepath.Join(t.TempDir(), "claude")); !errors.Is(err, errNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -79,7 +79,7 @@ func TestTheEndFreesWhoWrites(t *testing.T) {
 	go func() { blocked <- r.Send("u", strings.Repeat("x", 1<<20)) }()
 	r.patience.interrupt = r.patience.term
 	r.End(context.Background(), Stop)
-	if err := <-blocked; !errors.Is(err, ErrGone) {
+	if err := <-blocked; !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -123,10 +123,10 @@ func TestAliveKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !Alive(self.pid, self.start) {
+	if !(identity{self.pid, self.start}).alive() {
 		t.Error("this process is not alive")
 	}
-	if Alive(self.pid, self.start+1) {
+	if (identity{self.pid, self.start + 1}).alive() {
 		t.Error("a process that started at another time is alive")
 	}
 }

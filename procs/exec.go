@@ -26,8 +26,8 @@ var window = &pty.Winsize{Rows: 50, Cols: 200}
 
 // Why a prompt cannot be an argument, as a StartError's cause.
 var (
-	ErrPromptTooLong = errors.New("the prompt is too long to be an argument")
-	ErrPromptNUL     = errors.New("an argument cannot hold a NUL byte")
+	errPromptTooLong = errors.New("the prompt is too long to be an argument")
+	errPromptNUL     = errors.New("an argument cannot hold a NUL byte")
 )
 
 // isCommand reports whether another program runs in claude's place.
@@ -63,7 +63,7 @@ func (s Spec) findCommand() (string, error) {
 	name := s.Command[0]
 	switch {
 	case name == "":
-		return "", &StartError{Path: "the command", Err: ErrNotFound, Reason: "a pack file names none; give it with --exec"}
+		return "", &StartError{Path: "the command", Err: errNotFound, Reason: "a pack file names none; give it with --exec"}
 	case strings.ContainsRune(name, filepath.Separator):
 		path := name
 		if !filepath.IsAbs(path) {
@@ -74,7 +74,7 @@ func (s Spec) findCommand() (string, error) {
 	if path := inPath(name, s.environ()); path != "" {
 		return path, nil
 	}
-	return "", &StartError{Path: name, Err: ErrNotFound, Reason: "it is in no folder of $PATH; install it, or give its path"}
+	return "", &StartError{Path: name, Err: errNotFound, Reason: "it is in no folder of $PATH; install it, or give its path"}
 }
 
 // hint says what to do if the program is missing.
@@ -92,9 +92,9 @@ func (s Spec) commandArgs() ([]string, error) {
 		args[i] = strings.ReplaceAll(arg, placeholder, s.Prompt)
 		switch {
 		case strings.ContainsRune(args[i], 0):
-			return nil, &StartError{Path: s.Command[0], Err: ErrPromptNUL, Reason: "leave {} out to give it on standard input"}
+			return nil, &StartError{Path: s.Command[0], Err: errPromptNUL, Reason: "leave {} out to give it on standard input"}
 		case len(args[i]) > maxArgument:
-			return nil, &StartError{Path: s.Command[0], Err: ErrPromptTooLong, Reason: fmt.Sprintf(
+			return nil, &StartError{Path: s.Command[0], Err: errPromptTooLong, Reason: fmt.Sprintf(
 				"%d bytes of at most %d; leave {} out to give it on standard input", len(args[i]), maxArgument)}
 		}
 	}

@@ -26,15 +26,13 @@ type process struct {
 	rss     int64         // bytes of memory that it holds; 0 where the table does not say
 }
 
-// Alive reports whether the process with this pid and start time (Process.StartTicks) still runs.
-func Alive(pid int, startTicks uint64) bool { return identity{pid, startTicks}.alive() }
-
 // Exists reports whether there is a process of this number, whichever it is.
 func Exists(pid int) bool {
 	_, err := read(pid)
 	return err == nil
 }
 
+// alive reports whether the process still runs.
 func (id identity) alive() bool {
 	p, err := read(id.pid)
 	return err == nil && p.identity == id && !p.ended

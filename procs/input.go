@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// ErrNoMessages says that the process is a Spec.Command, which nothing can be said to.
-var ErrNoMessages = errors.New("the process is a command, which takes no messages")
+// errNoMessages says that the process is a Spec.Command, which nothing can be said to.
+var errNoMessages = errors.New("the process is a command, which takes no messages")
 
-// ErrGone says that the process has ended, or that its input is closed: it hears nothing any more.
-var ErrGone = errors.New("the process takes no more input")
+// errGone says that the process has ended, or that its input is closed: it hears nothing any more.
+var errGone = errors.New("the process takes no more input")
 
 // stopCallback is our hook: Stop, which the CLI calls at the end of each turn.
 const stopCallback = "stop"
@@ -47,7 +47,7 @@ func (p *Process) reply(write func() error) {
 }
 
 // Send writes a user message. It blocks until the child has taken it into its pipe, which it does at any time, also
-// in the middle of a turn; what becomes of it, the receipts with this uuid tell. The error is ErrGone after the end.
+// in the middle of a turn; what becomes of it, the receipts with this uuid tell. The error is errGone after the end.
 func (p *Process) Send(uuid, text string) error {
 	return p.stdin.write(map[string]any{
 		"type": "user", "uuid": uuid,
@@ -57,7 +57,7 @@ func (p *Process) Send(uuid, text string) error {
 
 // Allow lets a call that was asked about run with this input: the Ask's own, for AskUserQuestion with answers added.
 // Like Deny, Gate and Return it answers a request once, and blocks until the child has taken that into its pipe. The error
-// is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and ErrGone after the end.
+// is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and errGone after the end.
 func (p *Process) Allow(request string, updatedInput json.RawMessage) error {
 	if !json.Valid(updatedInput) {
 		return errors.New("allow a call: its input is no JSON")
@@ -99,11 +99,11 @@ func (p *Process) deny(request, why string) {
 // claim takes the one right to answer a request.
 func (p *Process) claim(id string, how answering) (request, error) {
 	if p.stdin == nil {
-		return request{}, ErrNoMessages
+		return request{}, errNoMessages
 	}
 	select {
 	case <-p.exited:
-		return request{}, ErrGone
+		return request{}, errGone
 	default:
 		return p.waiting.answer(id, how)
 	}
@@ -115,10 +115,8 @@ func (p *Process) respond(request string, response any) error {
 	}})
 }
 
-// Interrupt cuts the turn: a running tool is killed, an open question recorded as refused, and the result is an error.
+// interrupt cuts the turn: a running tool is killed, an open question recorded as refused, and the result is an error.
 // The process stays usable.
-func (p *Process) Interrupt() error { return p.stdin.write(interrupt) }
-
 var interrupt = map[string]any{
 	"type": "control_request", "request_id": "interrupt",
 	"request": map[string]any{"subtype": "interrupt"},
@@ -127,7 +125,7 @@ var interrupt = map[string]any{
 // CloseInput ends stdin. The child ends when it has no work left; an open question fails.
 func (p *Process) CloseInput() error { return p.stdin.closeWithin(0) }
 
-// A writer writes lines to stdin, whole and one at a time. A nil one is a command's: its error is ErrNoMessages.
+// A writer writes lines to stdin, whole and one at a time. A nil one is a command's: its error is errNoMessages.
 type writer struct {
 	pipe *os.File
 	pen  chan struct{} // held by who writes
@@ -144,7 +142,7 @@ func (w *writer) writeWithin(v any, d time.Duration) error {
 		return fmt.Errorf("encode a line for the child: %w", err)
 	}
 	if w == nil {
-		return ErrNoMessages
+		return errNoMessages
 	}
 	release, err := w.take(d)
 	if err != nil {
@@ -156,7 +154,7 @@ func (w *writer) writeWithin(v any, d time.Duration) error {
 	}
 	if _, err = w.pipe.Write(append(data, '\n')); err != nil {
 		w.pipe.Close()
-		return fmt.Errorf("%w: %w", ErrGone, err)
+		return fmt.Errorf("%w: %w", errGone, err)
 	}
 	return nil
 }
@@ -164,7 +162,7 @@ func (w *writer) writeWithin(v any, d time.Duration) error {
 // closeWithin closes stdin after the line that is being written.
 func (w *writer) closeWithin(d time.Duration) error {
 	if w == nil {
-		return ErrNoMessages
+		return errNoMessages
 	}
 	release, err := w.take(d)
 	if err != nil {
@@ -188,7 +186,7 @@ func (w *writer) take(d time.Duration) (release func(), err error) {
 	case w.pen <- struct{}{}:
 		return func() { <-w.pen }, nil
 	case <-limit:
-		return nil, fmt.Errorf("%w: it does not read", ErrGone)
+		return nil, fmt.Errorf("%w: it does not read", errGone)
 	}
 }
 

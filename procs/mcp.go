@@ -1,7 +1,7 @@
 package procs
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,72 +51,36 @@ type mcpMessage struct {
 
 func (mcpMessage) message() {}
 
-// A toolServer serves Spec.Tools to one child. It has no goroutine before the child's first message to it; then there is
-// one that waits for messages, and one for each call that waits.
-type toolServer struct {
-	p       *Process
-	inputs  map[string]*input // by the tool's name
-	conn    *toolConn
-	session *mcp.ServerSession // nil before the first message
-	hello   mcp.Result         // the answer to the first initialize
+// mcpVersion is the newest version of MCP that begins with initialize. What we serve is the same in all of them.
+const mcpVersion = "2025-11-25"
 
-	// The session is given one request at a time: the next once the one before has its answer, or is a call that waits. So
-	// calls are told in the order in which the child has printed them.
-	arriving *rpcRequest
+// A toolServer serves Spec.Tools to one child. Only the goroutine that reads the child uses it.
+type toolServer struct {
+	p      *Process
+	list   []*mcp.Tool
+	inputs map[string]*input // by the tool's name
+	begun  bool              // by an initialize
 }
 
 // serveTools makes the server of the process's tools. It fails if the schema of one is none.
 func (p *Process) serveTools() (*toolServer, error) {
-	s := &toolServer{p: p, inputs: make(map[string]*input, len(p.spec.Tools)), conn: newToolConn(p)}
+	s := &toolServer{p: p, inputs: make(map[string]*input, len(p.spec.Tools))}
 	for _, t := range p.spec.Tools {
 		in, err := newInput(t.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("the schema of the tool %s: %w", t.Name, err)
 		}
 		s.inputs[t.Name] = in
+		s.list = append(s.list, &mcp.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.Schema,
+			Meta: mcp.Meta{"anthropic/alwaysLoad": true}, // else the model has to search for it first
+		})
 	}
 	return s, nil
 }
 
-// connect begins the session.
-func (s *toolServer) connect() error {
-	server := mcp.NewServer(&mcp.Implementation{Name: serverName, Version: "1"}, &mcp.ServerOptions{
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
-	for _, t := range s.p.spec.Tools {
-		server.AddTool(&mcp.Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.Schema,
-			Meta: mcp.Meta{"anthropic/alwaysLoad": true}, // else the model has to search for it first
-		}, s.call)
-	}
-	server.AddReceivingMiddleware(s.only)
-	var err error
-	s.session, err = server.Connect(context.Background(), s.conn, nil)
-	return err
-}
-
-// only lets through what a client has to ask for its tools, and answers a second client as the first.
-func (s *toolServer) only(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch method {
-		case "initialize":
-			if s.hello != nil {
-				return s.hello, nil
-			}
-			hello, err := next(ctx, method, req)
-			if err == nil {
-				s.hello = hello
-			}
-			return hello, err
-		case "notifications/initialized", "ping", "tools/list", "tools/call":
-			return next(ctx, method, req)
-		}
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "only tools are served here"}
-	}
-}
-
-// receive takes a message of the client, on the goroutine that reads the child. It returns when that has an answer, or is
-// handed over as a Call.
+// receive takes a message of the client, on the goroutine that reads the child. It returns when the answer is on its way,
+// or the message is handed over as a Call.
 func (p *Process) receive(m mcpMessage) {
 	if err := p.tools.accept(m); err != nil {
 		p.refuse(m.Request, err.Error())
@@ -142,32 +106,81 @@ func (s *toolServer) accept(m mcpMessage) error {
 	if !ok {
 		return errNoRequest
 	}
-	if s.session == nil {
-		if err := s.connect(); err != nil {
-			return err
+	if !req.IsCall() {
+		if req.Method == "notifications/cancelled" {
+			s.cancelled(req)
 		}
-	}
-	if req.IsCall() {
-		s.request(m, req)
+		s.p.reply(func() error { return s.p.respondMCP(m.Request, notified) })
 		return nil
 	}
-	switch req.Method {
-	case "notifications/initialized":
-		s.conn.pass(req)
-	case "notifications/cancelled":
-		s.cancelled(req)
+	answer := func(result any, err error) {
+		s.p.reply(func() error { return s.p.answerMCP(m.Request, req.ID, result, err) })
 	}
-	s.p.reply(func() error { return s.p.respondMCP(m.Request, notified) })
+	if req.Method == "tools/call" && s.begun {
+		s.call(m, req, answer)
+	} else {
+		answer(s.result(req))
+	}
+	return nil
+}
+
+// result gives what answers a request other than a call.
+func (s *toolServer) result(req *jsonrpc.Request) (any, error) {
+	switch req.Method {
+	case "initialize":
+		var params mcp.InitializeParams
+		if err := readParams(req, &params); err != nil {
+			return nil, err
+		}
+		s.begun = true
+		return &mcp.InitializeResult{
+			ProtocolVersion: min(cmp.Or(params.ProtocolVersion, mcpVersion), mcpVersion),
+			Capabilities:    &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			ServerInfo:      &mcp.Implementation{Name: serverName, Version: "1"},
+		}, nil
+	case "ping":
+		return struct{}{}, nil
+	case "tools/list", "tools/call":
+		if !s.begun {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "it has to begin with initialize"}
+		}
+		return &mcp.ListToolsResult{Tools: s.list, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: only tools are served here"}
+}
+
+// readParams reads the parameters of a request, which has to have some.
+func readParams(req *jsonrpc.Request, params any) error {
+	if err := json.Unmarshal(req.Params, params); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the parameters of %s: %v", req.Method, err)}
+	}
 	return nil
 }
 
 // notified answers a notification: the CLI waits for something in the form of a response.
 var notified = json.RawMessage(`{"jsonrpc":"2.0","id":0,"result":{}}`)
 
-// close ends the session and waits for its goroutines. The process is gone, so nothing blocks them.
-func (s *toolServer) close() {
-	if s != nil && s.session != nil {
-		_ = s.conn.Close()
-		_ = s.session.Wait()
+// answerMCP answers a control request with the result of the JSON-RPC request in it, or with its error. It blocks until the
+// child has taken that into its pipe; the error is errGone after the end.
+func (p *Process) answerMCP(request string, id jsonrpc.ID, result any, failed error) error {
+	response := &jsonrpc.Response{ID: id, Error: failed}
+	if failed == nil {
+		data, err := json.Marshal(result)
+		if err != nil {
+			return fmt.Errorf("answer a call: %w", err) // no result of ours is such
+		}
+		response.Result = data
 	}
+	data, err := jsonrpc.EncodeMessage(response)
+	if err != nil {
+		return fmt.Errorf("answer a call: %w", err)
+	}
+	return p.respondMCP(request, data)
+}
+
+// respondMCP answers a control request with a JSON-RPC response.
+func (p *Process) respondMCP(request string, response json.RawMessage) error {
+	return p.respond(request, struct {
+		Response json.RawMessage `json:"mcp_response"`
+	}{response})
 }

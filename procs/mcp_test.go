@@ -41,8 +41,8 @@ func TestACallIsHandedOverAndWhatItReturnsWritten(t *testing.T) {
 		}
 	}
 	w.quiet()
-	if len(w.waiting.all) != 0 || len(w.tools.conn.underway) != 0 {
-		t.Errorf("it remembers %v, %v", w.waiting.all, w.tools.conn.underway)
+	if len(w.waiting.all) != 0 {
+		t.Errorf("it remembers %v", w.waiting.all)
 	}
 }
 
@@ -198,8 +198,8 @@ func TestTheEndOfAProcessEndsItsCalls(t *testing.T) {
 	w := newWire(t, askUser)
 	w.begin()
 	w.call("r", 2)
-	w.end() // which returns only when the session is over
-	if err := w.Return("r", "too late", false); !errors.Is(err, ErrGone) {
+	w.end()
+	if err := w.Return("r", "too late", false); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestAChildCallsAToolUntilItIsEnded(t *testing.T) {
 	}
 	waits := next[Call](r)
 	r.End(context.Background(), Park)
-	if err := r.Return(waits.Request, "too late", false); !errors.Is(err, ErrGone) {
+	if err := r.Return(waits.Request, "too late", false); !errors.Is(err, errGone) {
 		t.Errorf("after its end: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestAResultThatCannotBeWrittenSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []string{"r1", "r2"} {
-		if err := w.Return(r, "too late", false); !errors.Is(err, ErrGone) {
+		if err := w.Return(r, "too late", false); !errors.Is(err, errGone) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -67,7 +67,7 @@ func Start(spec Spec, handler func(Message)) (*Process, error) {
 		}
 		spec.Dir = dir
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return nil, &StartError{Path: spec.Path, Err: ErrNoDir, Reason: dir}
+			return nil, &StartError{Path: spec.Path, Err: errNoDir, Reason: dir}
 		}
 	}
 	p := &Process{
@@ -192,7 +192,7 @@ func pollable(ptmx *os.File) (*os.File, error) {
 // PID is the process's number.
 func (p *Process) PID() int { return p.id.pid }
 
-// StartTicks is when the kernel says that it began, which with PID makes it unique; see Alive.
+// StartTicks is when the kernel says that it began, which with PID makes it unique.
 func (p *Process) StartTicks() uint64 { return p.id.start }
 
 // LogErr gives the first error of writing to Spec.Log, nil if there was none. It may be called from the handler.

@@ -186,7 +186,7 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 			`{"response":{"request_id":"r3","response":{},"subtype":"success"},"type":"control_response"}`},
 		{func() error { return r.Gate("r4", "report first") },
 			`{"response":{"request_id":"r4","response":{"decision":"block","reason":"report first"},"subtype":"success"},"type":"control_response"}`},
-		{r.Interrupt, `{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
+		{func() error { return r.stdin.write(interrupt) }, `{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
 	} {
 		if err := c.say(); err != nil {
 			t.Fatal(err)
@@ -270,10 +270,10 @@ func TestAKillInTheMiddleOfALineLosesNothingBeforeIt(t *testing.T) {
 	if got := r.rest(); !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	if Alive(r.PID(), r.StartTicks()) {
+	if r.id.alive() {
 		t.Error("it is still alive")
 	}
-	if err := r.Send("u", "hello?"); !errors.Is(err, ErrGone) {
+	if err := r.Send("u", "hello?"); !errors.Is(err, errGone) {
 		t.Errorf("a message to a dead process: %v", err)
 	}
 }
@@ -350,19 +350,17 @@ func TestAProgramThatCannotRunIsAStartError(t *testing.T) {
 		name, path, dir string
 		want            error
 	}{
-		{"missing", filepath.Join(dir, "missing"), "", ErrNotFound},
-		{"a folder", dir, "", ErrNotExecutable},
-		{"no mode bit", file("plain", "#!/bin/sh\n", 0o600), "", ErrNotExecutable},
-		{"no interpreter", file("script", "#!/no/such/interpreter\n", 0o700), "", ErrNotExecutable},
-		{"no program", file("noise", "\x00\x01\x02", 0o700), "", ErrNotExecutable},
-		{"no folder to run in", "/bin/sh", filepath.Join(dir, "gone"), ErrNoDir},
+		{"missing", filepath.Join(dir, "missing"), "", errNotFound},
+		{"a folder", dir, "", errNotExecutable},
+		{"no mode bit", file("plain", "#!/bin/sh\n", 0o600), "", errNotExecutable},
+		{"no interpreter", file("script", "#!/no/such/interpreter\n", 0o700), "", errNotExecutable},
+		{"no program", file("noise", "\x00\x01\x02", 0o700), "", errNotExecutable},
+		{"no folder to run in", "/bin/sh", filepath.Join(dir, "gone"), errNoDir},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Start(Spec{Path: c.path, Dir: c.dir}, func(m Message) { t.Errorf("it said %+v", m) })
 			if start := new(StartError); !errors.As(err, &start) || !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
-			} else if f := start.Failure(); f.Kind != NotStarted || f.Reason != err.Error() {
-				t.Errorf("as a failure: %+v", f)
 			}
 		})
 	}

@@ -99,7 +99,6 @@ func (p *Process) readStdout(stderr <-chan *tail) {
 	}
 	words := <-stderr
 	<-p.exited
-	p.tools.close()
 	_ = p.replies.Wait() // none gives an error
 	p.stdout.Close()
 	if e.Command {
@@ -162,8 +161,8 @@ func (p *Process) take(m Message) {
 			return
 		}
 	case AskCancelled:
-		p.withdraw(func(r request) bool { return r.id == m.Request })
-		if p.parking.Load() {
+		p.waiting.take(func(r request) bool { return r.id == m.Request })
+		if p.parking.Load() { // 2.1.200 withdraws a subagent's call at SIGTERM; the person is to answer it all the same
 			return
 		}
 	case replied:

@@ -109,7 +109,7 @@ func TestASweepFindsALaunchByItsMarkerAlone(t *testing.T) {
 	if again, err := Sweep(r.spec.Marker); err != nil || again != nil {
 		t.Errorf("a second sweep found %v: %v", again, err)
 	}
-	if !Alive(other.PID(), other.StartTicks()) {
+	if !other.id.alive() {
 		t.Error("another launch was ended")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing was
@@ -33,7 +35,7 @@ const (
 type request struct {
 	id  string // of the control request
 	how answering
-	rpc *rpcRequest // byReturn
+	rpc jsonrpc.ID // of the request in it: byReturn
 }
 
 // A waiting holds the requests of a child that wait, oldest first. Its zero value is empty.
@@ -76,15 +78,6 @@ func (w *waiting) answer(id string, how answering) (request, error) {
 		return request{}, ErrNotWaiting
 	}
 	return r, nil
-}
-
-// withdraw forgets a request that is to have no answer any more. It is not told while the process is being parked: 2.1.200
-// withdraws a subagent's call at SIGTERM, and the person is to answer it all the same.
-func (p *Process) withdraw(which func(request) bool) (r request, ok bool) {
-	if r, ok = p.waiting.take(which); ok && r.rpc != nil {
-		close(r.rpc.withdrawn)
-	}
-	return r, ok
 }
 
 // admit lets a request of the child wait, or refuses it. It runs on the goroutine that reads the child.

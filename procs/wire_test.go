@@ -58,7 +58,6 @@ func newWire(t testing.TB, tools ...Tool) *wire {
 		close(w.exited)
 		w.closeInput()
 		<-w.done
-		w.tools.close()
 		stdin.Close()
 	}
 	t.Cleanup(w.end)

@@ -177,7 +177,7 @@ func TestTalkIsNoSignal(t *testing.T) {
 			s := NewScanner(withQuestion)
 			said(c.text)(s)
 			s.EndTurn("")
-			if got := s.Problems(); len(got) > 0 {
+			if got := s.problems(); len(got) > 0 {
 				t.Errorf("%s: problems %v", c.name, got)
 			}
 		}

@@ -107,7 +107,7 @@ func TestProblemsThatBelongToNoSignal(t *testing.T) {
 			s.Text(c.text)
 			s.EndTurn("")
 			var got []string
-			for _, p := range s.Problems() {
+			for _, p := range s.problems() {
 				got = append(got, fmt.Sprintf("%d %s", p.Line, p.Code))
 			}
 			same(t, got, c.want)
@@ -214,7 +214,7 @@ func TestBounds(t *testing.T) {
 		if got := s.Text(b.String()); len(got) != 2*MaxSignals {
 			t.Errorf("%d signals", len(got))
 		}
-		if p := s.Problems(); len(p) == 0 || p[0].Code != "truncated" {
+		if p := s.problems(); len(p) == 0 || p[0].Code != "truncated" {
 			t.Errorf("problems %v do not say so", p)
 		}
 	})

@@ -98,7 +98,7 @@ func (l *linter) text(r io.Reader) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			l.add(l.scanner.EndTurn(""))
-			l.problems(l.scanner.Problems()...)
+			l.problems(l.scanner.problems()...)
 			return nil
 		case err != nil:
 			return err

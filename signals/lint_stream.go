@@ -326,7 +326,7 @@ func (c *conversation) endTurn(result string) {
 	c.scanner.begin()
 	c.place(&c.scanner.main)
 	c.read(c.scanner.EndTurn(result))
-	problems := c.scanner.Problems()
+	problems := c.scanner.problems()
 	for i := range problems {
 		problems[i].Line = c.at(problems[i].Line)
 	}

@@ -197,9 +197,9 @@ func (s *Scanner) EndTurn(result string) []Signal {
 	return s.take()
 }
 
-// Problems returns the faults found in this turn that belong to no signal, such as a closing tag with nothing to
+// problems returns the faults found in this turn that belong to no signal, such as a closing tag with nothing to
 // close. After EndTurn it still speaks of the turn that ended, until the next begins.
-func (s *Scanner) Problems() []Problem {
+func (s *Scanner) problems() []Problem {
 	all := slices.Concat(s.main.strays, s.sub.strays, s.lost)
 	slices.SortStableFunc(all, func(a, b Problem) int { return a.Line - b.Line })
 	return all

@@ -18,7 +18,7 @@ func feed(pieces ...string) ([]Signal, []Problem) {
 	for _, p := range pieces {
 		got = append(got, s.Text(p)...)
 	}
-	return append(got, s.EndTurn("")...), s.Problems()
+	return append(got, s.EndTurn("")...), s.problems()
 }
 
 func TestTextMayArriveSplitAtAnyByte(t *testing.T) {
@@ -77,7 +77,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			if kept > 4*MaxBlock {
 				t.Errorf("%d bytes are kept", kept)
 			}
-			if n := len(s.Problems()); n > 3*maxStrays {
+			if n := len(s.problems()); n > 3*maxStrays {
 				t.Errorf("%d problems are kept", n)
 			}
 		})

@@ -114,8 +114,8 @@ func TestWhoComesLateSeesTheOpenQuestionsOnly(t *testing.T) {
 func TestAnEventOfANewerVersionIsPassedOver(t *testing.T) {
 	a := attend(t, nil)
 	a.sees()
-	r, err := supervisor.Event{At: a.At,
-		Body: supervisor.Recovered{Agent: supervisor.Root, Launch: 1}}.Record(supervisor.RunID, int64(a.told+1))
+	r, err := supervisor.Happened{At: a.At,
+		Event: supervisor.Recovered{Agent: supervisor.Root, Launch: 1}}.Record(supervisor.RunID, int64(a.told+1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,11 +143,11 @@ func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 }
 
 // overBudget settles an agent without a process that may not have another, and reports whether that is so.
-func (d *transition) overBudget(a *Agent, at time.Time) bool {
+func (d *transition) overBudget(a *Agent) bool {
 	a.Exceeds = ""
 	if why := outOfTurns(a); why != "" {
 		d.fail(a.ID, string(procs.OverBudget), why)
-		d.finish(a, checkpoints.Failed, a.FaultReason, at)
+		d.finish(a, checkpoints.Failed, a.FaultReason)
 		return true
 	}
 	scope, what := d.usedUp(a)
@@ -155,7 +155,7 @@ func (d *transition) overBudget(a *Agent, at time.Time) bool {
 		return false
 	}
 	a.Exceeds = scope.ID
-	d.setStatus(a, checkpoints.OverBudget, d.usedUpInWords(scope, what), at)
+	d.setStatus(a, checkpoints.OverBudget, d.usedUpInWords(scope, what))
 	return true
 }
 
@@ -174,14 +174,15 @@ func outOfTurns(a *Agent) string {
 
 // enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that waits for a person uses
 // nothing, and one that has nothing to do any more ends by itself.
-func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question, at time.Time) bool {
-	if l.State != checkpoints.LaunchStarted || l.End != "" {
+func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
+	if !l.Phase.Runs() || l.End != "" {
 		return false
 	}
 	scope, what := d.usedUp(a)
 	reason := ""
 	switch {
-	case scope != nil && what == budgetTurns && l.Turn && d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
+	case scope != nil && what == budgetTurns && l.Phase.InTurn() &&
+		d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
 		return false // claude ends the turn itself, once the calls of its last request are made
 	case scope != nil && what != BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
@@ -190,14 +191,14 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question, at tim
 	default:
 		return false
 	}
-	inCall := len(open) > 0 && l.Turn && d.held(open[0]) != nil
+	inCall := len(open) > 0 && l.Phase.InTurn() && d.held(open[0]) != nil
 	speaks := len(open) == 0 && (len(a.Outbox) > 0 || a.GoOn)
 	lives := what == budgetTime && len(Alive(l)) > 0
-	if !(l.Turn && !inCall || l.TurnDue || d.reads(l) || speaks || lives) {
+	if !(l.Phase.InTurn() && !inCall || l.Phase == checkpoints.LaunchTurnDue || d.reads(l) || speaks || lives) {
 		return false
 	}
 	d.end(a.ID, endBudget, reason)
-	return d.reconcileEnding(a, d.last(a.ID), at)
+	return d.reconcileEnding(a, d.last(a.ID))
 }
 
 // usedUpInWords says that a budget is used up, and by how much.
@@ -214,20 +215,6 @@ func (s State) scopeInWords(scope *Agent) string {
 		return "the run"
 	}
 	return Title(scope)
-}
-
-// spends takes note of what a request has used.
-func (d *transition) spends(b Spent) error {
-	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) {
-		var used checkpoints.Used
-		if l.Used != nil {
-			used = *l.Used
-		}
-		used.InputTokens += b.InputTokens
-		used.OutputTokens += b.OutputTokens
-		used.Turns += b.Turns
-		l.Used = &used
-	})
 }
 
 // billed takes what a result says that its turn has used: what was heard of it before is in that.
@@ -285,16 +272,6 @@ func (s State) tokenUSD(a *Agent) float64 {
 	return assumedUSD
 }
 
-// worked takes note of how long a scope was at work.
-func (d *transition) worked(b Worked) error {
-	a := d.Agents[b.Agent]
-	if a == nil || a.Budget == nil || a.Status.Ended() {
-		return unwelcome("the time of %s is not bounded", b.Agent)
-	}
-	d.agent(b.Agent).Worked += b.For
-	return nil
-}
-
 // atWork reports whether an agent or any below it has a process that does not merely wait.
 func (s State) atWork(id string) bool {
 	if l := s.Live(id); l != nil && !idle(s.Agents[id], l) {
@@ -341,34 +318,6 @@ func (d *transition) touchBelow(id string) {
 	}
 }
 
-type (
-	// Spent is what a request to the API has used, as far as the CLI says it before the turn's result does.
-	Spent struct {
-		Agent                     string
-		Launch                    int
-		InputTokens, OutputTokens int64 `json:",omitempty"`
-		Turns                     int   `json:",omitempty"` // 1 for a request of the agent's own conversation
-	}
-
-	// Worked says for how long an agent, or any below it, was at work since that was last said.
-	Worked struct {
-		Agent string
-		For   time.Duration
-	}
-
-	// BudgetAsked names the question of an agent's budget that is used up.
-	BudgetAsked struct {
-		Agent string
-		Naming
-	}
-)
-
-func (Spent) event() {}
-
-func (Worked) event() {}
-
-func (BudgetAsked) event() {}
-
 // ReadUsage reads what a request has used.
 func ReadUsage(c *Listener, m procs.Usage) Spent {
 	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
@@ -377,4 +326,46 @@ func ReadUsage(c *Listener, m procs.Usage) Spent {
 		b.Turns = 1
 	}
 	return b
+}
+
+// Spent is what a request to the API has used, as far as the CLI says it before the turn's result does.
+type Spent struct {
+	Agent                     string
+	Launch                    int
+	InputTokens, OutputTokens int64 `json:",omitempty"`
+	Turns                     int   `json:",omitempty"` // 1 for a request of the agent's own conversation
+}
+
+var _ = kind[Spent]("spent")
+
+// apply takes note of what a request has used.
+func (e Spent) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		var used checkpoints.Used
+		if l.Used != nil {
+			used = *l.Used
+		}
+		used.InputTokens += e.InputTokens
+		used.OutputTokens += e.OutputTokens
+		used.Turns += e.Turns
+		l.Used = &used
+	})
+}
+
+// Worked says for how long an agent, or any below it, was at work since that was last said.
+type Worked struct {
+	Agent string
+	For   time.Duration
+}
+
+var _ = kind[Worked]("worked")
+
+// apply takes note of how long a scope was at work.
+func (e Worked) apply(d *transition) error {
+	a := d.Agents[e.Agent]
+	if a == nil || a.Budget == nil || a.Status.Ended() {
+		return unwelcome("the time of %s is not bounded", e.Agent)
+	}
+	d.agent(e.Agent).Worked += e.For
+	return nil
 }

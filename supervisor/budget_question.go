@@ -230,27 +230,8 @@ func (s State) stuck(a *Agent) bool {
 // OfBudget reports whether a question is about a budget.
 func OfBudget(q *Question) bool { return q.Kind == checkpoints.AskBudget }
 
-// budgetAsked opens the question of a budget.
-func (d *transition) budgetAsked(b BudgetAsked, at time.Time) error {
-	scope := d.Agents[b.Agent]
-	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||
-		len(d.FindQuestionsOf(b.Agent, func(q *Question) bool { return OfBudget(q) && IsOpen(q) })) > 0 {
-		return unwelcome("the budget of %s is not asked about", b.Agent)
-	}
-	used := d.usageByScope()[scope.ID].Used
-	over := Exceeding(*scope.Budget, used, Exceeded(*scope.Budget, used))
-	if over.What == "" {
-		return unwelcome("the budget of %s is not used up", b.Agent)
-	}
-	d.openQuestions(scope.ID, checkpoints.AskBudget, []signals.Question{d.BudgetQuestion(scope, over)}, b.Naming, at,
-		func(q *Question) {
-			q.Fingerprint, q.Exceeded = "budget "+over.What, &over
-		})
-	return nil
-}
-
 // decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked again.
-func (d *transition) decideBudgets(id string, at time.Time) {
+func (d *transition) decideBudgets(id string) {
 	for _, q := range d.FindQuestionsOf(id,
 		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
 		q = d.question(q.ID)
@@ -268,7 +249,7 @@ func (d *transition) decideBudgets(id string, at time.Time) {
 			n, _ := raised(*q.Exceeded, words) // it was checked
 			scope.Budget = bounding(withBound(*scope.Budget, q.Exceeded.What, n))
 		case finish:
-			d.finishUp(scope, q.AnsweredBy, at)
+			d.finishUp(scope, q.AnsweredBy)
 		case stopIt:
 			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 		}
@@ -307,4 +288,31 @@ func (d *transition) withdrawBudgets() {
 			d.question(q.ID).State = checkpoints.QuestionWithdrawn
 		}
 	}
+}
+
+// BudgetAsked names the question of an agent's budget that is used up.
+type BudgetAsked struct {
+	Agent string
+	Naming
+}
+
+var _ = kind[BudgetAsked]("budget_asked")
+
+// apply opens the question of a budget.
+func (e BudgetAsked) apply(d *transition) error {
+	scope := d.Agents[e.Agent]
+	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||
+		len(d.FindQuestionsOf(e.Agent, func(q *Question) bool { return OfBudget(q) && IsOpen(q) })) > 0 {
+		return unwelcome("the budget of %s is not asked about", e.Agent)
+	}
+	used := d.usageByScope()[scope.ID].Used
+	over := Exceeding(*scope.Budget, used, Exceeded(*scope.Budget, used))
+	if over.What == "" {
+		return unwelcome("the budget of %s is not used up", e.Agent)
+	}
+	d.openQuestions(scope.ID, checkpoints.AskBudget, []signals.Question{d.BudgetQuestion(scope, over)}, e.Naming,
+		func(q *Question) {
+			q.Fingerprint, q.Exceeded = "budget "+over.What, &over
+		})
+	return nil
 }

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 )
@@ -94,9 +93,9 @@ func (d *transition) turnsLeft(a *Agent) int {
 
 // lend says that an agent waits for what others have set aside in a scope, and has one of them give it up that does nothing but wait:
 // its process ends as if it were not held.
-func (d *transition) lend(a, scope *Agent, at time.Time) {
+func (d *transition) lend(a, scope *Agent) {
 	if reason := "waits for what others leave of the cost budget of " + d.scopeInWords(scope); a.Reason != reason {
-		d.setStatus(d.agent(a.ID), checkpoints.Queued, reason, at)
+		d.setStatus(d.agent(a.ID), checkpoints.Queued, reason)
 	}
 	for _, other := range d.AllAgents() {
 		l := d.Live(other.ID)
@@ -104,9 +103,9 @@ func (d *transition) lend(a, scope *Agent, at time.Time) {
 			continue
 		}
 		if l.End != "" || idle(other, l) && !l.BusyElsewhere && !d.worksBeside(l, d.Open(other.ID)) &&
-			l.State == checkpoints.LaunchStarted {
+			l.Phase.Runs() {
 			d.end(other.ID, endPark, "its part of the budget is needed")
-			d.reconcileEnding(d.agent(other.ID), d.last(other.ID), at)
+			d.reconcileEnding(d.agent(other.ID), d.last(other.ID))
 			return
 		}
 	}
@@ -116,7 +115,7 @@ func (d *transition) lend(a, scope *Agent, at time.Time) {
 const finishTurns = 3
 
 // finishUp has an agent and all below it finish: those that have begun report what they have, and the others are not begun.
-func (d *transition) finishUp(scope *Agent, by string, at time.Time) {
+func (d *transition) finishUp(scope *Agent, by string) {
 	for _, a := range d.AllAgents() {
 		if a.Status.Ended() || a.Group || a.ID != scope.ID && !d.Below(a, scope.ID) {
 			continue
@@ -128,7 +127,7 @@ func (d *transition) finishUp(scope *Agent, by string, at time.Time) {
 		a = d.agent(a.ID)
 		a.FinishBy = d.used(a).Turns + finishTurns
 		enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), Text: finishText, From: fromBudget,
-			At: at})
+			At: d.at})
 	}
 }
 

@@ -297,10 +297,10 @@ func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
 	})
 	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
-	d := NewTransition(s.State)
+	d := NewTransition(s.State, s.At)
 	d.last(Root).ShareUSD = 1 // all of it
-	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part"}}, s.At)
-	d.reconcile(s.At)
+	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part"}})
+	d.reconcile()
 	if c := d.Agents["a-child"]; c.Status != checkpoints.Queued || !strings.Contains(c.Reason, "waits for what others leave of the cost budget of the run") {
 		t.Errorf("the child is %s: %s", c.Status, c.Reason)
 	}
@@ -311,8 +311,8 @@ func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
 
 func TestAChildHasABudgetOfItsOwnInWhatThoseAboveLeave(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Budget, c.Delegate = Budget{Tokens: 5000}, Delegates{AutoDelegations} })
-	d := NewTransition(s.State)
-	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}}, s.At)
+	d := NewTransition(s.State, s.At)
+	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}})
 	child := d.agent("a-child")
 	child.InputTokens = 1000
 	if scope, what := d.usedUp(child); scope == nil || scope.ID != "a-child" || what != budgetTokens {

@@ -44,44 +44,6 @@ func asksPerson(sig signals.Signal) bool {
 	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
 }
 
-func (d *transition) called(b Called, at time.Time) error {
-	if _, err := d.current(b.Agent, b.Launch); err != nil {
-		return err
-	}
-	l, a, call := d.last(b.Agent), d.agent(b.Agent), b.Call
-	if d.knowsRequest(l, call.Request) {
-		return unwelcome("request %s again", call.Request)
-	}
-	reply := checkpoints.Reply{Request: call.Request}
-	switch sig := b.Signal; {
-	case asksPerson(sig):
-		kind, qs := ParseQuestions(sig)
-		d.openQuestions(b.Agent, kind, qs, b.Naming, at, func(q *Question) {
-			q.Fingerprint, q.Signal, q.Tool = FingerprintOf(call), text.JSON(sig), &call
-		})
-		return nil
-	case call.Name == checkWork:
-		reply.Text, reply.IsError = d.work(a, childMeant(call))
-	case call.From != nil && (sig.Kind == signals.Completion || sig.Kind == signals.Delegate):
-		reply.IsError = true
-		reply.Text = "Only the main agent may do this. Return your result to it, and say there what you would have said here."
-	case sig.Kind == signals.Completion:
-		a.Report = report(sig)
-		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."
-	case sig.Kind == signals.Delegate:
-		return d.delegate(a, b.Named, &call, at)
-	case sig.Kind == signals.Progress:
-		a.Progress = progress(sig, at)
-		reply.Text = "Noted."
-	case sig.Kind == signals.Message:
-		reply.Text, reply.IsError = d.pass(a, call.From, sig, fmt.Sprintf("message %d %s", l.N, call.Request), at)
-	default:
-		reply.Text, reply.IsError = "This call cannot be read. Make it shorter, and put what is long into a file.", true
-	}
-	answerAtOnce(l, reply)
-	return nil
-}
-
 // childMeant gives the agent that a call of check_work is about; "" for all of the caller's.
 func childMeant(call checkpoints.ToolCall) string {
 	var in struct {
@@ -107,10 +69,6 @@ func (d *transition) knowsRequest(l *Launch, request string) bool {
 // ReplyAt gives the place of the reply to a request among those of a launch, or -1.
 func ReplyAt(l *Launch, request string) int {
 	return slices.IndexFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Request == request })
-}
-
-func (d *transition) replied(b Replied) error {
-	return d.onLaunch(b.Agent, b.Launch, func(l *Launch) { d.forget(l, b.Request) })
 }
 
 // forget takes a reply from a launch.
@@ -141,4 +99,65 @@ func atWork(a *Agent) string {
 		text += " (ready in " + p.ETA + ")"
 	}
 	return text
+}
+
+// Called is a call of a tool of ours.
+type Called struct {
+	Agent  string
+	Launch int
+	Call   checkpoints.ToolCall
+	Named
+}
+
+var _ = kind[Called]("called")
+
+func (e Called) apply(d *transition) error {
+	if _, err := d.current(e.Agent, e.Launch); err != nil {
+		return err
+	}
+	l, a, call := d.last(e.Agent), d.agent(e.Agent), e.Call
+	if d.knowsRequest(l, call.Request) {
+		return unwelcome("request %s again", call.Request)
+	}
+	reply := checkpoints.Reply{Request: call.Request}
+	switch sig := e.Signal; {
+	case asksPerson(sig):
+		kind, qs := ParseQuestions(sig)
+		d.openQuestions(e.Agent, kind, qs, e.Naming, func(q *Question) {
+			q.Fingerprint, q.Signal, q.Tool = FingerprintOf(call), text.JSON(sig), &call
+		})
+		return nil
+	case call.Name == checkWork:
+		reply.Text, reply.IsError = d.work(a, childMeant(call))
+	case call.From != nil && (sig.Kind == signals.Completion || sig.Kind == signals.Delegate):
+		reply.IsError = true
+		reply.Text = "Only the main agent may do this. Return your result to it, and say there what you would have said here."
+	case sig.Kind == signals.Completion:
+		a.Report = report(sig)
+		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."
+	case sig.Kind == signals.Delegate:
+		return d.delegate(a, e.Named, &call)
+	case sig.Kind == signals.Progress:
+		a.Progress = progress(sig, d.at)
+		reply.Text = "Noted."
+	case sig.Kind == signals.Message:
+		reply.Text, reply.IsError = d.pass(a, call.From, sig, fmt.Sprintf("message %d %s", l.N, call.Request))
+	default:
+		reply.Text, reply.IsError = "This call cannot be read. Make it shorter, and put what is long into a file.", true
+	}
+	answerAtOnce(l, reply)
+	return nil
+}
+
+// Replied says that a call has got its reply.
+type Replied struct {
+	Agent   string
+	Launch  int
+	Request string
+}
+
+var _ = kind[Replied]("replied")
+
+func (e Replied) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { d.forget(l, e.Request) })
 }

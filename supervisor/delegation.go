@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -25,7 +24,7 @@ const (
 const maxUndecided = 50
 
 // delegate takes a delegation that an agent asks for, by a signal or, where call is not nil, by a call of our tool.
-func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at time.Time) error {
+func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) error {
 	l, fp := d.last(a.ID), fingerprint(n.Signal)
 	if call != nil {
 		fp = FingerprintOf(*call)
@@ -37,7 +36,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at 
 			answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: text, IsError: true})
 			return nil
 		}
-		if !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: at}) {
+		if !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: d.at}) {
 			return unwelcome("it was told so already")
 		}
 		return nil
@@ -62,7 +61,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall, at 
 	if answer != "" {
 		n.Presets = []Preset{{Value: answer, By: by}}
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming, at,
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming,
 		func(q *Question) {
 			q.Fingerprint, q.Signal, q.Tool, q.Child = fp, text.JSON(n.Signal), call, n.Child
 		})
@@ -171,7 +170,7 @@ func denied(q *Question) (why, alternative string) {
 }
 
 // approveChildren starts what was approved, once, and stops what is denied after all.
-func (d *transition) approveChildren(agent string, at time.Time) {
+func (d *transition) approveChildren(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Child != "" && q.State == checkpoints.QuestionAnswered
 	}) {
@@ -180,7 +179,7 @@ func (d *transition) approveChildren(agent string, at time.Time) {
 		switch {
 		case start && c == nil:
 			w.Said.Question = q.ID
-			d.spawn(Child{Agent: q.Child, Parent: agent, Work: w}, at)
+			d.spawn(Child{Agent: q.Child, Parent: agent, Work: w})
 			blocks := q.Kind == checkpoints.AskDelegation && w.Said.Independence == checkpoints.Blocks && d.held(q) == nil
 			if blocks || toldByClients(q.Nested) {
 				d.question(q.ID).State = checkpoints.QuestionDelivered // it waits for the child, whose end says all

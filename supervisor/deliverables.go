@@ -67,3 +67,22 @@ var (
 		`go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
 	framework = lazily(`^[A-Z][a-z]+\.js$`)
 )
+
+// Checked says which deliverables of the report are missing.
+type Checked struct {
+	Agent   string
+	Missing []string
+}
+
+var _ = kind[Checked]("checked")
+
+func (e Checked) apply(d *transition) error {
+	a := d.agent(e.Agent)
+	if a.Report == nil {
+		return unwelcome("%s has no report", e.Agent)
+	}
+	report := *a.Report
+	report.Checked, report.Missing = true, e.Missing
+	a.Report = &report
+	return nil
+}

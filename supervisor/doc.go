@@ -14,9 +14,9 @@
 // answered, launched or killed before it is saved, and a supervisor that takes over a run after a crash does nothing
 // special: it loads the records and follows the plan.
 //
-//	state.go, index.go   the records of one run; transitions to the next
-//	event.go             all that can happen
-//	step*.go, settle.go  what follows from it; hold.go how long a process waits, speak.go what it is told
+//	state.go, index.go   the records of one run; transitions to the next; phase.go how far a launch is
+//	event.go, event_*.go what can happen, and what each event changes; those of one subject stand in its file (budget.go)
+//	step.go, settle.go   what follows from it; hold.go how long a process waits, speak.go what it is told
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, permission.go what is to be permitted
 //	subagent.go          what becomes of subagents that waited when their process ended

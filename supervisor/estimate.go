@@ -25,9 +25,9 @@ var (
 	units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 )
 
-// ParseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3), "1h30m", "about
+// parseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3), "1h30m", "about
 // an hour", "half a day". What it cannot read is no estimate: 0.
-func ParseEstimate(s string) time.Duration {
+func parseEstimate(s string) time.Duration {
 	s = strings.Join(strings.Fields(text.Truncate(s, text.MaxLine)), " ")
 	s = upperBound().ReplaceAllString(s, "$2")
 	s = joined().ReplaceAllString(s, "$1 $2")
@@ -67,16 +67,6 @@ func begins(a *Agent, at time.Time) {
 	}
 }
 
-// isOverdue takes note that an agent's work takes longer than its estimate.
-func (d *transition) isOverdue(b Overdue) error {
-	a := d.Agents[b.Agent]
-	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
-		return unwelcome("the work of %s is not overdue", b.Agent)
-	}
-	d.agent(b.Agent).ToldOverdue = true
-	return nil
-}
-
 // overdueInWords tells a person of it, with what can be done.
 func overdueInWords(a *Agent) string {
 	return fmt.Sprintf("takes longer than its estimate (%s; %s). Let it go on, or have it reduce its task or delegate a part: "+
@@ -86,4 +76,14 @@ func overdueInWords(a *Agent) string {
 // Overdue says that an agent's work takes longer than its estimate.
 type Overdue struct{ Agent string }
 
-func (Overdue) event() {}
+var _ = kind[Overdue]("overdue")
+
+// apply takes note that an agent's work takes longer than its estimate.
+func (e Overdue) apply(d *transition) error {
+	a := d.Agents[e.Agent]
+	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
+		return unwelcome("the work of %s is not overdue", e.Agent)
+	}
+	d.agent(e.Agent).ToldOverdue = true
+	return nil
+}

@@ -16,7 +16,7 @@ func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
 		"": 0, "unknown": 0, "soon": 0, "a few hours": 0, "3": 0, "3 files": 0, "3 modules": 0, "500 years": 0, "99999999999999 weeks": 0,
 		"400 days": 0, "2026-01-11": 0,
 	} {
-		if got := ParseEstimate(text); got != want {
+		if got := parseEstimate(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -27,11 +27,11 @@ func FuzzParseEstimate(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d := ParseEstimate(text)
+		d := parseEstimate(text)
 		if d < 0 || d > maxEstimate {
 			t.Fatalf("%q: %v", text, d)
 		}
-		if again := ParseEstimate(d.Round(time.Second).String()); d >= time.Second && again != d.Round(time.Second) {
+		if again := parseEstimate(d.Round(time.Second).String()); d >= time.Second && again != d.Round(time.Second) {
 			t.Errorf("%q is %v, which is read as %v", text, d, again)
 		}
 	})

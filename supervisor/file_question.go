@@ -2,44 +2,23 @@ package supervisor
 
 import (
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
-// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have no file
-// of their agent's.
+// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
+// no file of their agent's.
 func Posted(q *Question) bool {
 	return q.File == nil && (q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskBlocker)
 }
 
-// This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people look
-// for it, and polls for its answer file. While it does, that file is the only way in which it is answered; once it has given
-// up and escalated, or is gone, the answer goes by a prompt as any other. Never both.
+// This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people
+// look for it, and polls for its answer file. While it does, that file is the only way in which it is answered; once it
+// has given up and escalated, or is gone, the answer goes by a prompt as any other. Never both.
 
 // ByFile names who has answered by an answer file.
 const ByFile = "answer file"
-
-// fileFound opens the questions of a script that waits.
-func (d *transition) fileFound(b FileFound, at time.Time) error {
-	if _, err := d.current(b.Agent, b.Launch); err != nil {
-		return err
-	}
-	fp := fingerprint(b.Signal)
-	for _, q := range d.FindQuestionsOf(b.Agent, func(q *Question) bool { return q.Fingerprint == fp }) {
-		if q.State != checkpoints.QuestionWithdrawn {
-			return unwelcome("the same file as question %s", q.ID)
-		}
-	}
-	doc, file := text.JSON(b.Signal), checkpoints.FileAsked{ID: b.Signal.Field("question_id"), Polls: true}
-	_, qs := ParseQuestions(b.Signal)
-	d.openQuestions(b.Agent, checkpoints.AskFile, qs, b.Naming, at, func(q *Question) {
-		own := file
-		q.Fingerprint, q.Signal, q.File = fp, doc, &own
-	})
-	return nil
-}
 
 // escalate takes the script's word that it does not wait any more: it has not seen an answer, and will not.
 func (d *transition) escalate(group []*Question, n Named) error {
@@ -54,9 +33,10 @@ func (d *transition) escalate(group []*Question, n Named) error {
 	return nil
 }
 
-// unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives on.
+// unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives
+// on.
 func (d *transition) unpolled(agent string) {
-	if l := d.Live(agent); l != nil && (l.Turn || len(Alive(l)) > 0 || l.State == checkpoints.LaunchIntended) {
+	if l := d.Live(agent); l != nil && (l.Phase.InTurn() || len(Alive(l)) > 0 || l.Phase == checkpoints.LaunchIntended) {
 		return
 	}
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
@@ -74,35 +54,8 @@ func (s State) Polled(id string) []*Question {
 	})
 }
 
-// fileGone takes note that a script has taken its answer: the one that was dropped for it, or one that somebody else had put
-// there, of which nobody was told that it counts.
-func (d *transition) fileGone(b FileGone, at time.Time) error {
-	found := false
-	for _, q := range d.Polled(b.ID) {
-		found = true
-		q = d.question(q.ID)
-		switch {
-		case q.State == checkpoints.QuestionOpen && b.Answer == "":
-			q.State = checkpoints.QuestionWithdrawn
-		case q.State == checkpoints.QuestionOpen:
-			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionDelivered, b.Answer, &at, ByFile
-		case q.File.Drop == "", b.Answer != "" &&
-			b.Answer != InLine(AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
-			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
-		case q.File.Drop == checkpoints.DropDone, b.Answer != "": // it took this one
-			q.State = checkpoints.QuestionDelivered
-		default: // what it took may have been another: this one is looked for once it was put there
-			q.File = &checkpoints.FileAsked{ID: q.File.ID, Drop: checkpoints.DropBegun}
-		}
-	}
-	if !found {
-		return unwelcome("no question waits for the file %s", b.ID)
-	}
-	return nil
-}
-
-// beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before they
-// are written where the script looks.
+// beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before
+// they are written where the script looks.
 func (d *transition) beginDrop(group []*Question) {
 	for _, q := range group {
 		q = d.question(q.ID)
@@ -110,36 +63,123 @@ func (d *transition) beginDrop(group []*Question) {
 	}
 }
 
-func (d *transition) dropped(b Dropped) error {
-	q := d.Questions[b.Question]
+// InLine is a text as an answer file holds it.
+func InLine(text string) string {
+	return strings.TrimSpace(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+}
+
+// FileFound says that an agent's script asks by a question file, and waits for its answer file.
+type FileFound struct {
+	Agent  string
+	Launch int
+	Named
+}
+
+var _ = kind[FileFound]("file_found")
+
+// apply opens the questions of a script that waits.
+func (e FileFound) apply(d *transition) error {
+	if _, err := d.current(e.Agent, e.Launch); err != nil {
+		return err
+	}
+	fp := fingerprint(e.Signal)
+	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool { return q.Fingerprint == fp }) {
+		if q.State != checkpoints.QuestionWithdrawn {
+			return unwelcome("the same file as question %s", q.ID)
+		}
+	}
+	doc, file := text.JSON(e.Signal), checkpoints.FileAsked{ID: e.Signal.Field("question_id"), Polls: true}
+	_, qs := ParseQuestions(e.Signal)
+	d.openQuestions(e.Agent, checkpoints.AskFile, qs, e.Naming, func(q *Question) {
+		own := file
+		q.Fingerprint, q.Signal, q.File = fp, doc, &own
+	})
+	return nil
+}
+
+// FileGone says that a script has taken its answer, or has taken its question back.
+type FileGone struct {
+	ID     string
+	Answer string // what was seen of the answer, "" if nothing
+}
+
+var _ = kind[FileGone]("file_gone")
+
+// apply takes note that a script has taken its answer: the one that was dropped for it, or one that somebody else had
+// put there, of which nobody was told that it counts.
+func (e FileGone) apply(d *transition) error {
+	at := d.at
+	found := false
+	for _, q := range d.Polled(e.ID) {
+		found = true
+		q = d.question(q.ID)
+		switch {
+		case q.State == checkpoints.QuestionOpen && e.Answer == "":
+			q.State = checkpoints.QuestionWithdrawn
+		case q.State == checkpoints.QuestionOpen:
+			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionDelivered, e.Answer, &at, ByFile
+		case q.File.Drop == "", e.Answer != "" &&
+			e.Answer != InLine(AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
+			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+		case q.File.Drop == checkpoints.DropDone, e.Answer != "": // it took this one
+			q.State = checkpoints.QuestionDelivered
+		default: // what it took may have been another: this one is looked for once it was put there
+			q.File = &checkpoints.FileAsked{ID: q.File.ID, Drop: checkpoints.DropBegun}
+		}
+	}
+	if !found {
+		return unwelcome("no question waits for the file %s", e.ID)
+	}
+	return nil
+}
+
+// Dropped says that an answer lies in its answer file, or why it could not be put there.
+type Dropped struct{ Question, Problem string }
+
+var _ = kind[Dropped]("dropped")
+
+func (e Dropped) apply(d *transition) error {
+	q := d.Questions[e.Question]
 	if q.State != checkpoints.QuestionAnswered || !q.File.Polls || q.File.Drop != checkpoints.DropBegun {
 		return unwelcome("%s is not answered by file any more", q.ID)
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
 		q.File = &checkpoints.FileAsked{ID: q.File.ID, Polls: true, Drop: checkpoints.DropDone}
-		if b.Problem != "" {
+		if e.Problem != "" {
 			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
 		}
 	}
 	return nil
 }
 
-func (d *transition) reclaimed(b Reclaimed) error {
-	q := d.Questions[b.Question]
+// Reclaimed says whether an answer file that no script looks for any more still lay there.
+type Reclaimed struct {
+	Question string
+	There    bool
+}
+
+var _ = kind[Reclaimed]("reclaimed")
+
+func (e Reclaimed) apply(d *transition) error {
+	q := d.Questions[e.Question]
 	if q.State != checkpoints.QuestionAnswered || q.File.Polls || q.File.Drop == "" {
 		return unwelcome("%s does not lie in a file", q.ID)
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
-		if q.File, q.Delivering = (&checkpoints.FileAsked{ID: q.File.ID}), !b.There; !b.There {
+		if q.File, q.Delivering = (&checkpoints.FileAsked{ID: q.File.ID}), !e.There; !e.There {
 			q.State = checkpoints.QuestionDelivered
 		}
 	}
 	return nil
 }
 
-// InLine is a text as an answer file holds it.
-func InLine(text string) string {
-	return strings.TrimSpace(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+// FileEvent is what the engine hears of its syncer: what it has seen of a file that is not ours, or what who watches
+// the run should be told.
+type FileEvent struct {
+	ID     string
+	Gone   bool   // taken away by the script that put it there
+	Answer string // what was seen in its answer file
+	Told   string
 }

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -57,7 +56,7 @@ func (g Given) Fits(cfg Config) error {
 }
 
 // give takes what the person gives the run, and answers what it decides of the questions that are open.
-func (d *transition) give(g Given, at time.Time) {
+func (d *transition) give(g Given) {
 	if g.IsZero() {
 		return
 	}
@@ -91,11 +90,11 @@ func (d *transition) give(g Given, at time.Time) {
 		d.indexAnew()
 	}
 	d.run().Config = text.JSON(d.Config)
-	d.decideGiven(g, at)
+	d.decideGiven(g)
 }
 
 // decideGiven answers the open questions whose answer the person has just given: a rule permits what is asked, or nobody is asked.
-func (d *transition) decideGiven(g Given, at time.Time) {
+func (d *transition) decideGiven(g Given) {
 	var given []rules.Rule
 	for _, text := range g.Allow {
 		if r, err := rules.Parse(text); err == nil {
@@ -103,7 +102,7 @@ func (d *transition) decideGiven(g Given, at time.Time) {
 		}
 	}
 	for _, q := range d.FindQuestions(IsOpen) {
-		note := InboxEntry{Question: q.ID, At: at}
+		note := InboxEntry{Question: q.ID, At: d.at}
 		switch q.Kind {
 		case checkpoints.AskPermission:
 			call, err := rules.Parse(q.Rule)

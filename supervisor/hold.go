@@ -3,14 +3,13 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
 // wait holds the process for the person, or parks it at once.
-func (d *transition) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
+func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 	reason := "asks: " + text.FirstLine(open[0].Text)
 	if n := len(open); n > 1 {
 		reason = fmt.Sprintf("asks %d questions: %s", n, text.FirstLine(open[0].Text))
@@ -20,15 +19,15 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question, at time.Time) {
 		a.HoldUntil = nil // parking would kill what is at work; it ends by itself
 	case d.Config.Hold == 0 || !d.mayHold(a.ID):
 		d.end(a.ID, endPark, "no process is held for a question")
-		d.reconcileEnding(a, d.last(a.ID), at)
+		d.reconcileEnding(a, d.last(a.ID))
 		return
 	case d.Config.Hold == Forever:
 		a.HoldUntil = nil
 	case a.HoldUntil == nil:
-		until := at.Add(holdFor(open, d.Config.Hold))
+		until := d.at.Add(holdFor(open, d.Config.Hold))
 		a.HoldUntil = &until
 	}
-	d.setStatus(a, checkpoints.Waiting, reason, at)
+	d.setStatus(a, checkpoints.Waiting, reason)
 }
 
 // worksBeside reports whether something lives in the background that a person's answer should not cost its work: another subagent
@@ -40,8 +39,8 @@ func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 			return q.Tool != nil && q.Tool.From != nil && (q.Tool.From.ID == t.ID || q.Tool.From.ID == "") && d.held(q) != nil
 		})
 	}
-	return !l.Turn && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {
-		return (t.Subagent || !l.Turn) && !waits(t)
+	return !l.Phase.InTurn() && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {
+		return (t.Subagent || !l.Phase.InTurn()) && !waits(t)
 	})
 }
 

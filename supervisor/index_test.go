@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 )
 
 // indexHolds says where the index of a state is not what its records make; "" if nowhere.
@@ -46,9 +47,9 @@ func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
 	before := NewTransition(State{
 		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root}},
 		Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
-	}).State
+	}, time.Time{}).State
 	for _, id := range []string{"a-1", "a-2", "a-3"} {
-		d := NewTransition(before)
+		d := NewTransition(before, time.Time{})
 		d.addAgent(&Agent{ID: id, Parent: Root})
 		d.addQuestion(&Question{ID: "q-" + id, Agent: id})
 		d.addDelivery(&Delivery{UUID: "u-" + id, Agent: id})

@@ -41,12 +41,12 @@ func IsLimit(f procs.Failure) bool {
 
 // rejected has an agent rest whose request has met a usage limit that ends at a time, if that is known. It is no failure, and no
 // retry.
-func (d *transition) rejected(a *Agent, reason string, resets *time.Time, at time.Time) {
+func (d *transition) rejected(a *Agent, reason string, resets *time.Time) {
 	a.Rejected++
-	until := restUntil(a.Rejected, resets, at)
+	until := restUntil(a.Rejected, resets, d.at)
 	rest := until
 	r := d.run()
-	if r.Limited != nil && r.Limited.After(at) {
+	if r.Limited != nil && r.Limited.After(d.at) {
 		rest = spread(until, a.ID)
 	}
 	a.NotBefore, a.LimitedBy, a.GoOn = &rest, text.FirstLine(reason), true
@@ -88,8 +88,8 @@ func spread(until time.Time, agent string) time.Time {
 
 // limited settles an agent without a process that rests because of a usage limit, its own or that of others, and reports whether it
 // does.
-func (d *transition) limited(a *Agent, at time.Time) bool {
-	if run := d.Run.Limited; run != nil && at.Before(*run) && (a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
+func (d *transition) limited(a *Agent) bool {
+	if run := d.Run.Limited; run != nil && d.at.Before(*run) && (a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
 		until := spread(*run, a.ID)
 		a.NotBefore, a.LimitedBy = &until, d.Run.LimitedBy
 	}
@@ -97,23 +97,8 @@ func (d *transition) limited(a *Agent, at time.Time) bool {
 		return false
 	}
 	d.setStatus(a, checkpoints.Limited,
-		fmt.Sprintf("%s; resumes at %s", a.LimitedBy, a.NotBefore.Format(time.RFC3339)), at)
+		fmt.Sprintf("%s; resumes at %s", a.LimitedBy, a.NotBefore.Format(time.RFC3339)))
 	return true
-}
-
-// rested has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
-func (d *transition) rested(b RetryDue) error {
-	a := d.Agents[b.Agent]
-	if a == nil || a.NotBefore == nil || !b.Until.IsZero() && !b.Until.Equal(*a.NotBefore) {
-		return unwelcome("%s does not rest until then", b.Agent)
-	}
-	a = d.agent(b.Agent)
-	if a.LimitedBy != "" {
-		r := d.run()
-		r.Limited, r.LimitedBy = nil, ""
-	}
-	a.NotBefore, a.LimitedBy = nil, ""
-	return nil
 }
 
 // planWaits plans what an agent waits for beside its launches.
@@ -125,9 +110,32 @@ func (s State) planWaits(a *Agent) []Effect {
 	if e, ok := overdue(a); ok {
 		plan = append(plan, e)
 	}
-	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.State == checkpoints.LaunchEnded) {
+	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.Phase.Ended()) {
 		key := fmt.Sprintf("%s %s %d %d", DoRetry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
 		plan = append(plan, Effect{Do: DoRetry, Key: key, Agent: a.ID, Until: *a.NotBefore})
 	}
 	return plan
+}
+
+// RetryDue says that an agent has rested long enough after a failure.
+type RetryDue struct {
+	Agent string
+	Until time.Time `json:",omitzero"` // what it has rested until
+}
+
+var _ = kind[RetryDue]("retry_due")
+
+// apply has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
+func (e RetryDue) apply(d *transition) error {
+	a := d.Agents[e.Agent]
+	if a == nil || a.NotBefore == nil || !e.Until.IsZero() && !e.Until.Equal(*a.NotBefore) {
+		return unwelcome("%s does not rest until then", e.Agent)
+	}
+	a = d.agent(e.Agent)
+	if a.LimitedBy != "" {
+		r := d.run()
+		r.Limited, r.LimitedBy = nil, ""
+	}
+	a.NotBefore, a.LimitedBy = nil, ""
+	return nil
 }

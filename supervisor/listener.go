@@ -81,7 +81,7 @@ func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 			waiting[q.Tool.ToolUse] = true
 		}
 	}
-	atWork := len(waiting) > 0 && l.Turn && c.Talk.atWorkBesides(waiting)
+	atWork := len(waiting) > 0 && l.Phase.InTurn() && c.Talk.atWorkBesides(waiting)
 	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -49,8 +48,7 @@ func toPerson(to string) bool {
 }
 
 // pass hands a message of an agent on, and says what became of it.
-func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string,
-	at time.Time) (reply string, isError bool) {
+func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string) (reply string, isError bool) {
 	to := strings.TrimSpace(sig.Field("to"))
 	receiver := d.Agents[to]
 	switch {
@@ -68,7 +66,7 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 		return fmt.Sprintf("%d messages wait for agent %s already; nothing was sent. Do not send more before it has read them.", maxUnread, to), true
 	}
 	key += " from " + from.ID
-	enqueue(d.agent(to), checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")), From: from.ID, At: at})
+	enqueue(d.agent(to), checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")), From: from.ID, At: d.at})
 	return "It is kept for " + to + ", who reads it at its next turn.", false
 }
 
@@ -85,9 +83,9 @@ func (s State) agentList() string {
 
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show it twice
 // gets it when the turn has ended, with all else.
-func (d *transition) flushNow(a *Agent, l *Launch, at time.Time) {
+func (d *transition) flushNow(a *Agent, l *Launch) {
 	if !slices.ContainsFunc(a.Outbox, ofUser) ||
-		l.Turn && !procs.ReleaseOf(l.Version).TakesMidTurn || l.TurnDue || d.toBegin(l) {
+		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
 		return
 	}
 	var keys, texts []string
@@ -101,7 +99,7 @@ func (d *transition) flushNow(a *Agent, l *Launch, at time.Time) {
 		keys, texts = append(keys, s.Key), append(texts, s.Text)
 	}
 	a.Outbox = later
-	d.begin(a, l, delivering{key: strings.Join(keys, "+"), text: strings.Join(texts, "\n\n"), messages: now, now: true}, at)
+	d.begin(a, l, delivering{key: strings.Join(keys, "+"), text: strings.Join(texts, "\n\n"), messages: now, now: true})
 }
 
 // toBegin reports whether a prompt has still to begin its turn in a launch. What is said beside it could overtake it, and the agent

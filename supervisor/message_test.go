@@ -97,11 +97,11 @@ func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
 	s := Begin(t, nil)
 	other := &Agent{ID: "a-other0000000", Run: RunID, Task: "Write tests", Status: checkpoints.Running}
-	d := NewTransition(s.State)
+	d := NewTransition(s.State, s.At)
 	d.addAgent(other)
 	from := d.agent(other.ID)
 	for range 2 { // the same call, heard again
-		reply, refused := d.pass(from, nil, message(Root, "the schema is final"), "message 1 r1", s.At)
+		reply, refused := d.pass(from, nil, message(Root, "the schema is final"), "message 1 r1")
 		if refused || !strings.Contains(reply, Root) {
 			t.Fatalf("it is told %q", reply)
 		}
@@ -110,19 +110,19 @@ func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
 	if n := len(a.Outbox); n != 1 {
 		t.Fatalf("%d messages are kept", n)
 	}
-	d.flushNow(a, l, s.At)
+	d.flushNow(a, l)
 	if len(a.Outbox) != 1 {
 		t.Fatal("it is said into a turn under way")
 	}
-	l.Turn = false
-	d.flush(a, l, s.At)
+	enter(l, checkpoints.LaunchIdle)
+	d.flush(a, l)
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return len(v.Messages) > 0 })
 	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") || !strings.Contains(said[0].Text, "the schema is final") {
 		t.Fatalf("it reads %+v", said)
 	}
 	other.Status = checkpoints.Succeeded
 	d.addAgent(other)
-	if reply, refused := d.pass(a, nil, message(other.ID, "thanks"), "message 2 r2", s.At); !refused ||
+	if reply, refused := d.pass(a, nil, message(other.ID, "thanks"), "message 2 r2"); !refused ||
 		!strings.Contains(reply, "has ended") {
 		t.Errorf("a message to an agent that has ended is told %q", reply)
 	}
@@ -143,12 +143,12 @@ func TestAnAgentCannotSpeakInAnothersName(t *testing.T) {
 
 func TestMessagesThatNobodyReadsAreRefused(t *testing.T) {
 	s := Begin(t, nil)
-	d := NewTransition(s.State)
+	d := NewTransition(s.State, s.At)
 	other := &Agent{ID: "a-other0000000", Run: RunID, Task: "Write tests", Status: checkpoints.Running}
 	d.addAgent(other)
 	refused := false
 	for i := 0; i < 2*maxUnread && !refused; i++ {
-		_, refused = d.pass(other, nil, message(Root, "again"), fmt.Sprint("message 1 r", i), s.At)
+		_, refused = d.pass(other, nil, message(Root, "again"), fmt.Sprint("message 1 r", i))
 	}
 	if n := len(d.Agents[Root].Outbox); !refused || n != maxUnread {
 		t.Fatalf("%d messages wait, and the next one is refused: %v", n, refused)

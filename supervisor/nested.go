@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -71,24 +70,24 @@ const MaxNestedTask = 256 << 10
 const MaxNesting = 8 * MaxNestedTask
 
 // nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes' Seq.
-func (d *transition) nestings(notes []InboxEntry, names NotesNamed, at time.Time) {
+func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	for _, n := range notes {
 		switch n.Kind {
 		case EntryNested:
 			if nest, ok := NestingIn(n); ok && d.Agents[n.Agent] != nil {
-				d.nest(d.Agents[n.Agent], nest, names[n.Seq], at)
+				d.nest(d.Agents[n.Agent], nest, names[n.Seq])
 			}
 		case EntryNestedSeen:
-			d.nestedSeen(n.Agent, at)
+			d.nestedSeen(n.Agent)
 		case EntryNestedLeft:
-			d.nestedLeft(n.Agent, at)
+			d.nestedLeft(n.Agent)
 		}
 	}
 }
 
 // nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the client finds
 // out why by itself, so that a loop of refused runs fills no records.
-func (d *transition) nest(a *Agent, nest Nesting, named Naming, at time.Time) {
+func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
 	fp, clients := nest.Fingerprint(), 0
 	if l := d.Live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
 		clients = 1
@@ -107,13 +106,13 @@ func (d *transition) nest(a *Agent, nest Nesting, named Naming, at time.Time) {
 	if answer, _ := d.verdict(a, nest.Work); answer == Approve {
 		w := nest.Work
 		w.Said.Fingerprint, w.Said.Nested = fp, &checkpoints.Nested{Clients: clients}
-		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w}, at)
+		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w})
 		return
 	}
 	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
 		return
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named, at,
+	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named,
 		func(q *Question) {
 			q.Fingerprint, q.Child, q.Nested = fp, nest.Agent,
 				&checkpoints.Nested{Clients: clients, Work: text.JSON(nest)}
@@ -176,7 +175,7 @@ func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
 
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
-func (d *transition) nestedSeen(id string, at time.Time) {
+func (d *transition) nestedSeen(id string) {
 	c := d.Agents[id]
 	if c == nil {
 		for _, q := range d.FindQuestions(func(q *Question) bool {
@@ -191,7 +190,7 @@ func (d *transition) nestedSeen(id string, at time.Time) {
 		return
 	}
 	if !c.Status.Ended() {
-		d.nestedLeft(id, at)
+		d.nestedLeft(id)
 		return
 	}
 	l := d.Live(c.Parent)
@@ -208,11 +207,11 @@ func (d *transition) nestedSeen(id string, at time.Time) {
 }
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
-func (d *transition) nestedLeft(id string, at time.Time) {
+func (d *transition) nestedLeft(id string) {
 	if c := d.Agents[id]; c != nil {
 		if c.Delegated != nil && toldByClients(c.Delegated.Nested) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
-			d.owed(d.Agents[id], at)
+			d.owed(d.Agents[id])
 		}
 		return
 	}
@@ -222,11 +221,11 @@ func (d *transition) nestedLeft(id string, at time.Time) {
 }
 
 // clientsGone takes note that nothing is left of what an agent has started in its turns: no client waits any more.
-func (d *transition) clientsGone(agent string, at time.Time) {
+func (d *transition) clientsGone(agent string) {
 	for _, c := range d.Children(agent) {
 		if toldByClients(c.Delegated.Nested) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
-			d.owed(d.Agents[c.ID], at)
+			d.owed(d.Agents[c.ID])
 		}
 	}
 	for _, q := range d.undecided(agent) {
@@ -237,21 +236,21 @@ func (d *transition) clientsGone(agent string, at time.Time) {
 }
 
 // unseen takes back what clients have told in a turn that is lost: it is told again.
-func (d *transition) unseen(agent string, turn checkpoints.Turn, at time.Time) {
+func (d *transition) unseen(agent string, turn checkpoints.Turn) {
 	for _, c := range d.Children(agent) {
 		if n := c.Delegated.Nested; n != nil && n.Seen != nil && *n.Seen == turn {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Seen = nil })
 			c = d.agent(c.ID)
 			c.Delegated.Told = false
-			d.owed(c, at)
+			d.owed(c)
 		}
 	}
 }
 
 // owed tells the end of an agent to its parent, if that has not been told and no client does.
-func (d *transition) owed(c *Agent, at time.Time) {
+func (d *transition) owed(c *Agent) {
 	if c.Status.Ended() && !c.Delegated.Told {
-		d.tellParent(d.agent(c.ID), at)
+		d.tellParent(d.agent(c.ID))
 	}
 }
 

@@ -267,7 +267,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 			s, id, q := ask(t)
 			gone(s, id)
 			s.Answers(q.ID, "deny not now instead: go on")
-			if s.State.Launch(Root).Turn {
+			if s.State.Launch(Root).Phase.InTurn() {
 				s.turnEnds()
 			}
 			if d := s.Delivers(1); !strings.Contains(d.Text, "## DELEGATION DENIED") ||
@@ -424,7 +424,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = DefaultSilentAfter })
+	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = defaultSilentAfter })
 	s.plans("watch " + Root)
 	id := s.nests(Root, nestedWork)
 	s.plansNot("watch " + Root)

@@ -60,16 +60,16 @@ const (
 )
 
 // Notifications tells what a step changed, in words for who watches.
-func Notifications(before, after State, e Event) []Notification {
+func Notifications(before, after State, e Happened) []Notification {
 	var ns []Notification
 	tell := func(t NotificationType, agent string, n Notification) {
 		n.Time, n.Run, n.Agent, n.Type, n.Who = e.At, after.Run.ID, agent, t, after.Who(agent)
 		ns = append(ns, n)
 	}
-	if _, ok := e.Body.(Opened); ok {
+	if _, ok := e.Event.(Opened); ok {
 		tell(RunStarted, "", Notification{RunState: after.Run})
 	}
-	if b, ok := e.Body.(Ended); ok && len(b.Survivors) > 0 {
+	if b, ok := e.Event.(Ended); ok && len(b.Survivors) > 0 {
 		for _, s := range b.Survivors {
 			tell(Progress, b.Agent, Notification{Text: "still ran at the end: " + s})
 		}
@@ -80,7 +80,7 @@ func Notifications(before, after State, e Event) []Notification {
 			continue
 		}
 		l, was := after.Launch(a.ID), before.Launch(a.ID)
-		if l != nil && l.State == checkpoints.LaunchStarted && (was == nil || was.N != l.N || was.State != l.State) {
+		if l != nil && l.Phase.Runs() && (was == nil || was.N != l.N || !was.Phase.Runs()) {
 			kind := AgentStarted
 			if l.N > 1 {
 				kind = ResumedNow
@@ -131,7 +131,7 @@ func Notifications(before, after State, e Event) []Notification {
 			tell(Progress, "", Notification{Text: "the --notify command failed: " + problem, Trouble: true})
 		}
 	}
-	switch b := e.Body.(type) {
+	switch b := e.Event.(type) {
 	case Asked:
 		if b.Refused != "" {
 			tell(Progress, b.Agent, Notification{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})

@@ -60,7 +60,7 @@ func (cfg *Config) sane() {
 		cfg.Hold = DefaultHold
 	}
 	if cfg.SilentAfter < 0 {
-		cfg.SilentAfter = DefaultSilentAfter
+		cfg.SilentAfter = defaultSilentAfter
 	}
 }
 

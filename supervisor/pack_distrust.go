@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -313,13 +312,13 @@ func (d *transition) askBudgetAnew(id string) {
 }
 
 // saysParked says of agents without a process what they wait for now: nobody settles them before resume.
-func (d *transition) saysParked(at time.Time) {
+func (d *transition) saysParked() {
 	for _, a := range d.AllAgents() {
 		open := d.Open(a.ID)
 		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
 			continue
 		}
-		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open, at)
+		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open)
 	}
 	if root := d.Agents[d.Run.Root]; !root.Status.Ended() {
 		r := d.run()

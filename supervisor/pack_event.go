@@ -3,82 +3,10 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
-
-type (
-	// Packed says that the run is now in a file, and goes on wherever that is unpacked.
-	Packed struct{ File string }
-
-	// Unpacked says that the run has come out of a file, or that its person takes the packing back.
-	Unpacked struct {
-		From, Cwd string // the run's folder before, and from now on
-		Same      bool   // it is the machine on which it was packed
-		Work      bool   // the uncommitted work has come along
-		Config    Config // from now on: see harmless
-		Back      bool   `json:",omitempty"` // nothing was moved: the packing is taken back
-
-		File  string              `json:",omitempty"` // that it came from, for people
-		Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
-		Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
-
-		Conversations []string `json:",omitempty"` // sessions that came along
-	}
-)
-
-func (Packed) event() {}
-
-func (Unpacked) event() {}
-
-// reserved reports whether an event happens to a run that nobody supervises: nothing follows from it before somebody does.
-func reserved(b Body) bool {
-	switch b.(type) {
-	case Packed, Unpacked:
-		return true
-	}
-	return false
-}
-
-// unpacked makes the records those of a run on this machine, in which nothing is granted that was not granted here. Agents whose
-// conversations tell of another place are told.
-func (d *transition) unpacked(b Unpacked, at time.Time) {
-	r := d.run()
-	r.Packed, r.PID, r.Waker, r.Cwd = "", 0, "", b.Cwd
-	d.Config, r.Config = b.Config, text.JSON(b.Config)
-	if b.Back {
-		return
-	}
-	r.FromPack = b.File
-	own := map[string]string{}        // folders that only one agent had, and that are not here
-	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove
-		if a.Cwd != "" || a.Placed || a.Placing || a.Worktree != nil {
-			folder := d.Folder(a.ID)
-			if a = d.agent(a.ID); unplace(a, b.From, b.Cwd) {
-				own[a.ID] = folder
-			}
-		}
-	}
-	d.distrust(b)
-	d.give(b.Given, at)
-	d.saysParked(at)
-	if b.Same && b.From == b.Cwd && len(own) == 0 {
-		return
-	}
-	for _, a := range d.AllAgents() {
-		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
-			continue
-		}
-		if !a.Status.Ended() || Revivable(a) {
-			a := d.agent(a.ID)
-			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
-				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: moved(b, own[a.ID]), At: at,
-			})
-		}
-	}
-}
 
 // moved is what an agent reads whose conversation tells of another place.
 func moved(b Unpacked, own string) string {
@@ -101,4 +29,70 @@ Old folder: %s
 New folder: %s
 What this conversation calls by a path under the old folder is at the same place under the new one; use only the new one. %s
 Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, b.From, b.Cwd, work)
+}
+
+// Packed says that the run is now in a file, and goes on wherever that is unpacked.
+type Packed struct{ File string }
+
+var _ = kind[Packed]("packed")
+
+func (e Packed) apply(d *transition) error {
+	d.run().Packed = e.File
+	return nil
+}
+
+// Unpacked says that the run has come out of a file, or that its person takes the packing back.
+type Unpacked struct {
+	From, Cwd string // the run's folder before, and from now on
+	Same      bool   // it is the machine on which it was packed
+	Work      bool   // the uncommitted work has come along
+	Config    Config // from now on: see harmless
+	Back      bool   `json:",omitempty"` // nothing was moved: the packing is taken back
+
+	File  string              `json:",omitempty"` // that it came from, for people
+	Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
+	Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
+
+	Conversations []string `json:",omitempty"` // sessions that came along
+}
+
+var _ = kind[Unpacked]("unpacked")
+
+// apply makes the records those of a run on this machine, in which nothing is granted that was not granted here. Agents
+// whose conversations tell of another place are told.
+func (e Unpacked) apply(d *transition) error {
+	r := d.run()
+	r.Packed, r.PID, r.Waker, r.Cwd = "", 0, "", e.Cwd
+	d.Config, r.Config = e.Config, text.JSON(e.Config)
+	if e.Back {
+		return nil
+	}
+	r.FromPack = e.File
+	own := map[string]string{}        // folders that only one agent had, and that are not here
+	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove
+		if a.Cwd != "" || a.Placed || a.Placing || a.Worktree != nil {
+			folder := d.Folder(a.ID)
+			if a = d.agent(a.ID); unplace(a, e.From, e.Cwd) {
+				own[a.ID] = folder
+			}
+		}
+	}
+	d.distrust(e)
+	d.give(e.Given)
+	d.saysParked()
+	if e.Same && e.From == e.Cwd && len(own) == 0 {
+		return nil
+	}
+	for _, a := range d.AllAgents() {
+		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
+			continue
+		}
+		if !a.Status.Ended() || Revivable(a) {
+			a := d.agent(a.ID)
+			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
+				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: moved(e, own[a.ID]), At: d.at,
+			})
+		}
+	}
+	return nil
 }

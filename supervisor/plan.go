@@ -133,7 +133,7 @@ func (s State) planAgent(a *Agent) []Effect {
 		return Effect{Do: do, Key: fmt.Sprintf("%s %s %d", do, a.ID, l.N), Agent: a.ID, Launch: l.N}
 	}
 	var plan []Effect
-	if l.State == checkpoints.LaunchEnded {
+	if l.Phase.Ended() {
 		for _, v := range s.FindDeliveries(a.ID, waitsForReceipt) {
 			e := on(DoConfirm)
 			e.Key, e.Delivery = "confirm "+v.UUID, v.UUID
@@ -153,27 +153,27 @@ func (s State) planAgent(a *Agent) []Effect {
 
 // surveyDue reports whether an ended launch leaves something that a later one may need to know.
 func surveyDue(a *Agent, l *Launch) bool {
-	return !l.Surveyed && (l.End != EndFinish || a.Report == nil)
+	return l.Phase != checkpoints.LaunchSurveyed && (l.End != EndFinish || a.Report == nil)
 }
 
 // checkDue reports whether the agent seems done, so that its report can be held against the disk.
 func (s State) checkDue(a *Agent, l *Launch) bool {
-	if a.Report == nil || a.Report.Checked || l.Turn || l.End != "" && l.State != checkpoints.LaunchEnded {
+	if a.Report == nil || a.Report.Checked || l.Phase.InTurn() || l.End != "" && !l.Phase.Ended() {
 		return false
 	}
 	unsaid := s.FindDeliveries(a.ID, func(v *Delivery) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
 		return undelivered(v) && (v.Tool == nil || v.State == checkpoints.DeliveryPending)
 	})
-	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 && !l.TurnDue &&
-		len(s.waitsFor(a.ID)) == 0
+	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
+		l.Phase != checkpoints.LaunchTurnDue && len(s.waitsFor(a.ID)) == 0
 }
 
 func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 	switch {
 	case l.End == EndRecover:
 		return []Effect{on(DoRecover)}
-	case l.State == checkpoints.LaunchIntended:
+	case l.Phase == checkpoints.LaunchIntended:
 		return []Effect{on(DoLaunch)}
 	}
 	var plan []Effect
@@ -206,7 +206,7 @@ func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 	if s.watched(a, l) {
 		e := on(DoWatch)
 		e.Patience = s.Config.SilentAfter
-		if l.TurnDue {
+		if l.Phase == checkpoints.LaunchTurnDue {
 			e.Key, e.Patience = e.Key+" due", turnPatience
 		}
 		if e.Patience > 0 {
@@ -223,5 +223,5 @@ const turnPatience = 10 * time.Second
 // is about to begin a turn by itself. One in which a nested run waits has nothing to say.
 func (s State) watched(a *Agent, l *Launch) bool {
 	return l.Stalled == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
-		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.TurnDue))
+		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.Phase == checkpoints.LaunchTurnDue))
 }

@@ -30,7 +30,7 @@ const EntryPrune = "prune" // no note, but as final
 // Points lists the names of all points, in a stable order.
 func Points() []string {
 	var all []string
-	for _, kind := range slices.Sorted(maps.Keys(bodies)) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, BeforeSave+kind, AfterSave+kind)
 	}
 	for _, kind := range slices.Sorted(slices.Values(EffectKinds)) {

@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -110,30 +109,6 @@ func (d *transition) unprepare(group string) {
 	dequeue(d.agent(first.Agent), group)
 }
 
-func (d *transition) prepared(b Prepared, at time.Time) error {
-	q := d.Questions[b.Question]
-	if q.State != checkpoints.QuestionAnswered || q.Delivering || d.Agents[q.Agent].Status.Ended() {
-		return unwelcome("the answer of %s is not said any more", q.ID)
-	}
-	q = d.question(q.ID)
-	q.Prepared, q.Gone = true, b.Gone
-	if b.Hand != "" {
-		kept := *q.Kept
-		kept.Hand = b.Hand
-		q.Kept = &kept
-	}
-	if q.Child == "" {
-		q.Child = b.Child
-	}
-	if r := Resolve(q); r.How == RunCommand && len(b.IDs) == 1 && d.commandOf(q) == nil {
-		asker := q.ID
-		d.openQuestions(q.Agent, checkpoints.AskCommand,
-			[]signals.Question{commandQuestion(r.words, d.Folder(q.Agent))}, b.Naming, at,
-			func(c *Question) { c.Asker, c.Fingerprint = asker, "command "+asker })
-	}
-	return nil
-}
-
 // decideCommands takes what a person answered to command questions. That a command is about to run is saved before it runs,
 // so that it never runs twice.
 func (d *transition) decideCommands(agent string) {
@@ -148,20 +123,64 @@ func (d *transition) decideCommands(agent string) {
 	}
 }
 
-func (d *transition) ranCommand(b RanCommand) error {
-	q := d.Questions[b.Question]
-	if q.Ran == nil || q.Ran.Done {
-		return unwelcome("the command of %s has ended before", q.ID)
-	}
-	ran := b.Ran
-	d.question(q.ID).Ran = &ran
-	return nil
-}
-
 // AnswersInOne gives the answers of a group as one text, for a script that has room for one.
 func AnswersInOne(group []*Question) string {
 	if len(group) == 1 {
 		return AnswerOf(group[0])
 	}
 	return string(AnswersByID(group))
+}
+
+// Prepared says that what an answer needs before it is said is done: it is stored beside the agent's state, what the
+// snapshot names was looked for, and where a command is to run first, the question whether it may is named.
+type Prepared struct {
+	Question string   // the first of the group
+	Gone     []string // of what the snapshot names
+	Hand     string   // where the agent finds its state
+	Problem  string   // why the answer could not be stored; it is said all the same
+	Naming
+}
+
+var _ = kind[Prepared]("prepared")
+
+func (e Prepared) apply(d *transition) error {
+	q := d.Questions[e.Question]
+	if q.State != checkpoints.QuestionAnswered || q.Delivering || d.Agents[q.Agent].Status.Ended() {
+		return unwelcome("the answer of %s is not said any more", q.ID)
+	}
+	q = d.question(q.ID)
+	q.Prepared, q.Gone = true, e.Gone
+	if e.Hand != "" {
+		kept := *q.Kept
+		kept.Hand = e.Hand
+		q.Kept = &kept
+	}
+	if q.Child == "" {
+		q.Child = e.Child
+	}
+	if r := Resolve(q); r.How == RunCommand && len(e.IDs) == 1 && d.commandOf(q) == nil {
+		asker := q.ID
+		d.openQuestions(q.Agent, checkpoints.AskCommand,
+			[]signals.Question{commandQuestion(r.words, d.Folder(q.Agent))}, e.Naming,
+			func(c *Question) { c.Asker, c.Fingerprint = asker, "command "+asker })
+	}
+	return nil
+}
+
+// RanCommand says what came of a command that a person let run.
+type RanCommand struct {
+	Question string
+	Ran      checkpoints.Ran
+}
+
+var _ = kind[RanCommand]("ran")
+
+func (e RanCommand) apply(d *transition) error {
+	q := d.Questions[e.Question]
+	if q.Ran == nil || q.Ran.Done {
+		return unwelcome("the command of %s has ended before", q.ID)
+	}
+	ran := e.Ran
+	d.question(q.ID).Ran = &ran
+	return nil
 }

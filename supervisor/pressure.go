@@ -17,38 +17,6 @@ const calm = 2 * time.Minute
 // pressAgain is how long the effect of a shrunk limit is waited for before it shrinks again.
 const pressAgain = 30 * time.Second
 
-// pressed takes note that too many processes are at work.
-func (d *transition) throttled(b Throttled, at time.Time) error {
-	working := d.working()
-	if p := d.Run.Pressure; p != nil {
-		if at.Sub(p.At) < pressAgain {
-			return unwelcome("fewer processes may be at work since %s", p.At)
-		}
-		working = min(working, p.Parallel)
-	}
-	if working < 2 && d.Run.Pressure == nil {
-		return unwelcome("one process alone presses nobody")
-	}
-	d.run().Pressure = &checkpoints.Pressure{Parallel: max(working/2, 1), By: b.By, At: at}
-	return nil
-}
-
-// eased lets one more process be at work.
-func (d *transition) unthrottled(at time.Time) error {
-	p := d.Run.Pressure
-	if p == nil {
-		return unwelcome("nothing is pressed")
-	}
-	next := *p
-	next.Parallel, next.At = p.Parallel+1, at
-	if most := d.Config.MaxParallel; most > 0 && next.Parallel >= most || most <= 0 && next.Parallel > len(d.Agents) {
-		d.run().Pressure = nil
-		return nil
-	}
-	d.run().Pressure = &next
-	return nil
-}
-
 // parallel is how many processes may be at work; 0: any number.
 func (s State) parallel() int {
 	most := s.Config.MaxParallel
@@ -102,17 +70,47 @@ func (s Backpressure) Refused(agent string, at time.Time) bool {
 // WantsRoom reports whether a status of the API says that it has too little room.
 func WantsRoom(status int) bool { return status == 429 || status == 529 || status == 503 }
 
-type (
-	// Throttled says that the API or the machine has too little room for the processes at work; By says which, for people.
-	Throttled struct{ By string }
-
-	// Unthrottled says that nothing was pressed for a while.
-	Unthrottled struct{}
-)
-
-func (Throttled) event() {}
-
-func (Unthrottled) event() {}
-
 // MemoryShort is why fewer processes may be at work where the machine has too little memory.
 const MemoryShort = "memory is short"
+
+// Throttled says that the API or the machine has too little room for the processes at work; By says which, for people.
+type Throttled struct{ By string }
+
+var _ = kind[Throttled]("pressed")
+
+// apply takes note that too many processes are at work.
+func (e Throttled) apply(d *transition) error {
+	working := d.working()
+	if p := d.Run.Pressure; p != nil {
+		if d.at.Sub(p.At) < pressAgain {
+			return unwelcome("fewer processes may be at work since %s", p.At)
+		}
+		working = min(working, p.Parallel)
+	}
+	if working < 2 && d.Run.Pressure == nil {
+		return unwelcome("one process alone presses nobody")
+	}
+	d.run().Pressure = &checkpoints.Pressure{Parallel: max(working/2, 1), By: e.By, At: d.at}
+	return nil
+}
+
+// Unthrottled says that nothing was pressed for a while.
+type Unthrottled struct{}
+
+var _ = kind[Unthrottled]("eased")
+
+// apply lets one more process be at work.
+func (Unthrottled) apply(d *transition) error {
+	p := d.Run.Pressure
+	if p == nil {
+		return unwelcome("nothing is pressed")
+	}
+	next := *p
+	next.Parallel, next.At = p.Parallel+1, d.at
+	if most := d.Config.MaxParallel; most > 0 && next.Parallel >= most || most <= 0 && next.Parallel > len(d.Agents) {
+		d.run().Pressure = nil
+		return nil
+	}
+	d.run().Pressure = &next
+	return nil
+}

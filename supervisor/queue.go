@@ -16,16 +16,17 @@ import (
 const age = 10 * time.Minute
 
 // wants puts an agent among those that wait for a slot.
-func (d *transition) wants(a *Agent, at time.Time) {
+func (d *transition) wants(a *Agent) {
+	at := d.at
 	if a.QueuedAt == nil {
 		a.QueuedAt = &at
 	}
 	d.setStatus(a, checkpoints.Queued,
-		"waits for a slot: "+text.Plural(d.parallel(), "process", "processes")+" may be at work", at)
+		"waits for a slot: "+text.Plural(d.parallel(), "process", "processes")+" may be at work")
 }
 
 // dispatch launches what waits for a slot, as far as there are some.
-func (d *transition) dispatch(at time.Time) {
+func (d *transition) dispatch() {
 	free := d.slots()
 	if free == 0 {
 		return
@@ -37,7 +38,7 @@ func (d *transition) dispatch(at time.Time) {
 		}
 	}
 	slices.SortFunc(queue, func(a, b *Agent) int {
-		return cmp.Or(class(a, at)-class(b, at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)
+		return cmp.Or(class(a, d.at)-class(b, d.at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)
 	})
 	for i, a := range queue {
 		if free == 0 {
@@ -45,13 +46,13 @@ func (d *transition) dispatch(at time.Time) {
 		}
 		share, lender, ok := d.share(a, queue[i+1:], free)
 		if !ok {
-			d.lend(a, lender, at)
+			d.lend(a, lender)
 			free = d.slots() // a process that only waited may be on its way out now
 			continue
 		}
 		free--
 		a = d.agent(a.ID)
-		d.launchAgain(a, at)
+		d.launchAgain(a)
 		d.bind(a, share)
 	}
 }
@@ -85,5 +86,5 @@ func (s State) working() int {
 // idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
 func idle(a *Agent, l *Launch) bool {
 	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
-		!l.TurnDue)
+		l.Phase != checkpoints.LaunchTurnDue)
 }

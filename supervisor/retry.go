@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
@@ -45,7 +44,7 @@ func (s State) returning(b Opened) map[string]bool {
 }
 
 // revive has an agent that had ended go on: with its work, or, where work below it is tried again, once that has ended.
-func (d *transition) revive(id string, b Opened, back map[string]bool, at time.Time) {
+func (d *transition) revive(id string, b Opened, back map[string]bool) {
 	a := d.agent(id)
 	awaits := false
 	for _, c := range d.Children(id) {
@@ -59,7 +58,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool, at time.T
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"
-		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: at})
+		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: d.at})
 	}
 	a.EndedAt, a.StopWanted, a.StopOnly, a.Fault, a.FaultReason, a.Failures, a.ReportRequested = nil, "", false, "", "", 0, false
 	a.Report, a.ToldMissing = nil, false
@@ -69,7 +68,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool, at time.T
 		said.Told = false
 		a.Delegated = &said
 	}
-	d.setStatus(a, checkpoints.Queued, reason, at)
+	d.setStatus(a, checkpoints.Queued, reason)
 }
 
 // tryAgain is what an agent reads whose work a person wants tried again.

@@ -12,23 +12,23 @@ import (
 
 // reconcile concludes what follows from the facts after an event: the status of each agent that it touches and what is begun for
 // it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code of its own.
-func (d *transition) reconcile(at time.Time) {
+func (d *transition) reconcile() {
 	d.concernScopes()
 	for id := d.unsettled(); id != ""; id = d.unsettled() {
 		d.settled[id] = true
 		if d.Agents[id].Status.Ended() {
 			continue
 		}
-		d.reconcileAgent(id, at)
+		d.reconcileAgent(id)
 		if a := d.Agents[id]; a.Status.Ended() {
 			d.concern(a)
 		}
 	}
 	d.reindex()
-	d.dispatch(at)
+	d.dispatch()
 	d.reindex()
 	d.withdrawBudgets()
-	d.reconcileRun(at)
+	d.reconcileRun()
 }
 
 // unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come before their
@@ -43,26 +43,26 @@ func (d *transition) unsettled() string {
 	return next
 }
 
-func (d *transition) reconcileAgent(id string, at time.Time) {
-	d.collectAnswers(id, at)
+func (d *transition) reconcileAgent(id string) {
+	d.collectAnswers(id)
 	switch {
 	case d.Agents[id].Group:
-		d.reconcileGroup(id, at)
+		d.reconcileGroup(id)
 	case d.Live(id) != nil:
-		d.reconcileLive(id, at)
+		d.reconcileLive(id)
 		d.sayIfSilent(id)
 	default:
-		d.reconcileIdle(id, at)
+		d.reconcileIdle(id)
 	}
 }
 
 // collectAnswers begins the delivery of complete answers where a process waits in the call that asked, and puts all others
 // among what is to be said.
-func (d *transition) collectAnswers(id string, at time.Time) {
+func (d *transition) collectAnswers(id string) {
 	d.unpolled(id)
 	d.decideCommands(id)
-	d.decideBudgets(id, at)
-	d.approveChildren(id, at)
+	d.decideBudgets(id)
+	d.approveChildren(id)
 	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
@@ -89,23 +89,23 @@ func (d *transition) collectAnswers(id string, at time.Time) {
 		}
 		a := d.agent(id)
 		if l := d.held(q); l != nil {
-			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}}, at)
+			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}})
 			continue
 		}
-		enqueue(a, checkpoints.OutboxItem{Key: q.Group, Group: q.Group, At: at})
+		enqueue(a, checkpoints.OutboxItem{Key: q.Group, Group: q.Group, At: d.at})
 	}
 }
 
 // setStatus sets an agent's status with its reason; since when is kept while the status stays.
-func (d *transition) setStatus(a *Agent, status Status, reason string, at time.Time) {
+func (d *transition) setStatus(a *Agent, status Status, reason string) {
 	if a.Status != status {
-		a.Since = at
+		a.Since = d.at
 	}
 	a.Status, a.Reason = status, reason
 }
 
 // reconcileLive settles an agent that has a process, or may have one.
-func (d *transition) reconcileLive(id string, at time.Time) {
+func (d *transition) reconcileLive(id string) {
 	a, l := d.agent(id), d.last(id)
 	if a.StopWanted != "" {
 		d.end(id, endStop, "stopped by "+a.StopWanted)
@@ -113,15 +113,15 @@ func (d *transition) reconcileLive(id string, at time.Time) {
 	if d.Run.Leaving == LeavingInterrupted {
 		d.end(id, endInterrupt, "the supervisor was interrupted")
 	}
-	if d.reconcileEnding(a, l, at) {
+	if d.reconcileEnding(a, l) {
 		return
 	}
-	if l.State == checkpoints.LaunchIntended {
-		d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
+	if l.Phase == checkpoints.LaunchIntended {
+		d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N))
 		return
 	}
 	open := d.Open(id)
-	if d.enforceBudget(a, l, open, at) {
+	if d.enforceBudget(a, l, open) {
 		return
 	}
 	if d.Execs() { // what is to be said waits for the end of the process
@@ -130,47 +130,47 @@ func (d *transition) reconcileLive(id string, at time.Time) {
 		if len(open) > 0 {
 			reason = "at work; asks: " + text.FirstLine(open[0].Text)
 		}
-		d.setStatus(a, checkpoints.Running, reason, at)
+		d.setStatus(a, checkpoints.Running, reason)
 		return
 	}
-	d.flushNow(a, l, at)
-	if l.Turn {
+	d.flushNow(a, l)
+	if l.Phase.InTurn() {
 		if slices.ContainsFunc(open, func(q *Question) bool { return d.held(q) != nil }) {
-			d.wait(a, l, open, at)
+			d.wait(a, l, open)
 			return
 		}
 		a.HoldUntil = nil
-		d.setStatus(a, checkpoints.Running, atWork(a), at)
+		d.setStatus(a, checkpoints.Running, atWork(a))
 		return
 	}
 	switch {
 	case d.reads(l):
-		d.setStatus(a, checkpoints.Running, "reads what was said to it", at)
-	case l.TurnDue: // what is said now would fall into that turn
-		d.setStatus(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin", at)
+		d.setStatus(a, checkpoints.Running, "reads what was said to it")
+	case l.Phase == checkpoints.LaunchTurnDue: // what is said now would fall into that turn
+		d.setStatus(a, checkpoints.Blocked, "its background work has ended; its next turn is about to begin")
 	case len(open) > 0:
-		d.wait(a, l, open, at)
+		d.wait(a, l, open)
 	case d.preparing(id) != "":
-		d.setStatus(a, checkpoints.Running, d.preparing(id), at)
+		d.setStatus(a, checkpoints.Running, d.preparing(id))
 	case len(a.Outbox) > 0 || a.GoOn:
-		d.flush(a, l, at)
-		d.setStatus(a, checkpoints.Running, "reads what was said to it", at)
+		d.flush(a, l)
+		d.setStatus(a, checkpoints.Running, "reads what was said to it")
 	case len(Alive(l)) > 0:
-		d.setStatus(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(Alive(l), ", "), at)
+		d.setStatus(a, checkpoints.Blocked, "waits for its background work: "+strings.Join(Alive(l), ", "))
 	case len(d.waitsFor(id)) > 0:
-		d.waitForChildren(a, l, at)
+		d.waitForChildren(a, l)
 		return
 	case a.Report != nil && !a.Report.Checked:
-		d.setStatus(a, checkpoints.Running, "has reported; its deliverables are checked", at)
-	case d.tellMissing(a, at):
-		d.flush(a, l, at)
-		d.setStatus(a, checkpoints.Running, "was told which deliverables are missing", at)
-	case d.tellUnreported(a, l, at):
-		d.flush(a, l, at)
-		d.setStatus(a, checkpoints.Running, "was asked for its report", at)
+		d.setStatus(a, checkpoints.Running, "has reported; its deliverables are checked")
+	case d.tellMissing(a):
+		d.flush(a, l)
+		d.setStatus(a, checkpoints.Running, "was told which deliverables are missing")
+	case d.tellUnreported(a, l):
+		d.flush(a, l)
+		d.setStatus(a, checkpoints.Running, "was asked for its report")
 	default:
 		d.end(id, EndFinish, "the work is done")
-		d.setStatus(a, checkpoints.Running, "finishing", at)
+		d.setStatus(a, checkpoints.Running, "finishing")
 	}
 	if len(open) == 0 {
 		a.HoldUntil = nil
@@ -195,75 +195,75 @@ func Alive(l *Launch) []string {
 }
 
 // reconcileEnding reports whether the launch is on its way out, and says so.
-func (d *transition) reconcileEnding(a *Agent, l *Launch, at time.Time) bool {
+func (d *transition) reconcileEnding(a *Agent, l *Launch) bool {
 	switch l.End {
 	case "":
 		return false
 	case EndFinish:
-		d.setStatus(a, checkpoints.Running, "finishing", at)
+		d.setStatus(a, checkpoints.Running, "finishing")
 	case endPark:
 		status := checkpoints.Waiting
 		if len(d.Open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
 			status = checkpoints.Blocked
 		}
-		d.setStatus(a, status, "is being parked: "+l.EndReason, at)
+		d.setStatus(a, status, "is being parked: "+l.EndReason)
 	case endRetry:
-		d.setStatus(a, checkpoints.Running, l.EndReason+"; will be tried again", at)
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; will be tried again")
 	case endBudget:
-		d.setStatus(a, checkpoints.Running, l.EndReason+"; its process ends", at)
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; its process ends")
 	case EndRecover:
-		d.setStatus(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N), at)
+		d.setStatus(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N))
 	default:
-		d.setStatus(a, checkpoints.Stopping, l.EndReason, at)
+		d.setStatus(a, checkpoints.Stopping, l.EndReason)
 	}
 	a.HoldUntil = nil
 	return true
 }
 
 // reconcileIdle settles an agent that has no process.
-func (d *transition) reconcileIdle(id string, at time.Time) {
+func (d *transition) reconcileIdle(id string) {
 	a, l := d.agent(id), d.Launch(id)
 	open := d.Open(id)
 	unsettled := len(d.FindDeliveries(id, waitsForReceipt)) > 0
 	surveyed := l == nil || !surveyDue(a, l)
 	if surveyed && !unsettled {
-		d.sayInterrupted(a, at)
+		d.sayInterrupted(a)
 	}
 	switch {
 	case a.Placing:
-		d.setStatus(a, checkpoints.Starting, "its folder is made ready", at)
+		d.setStatus(a, checkpoints.Starting, "its folder is made ready")
 		return // and keeps its place among those that wait for a slot
 	case a.Tidying:
 		// Nothing begins in a worktree that may be removed.
 	case unsettled:
 		// The transcript is read before anything is concluded, or said again.
-		d.idleStatus(a, l, open, at)
+		d.idleStatus(a, l, open)
 	case a.StopWanted != "":
-		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
+		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted)
 	case a.Fault != "":
-		d.finish(a, checkpoints.Failed, a.FaultReason, at)
+		d.finish(a, checkpoints.Failed, a.FaultReason)
 	case !surveyed, len(open) > 0:
-		d.idleStatus(a, l, open, at)
+		d.idleStatus(a, l, open)
 	case d.preparing(id) != "":
-		d.setStatus(a, checkpoints.Queued, d.preparing(id), at)
+		d.setStatus(a, checkpoints.Queued, d.preparing(id))
 	case d.lacks(a) != nil:
 		d.fail(id, faultPredecessor,
 			fmt.Sprintf("%s, which it comes after, has not succeeded: %s", Title(d.lacks(a)), d.lacks(a).Status))
-		d.finish(a, checkpoints.Failed, a.FaultReason, at)
+		d.finish(a, checkpoints.Failed, a.FaultReason)
 	case d.awaits(a) != "":
-		d.setStatus(a, checkpoints.Blocked, d.awaits(a), at)
+		d.setStatus(a, checkpoints.Blocked, d.awaits(a))
 	case l != nil && l.Turns > 0 && !d.moreToSay(a) && len(d.waitsFor(id)) > 0:
-		d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(id))), at)
-	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.finishIdle(a, at):
-	case d.overBudget(a, at):
+		d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(id))))
+	case l != nil && l.Turns > 0 && !d.moreToSay(a) && d.finishIdle(a):
+	case d.overBudget(a):
 	case d.Run.Leaving == LeavingInterrupted:
-		d.idleStatus(a, l, open, at)
-	case d.limited(a, at):
+		d.idleStatus(a, l, open)
+	case d.limited(a):
 	case a.NotBefore != nil:
 		d.setStatus(a, checkpoints.Queued,
-			fmt.Sprintf("%s; tried again at %s", lastWords(l), a.NotBefore.Format(time.RFC3339)), at)
+			fmt.Sprintf("%s; tried again at %s", lastWords(l), a.NotBefore.Format(time.RFC3339)))
 	default:
-		d.wants(a, at)
+		d.wants(a)
 		return
 	}
 	a.QueuedAt = nil
@@ -276,16 +276,16 @@ func (d *transition) moreToSay(a *Agent) bool {
 }
 
 // idleStatus says why an agent has no process.
-func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question, at time.Time) {
+func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question) {
 	switch {
 	case a.Fault != "" || a.StopWanted != "":
 		// Its end is concluded as soon as the transcript is read; until then it is as it was.
 	case len(open) > 0:
-		d.setStatus(a, checkpoints.Parked, "asks: "+text.FirstLine(open[0].Text), at)
+		d.setStatus(a, checkpoints.Parked, "asks: "+text.FirstLine(open[0].Text))
 	case l == nil:
-		d.setStatus(a, checkpoints.Queued, "not yet started", at)
+		d.setStatus(a, checkpoints.Queued, "not yet started")
 	default:
-		d.setStatus(a, checkpoints.Interrupted, lastWords(l), at)
+		d.setStatus(a, checkpoints.Interrupted, lastWords(l))
 	}
 }
 
@@ -299,42 +299,43 @@ func lastWords(l *Launch) string {
 
 // finishIdle ends an agent whose process is gone and to whom nothing is left to say; false if it must be told what
 // is missing first.
-func (d *transition) finishIdle(a *Agent, at time.Time) bool {
+func (d *transition) finishIdle(a *Agent) bool {
 	switch r := a.Report; {
 	case r == nil:
-		d.finish(a, checkpoints.Unreported, "ended without a report", at)
+		d.finish(a, checkpoints.Unreported, "ended without a report")
 	case !r.Checked:
-		d.setStatus(a, a.Status, "has reported; its deliverables are checked", at)
-	case d.tellMissing(a, at):
+		d.setStatus(a, a.Status, "has reported; its deliverables are checked")
+	case d.tellMissing(a):
 		return false
 	case r.Status == "failed":
-		d.finish(a, checkpoints.Failed, "reported failure: "+text.FirstLine(r.Summary), at)
+		d.finish(a, checkpoints.Failed, "reported failure: "+text.FirstLine(r.Summary))
 	case len(r.Missing) > 0:
-		d.finish(a, checkpoints.Partial, "deliverables are missing: "+strings.Join(r.Missing, ", "), at)
+		d.finish(a, checkpoints.Partial, "deliverables are missing: "+strings.Join(r.Missing, ", "))
 	case r.Status == "partial_success":
-		d.finish(a, checkpoints.Partial, "reported partial success: "+text.FirstLine(r.Summary), at)
+		d.finish(a, checkpoints.Partial, "reported partial success: "+text.FirstLine(r.Summary))
 	default:
-		d.finish(a, checkpoints.Succeeded, "reported success", at)
+		d.finish(a, checkpoints.Succeeded, "reported success")
 	}
 	return true
 }
 
 // finish ends an agent. Answers that have not reached it are kept in its outbox, should a person revive it.
-func (d *transition) finish(a *Agent, status Status, reason string, at time.Time) {
-	if d.tidies(a, at) {
+func (d *transition) finish(a *Agent, status Status, reason string) {
+	at := d.at
+	if d.tidies(a) {
 		return
 	}
 	d.withdraw(a.ID)
 	d.abandon(a)
 	a.NotBefore, a.LimitedBy, a.HoldUntil, a.QueuedAt, a.EndedAt = nil, "", nil, nil, &at
-	d.setStatus(a, status, reason, at)
+	d.setStatus(a, status, reason)
 	d.orphan(a)
-	d.tellParent(a, at)
+	d.tellParent(a)
 }
 
 // launchAgain makes the agent's next launch and what is said to it first.
-func (d *transition) launchAgain(a *Agent, at time.Time) {
-	if d.places(a, at) {
+func (d *transition) launchAgain(a *Agent) {
+	if d.places(a) {
 		return
 	}
 	before := d.Launch(a.ID)
@@ -342,12 +343,12 @@ func (d *transition) launchAgain(a *Agent, at time.Time) {
 	fresh := before == nil || a.Fresh || anew && before.Begun || d.Execs()
 	if before != nil && anew && !a.Fresh {
 		d.abandon(a)
-		d.collectAnswers(a.ID, at) // the answers among it are said in the new one
+		d.collectAnswers(a.ID) // the answers among it are said in the new one
 		a.SessionID = sessionOf(a)
 	}
 	a.Launches++
 	a.Fresh, a.QueuedAt = false, nil
-	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, State: checkpoints.LaunchIntended, Resume: !fresh}
+	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, Phase: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
 	again := d.FindDeliveries(a.ID,
@@ -356,14 +357,14 @@ func (d *transition) launchAgain(a *Agent, at time.Time) {
 		d.delivery(v.UUID).Launch = l.N
 	}
 	if len(again) == 0 {
-		d.flush(a, l, at)
+		d.flush(a, l)
 	}
 	a.GoOn = false
-	d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N), at)
+	d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N))
 }
 
 // reconcileRun sets the run's status to its root's, and whether its supervisor may leave.
-func (d *transition) reconcileRun(at time.Time) {
+func (d *transition) reconcileRun() {
 	root := d.Agents[d.Run.Root]
 	r := d.run()
 	status, reason := root.Status, root.Reason
@@ -379,7 +380,7 @@ func (d *transition) reconcileRun(at time.Time) {
 		status, reason = worst.Status, Title(worst)+": "+worst.Reason
 	}
 	if r.Status != status {
-		r.Since = at
+		r.Since = d.at
 	}
 	r.Status, r.Reason = status, reason
 	if r.Left != "" {

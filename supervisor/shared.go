@@ -19,15 +19,6 @@ import (
 // EnvShared is the environment variable that tells every agent where findings are shared.
 const EnvShared = "CLAUDE_SUPERVISE_SHARED"
 
-// Merged says what became of the files of findings.
-type Merged struct {
-	Files   []checkpoints.MergedFile `json:",omitempty"`
-	Problem string                   `json:",omitempty"` // why not all of them are merged
-	Again   bool                     `json:",omitempty"` // the disk was full: it may do later
-}
-
-func (Merged) event() {}
-
 // maxMerges is how often it is tried to merge findings on a full disk.
 const maxMerges = 5
 
@@ -49,19 +40,6 @@ func (s State) planMerge() []Effect {
 		tries = s.Run.Merged.Tries
 	}
 	return []Effect{{Do: DoMerge, Key: fmt.Sprintf("merge %d", tries+1)}}
-}
-
-func (d *transition) merged(b Merged) error {
-	if !d.mergeDue() {
-		return unwelcome("the findings are merged when the run has ended")
-	}
-	m := checkpoints.Merged{Tries: 1, Files: b.Files, Problem: b.Problem}
-	if before := d.Run.Merged; before != nil {
-		m.Tries += before.Tries
-	}
-	m.Done = !b.Again || m.Tries >= maxMerges
-	d.run().Merged = &m
-	return nil
 }
 
 // mergedNotices tells what became of the findings: of trouble once, of the rest when nothing more is tried.
@@ -89,4 +67,26 @@ func MergedInWords(f checkpoints.MergedFile) string {
 		s += fmt.Sprintf("; %s kept aside in %s", text.Plural(f.Broken, "broken line", "broken lines"), f.Aside)
 	}
 	return s
+}
+
+// Merged says what became of the files of findings.
+type Merged struct {
+	Files   []checkpoints.MergedFile `json:",omitempty"`
+	Problem string                   `json:",omitempty"` // why not all of them are merged
+	Again   bool                     `json:",omitempty"` // the disk was full: it may do later
+}
+
+var _ = kind[Merged]("merged")
+
+func (e Merged) apply(d *transition) error {
+	if !d.mergeDue() {
+		return unwelcome("the findings are merged when the run has ended")
+	}
+	m := checkpoints.Merged{Tries: 1, Files: e.Files, Problem: e.Problem}
+	if before := d.Run.Merged; before != nil {
+		m.Tries += before.Tries
+	}
+	m.Done = !e.Again || m.Tries >= maxMerges
+	d.run().Merged = &m
+	return nil
 }

@@ -10,24 +10,24 @@ import (
 )
 
 // tellMissing puts the deliverables that are not there into the outbox, once.
-func (d *transition) tellMissing(a *Agent, at time.Time) bool {
+func (d *transition) tellMissing(a *Agent) bool {
 	if d.Execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
 		return false
 	}
 	a.ToldMissing = true
 	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
-		Text: deliverablesMissing(a.ID, a.Report.Missing), At: at})
+		Text: deliverablesMissing(a.ID, a.Report.Missing), At: d.at})
 	return true
 }
 
 // tellUnreported puts what asks for a report among what is to be said to an agent whose last turn was let end without one for
 // something that has come to nothing since, such as a question that was withdrawn, or the end of a child that its client told.
-func (d *transition) tellUnreported(a *Agent, l *Launch, at time.Time) bool {
+func (d *transition) tellUnreported(a *Agent, l *Launch) bool {
 	if !l.ReportWaived || a.Report != nil || a.ReportRequested {
 		return false
 	}
 	a.ReportRequested = true
-	wantReport(a, l, "You ended your turn without a report.", at)
+	wantReport(a, l, "You ended your turn without a report.", d.at)
 	return true
 }
 
@@ -52,7 +52,7 @@ func dequeue(a *Agent, group string) {
 }
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.
-func (d *transition) flush(a *Agent, l *Launch, at time.Time) {
+func (d *transition) flush(a *Agent, l *Launch) {
 	p := delivering{}
 	var keys, texts []string
 	asked := map[string]int{} // by the calls that started subagents: the place among groups of what one of them asked
@@ -98,5 +98,5 @@ func (d *transition) flush(a *Agent, l *Launch, at time.Time) {
 	}
 	p.key, p.text = strings.Join(keys, "+"), strings.Join(texts, "\n\n")
 	a.Outbox, a.GoOn = nil, false
-	d.begin(a, l, p, at)
+	d.begin(a, l, p)
 }

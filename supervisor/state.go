@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"claude-supervise/checkpoints"
 )
@@ -52,7 +53,7 @@ func (s State) Launch(agent string) *Launch {
 
 // Live gives the agent's launch that may still have a process, nil if there is none.
 func (s State) Live(agent string) *Launch {
-	if l := s.Launch(agent); l != nil && l.State != checkpoints.LaunchEnded {
+	if l := s.Launch(agent); l != nil && !l.Phase.Ended() {
 		return l
 	}
 	return nil
@@ -218,6 +219,7 @@ func Changes(before, after State) checkpoints.Change {
 // that they stand in.
 type transition struct {
 	State
+	at      time.Time    // when what it makes has happened
 	fresh   map[any]bool // the records that this step already owns
 	owns    struct{ agents, launches, questions, deliveries bool }
 	adding  *adding
@@ -227,10 +229,10 @@ type transition struct {
 	accounts map[string]*usage // see books
 }
 
-// NewTransition begins the next state.
-func NewTransition(s State) *transition {
+// NewTransition begins the next state, which is that of the time at.
+func NewTransition(s State, at time.Time) *transition {
 	s.index = s.indexed()
-	return &transition{State: s, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
+	return &transition{State: s, at: at, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
 }
 
 // touch has an agent settled, again if it was before: something that it goes by has changed.

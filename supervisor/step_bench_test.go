@@ -17,9 +17,9 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 			at := s.Run.StartedAt.Add(24 * time.Hour)
 			ask := askUser("q-now")
 			var next State
-			do := func(s State, body Body) State {
+			do := func(s State, body Event) State {
 				var err error
-				if next, err = Step(s, Event{At: at, Body: body}); err != nil {
+				if next, err = Step(s, Happened{At: at, Event: body}); err != nil {
 					b.Fatal(err)
 				}
 				Changes(s, next)
@@ -50,14 +50,14 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 func askedBefore(n int) State {
 	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 	s := State{}
-	for _, body := range []Body{
+	for _, body := range []Event{
 		Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
 			Config: Config{Hold: DefaultHold, MaxHeld: -1}},
 		Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask}, Started{Agent: Root, Launch: 1, PID: 100},
 		TurnBegun{Agent: Root, Launch: 1},
 	} {
 		var err error
-		if s, err = Step(s, Event{At: at, Body: body}); err != nil {
+		if s, err = Step(s, Happened{At: at, Event: body}); err != nil {
 			panic(err)
 		}
 	}

@@ -648,11 +648,11 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		s := Begin(t, nil)
-		d := NewTransition(s.State)
-		d.spawn(Child{Agent: "a-child0000000", Parent: Root}, s.At)
-		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"}, s.At)
+		d := NewTransition(s.State, s.At)
+		d.spawn(Child{Agent: "a-child0000000", Parent: Root})
+		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"})
 		next, err := Step(d.State,
-			Event{At: s.At, Body: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
+			Happened{At: s.At, Event: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
 				By: "a test"}}}})
 		if err != nil {
 			t.Fatal(err)
@@ -789,7 +789,7 @@ func TestStepLeavesTheOldStateAsItWas(t *testing.T) {
 	before, agent := s.State, *s.State.Agents[Root]
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.turnEnds()
-	if len(before.Questions) != 0 || before.Agents[Root].Status != agent.Status || !before.Launch(Root).Turn {
+	if len(before.Questions) != 0 || before.Agents[Root].Status != agent.Status || !before.Launch(Root).Phase.InTurn() {
 		t.Fatal("Step changed the state that it was given")
 	}
 }

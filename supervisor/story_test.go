@@ -25,7 +25,7 @@ type Story struct {
 	T      *testing.T
 	State  State
 	At     time.Time
-	Events []Event
+	Events []Happened
 }
 
 const (
@@ -77,7 +77,7 @@ func (s *Story) Delivers(n int) *Delivery {
 	return nil
 }
 
-func (s *Story) Do(b Body) {
+func (s *Story) Do(b Event) {
 	s.T.Helper()
 	if !s.try(b) {
 		s.T.Fatalf("%T was unwelcome", b)
@@ -85,10 +85,10 @@ func (s *Story) Do(b Body) {
 }
 
 // try reports whether the event was welcome.
-func (s *Story) try(b Body) bool {
+func (s *Story) try(b Event) bool {
 	s.T.Helper()
 	s.At = s.At.Add(time.Second)
-	record, err := Event{At: s.At, Body: b}.Record(RunID, int64(len(s.Events)+1))
+	record, err := Happened{At: s.At, Event: b}.Record(RunID, int64(len(s.Events)+1))
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (s *Story) try(b Body) bool {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	if diff := cmp.Diff(b, e.Body, cmp.Comparer(bytes.Equal)); diff != "" {
+	if diff := cmp.Diff(b, e.Event, cmp.Comparer(bytes.Equal)); diff != "" {
 		s.T.Fatalf("%T changes when it is written and read: %s", b, diff)
 	}
 	next, err := Step(s.State, e)

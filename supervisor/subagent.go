@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -37,11 +36,11 @@ func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
 
 // sayInterrupted has an agent told, before its next launch, of its subagents that had their answers and were interrupted at
 // their work.
-func (d *transition) sayInterrupted(a *Agent, at time.Time) {
+func (d *transition) sayInterrupted(a *Agent) {
 	for _, q := range d.FindQuestionsOf(a.ID, func(q *Question) bool {
 		return q.Index == 0 && interrupted(q) && q.State == checkpoints.QuestionDelivered
 	}) {
-		enqueue(a, checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: at})
+		enqueue(a, checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: d.at})
 	}
 }
 

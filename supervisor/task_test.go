@@ -54,7 +54,7 @@ They are looked for on disk when you report.
 }
 
 func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
-	s, err := Step(State{}, Event{Body: Created{
+	s, err := Step(State{}, Happened{Event: Created{
 		Run: "r-1", Agent: Root, Task: "Add a login", SuccessCriteria: []string{"the tests pass"},
 		Deliverables: []string{"auth.go"},
 	}})
@@ -120,7 +120,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 		t.Fatalf("%d questions are asked", n)
 	}
 	s.is(checkpoints.Running)
-	told := Notifications(before, s.State, Event{At: s.At, Body: Asked{
+	told := Notifications(before, s.State, Happened{At: s.At, Event: Asked{
 		Agent: Root, Kind: checkpoints.AskPermission,
 		Call: checkpoints.ToolCall{Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
 	}})

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
@@ -67,7 +66,7 @@ func (s State) backgroundEndUnreported(c *Agent) bool {
 }
 
 // tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were started.
-func (d *transition) tellParent(c *Agent, at time.Time) {
+func (d *transition) tellParent(c *Agent) {
 	if p := d.Agents[c.Parent]; p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
 		said := *c.Delegated
 		said.Told = true
@@ -76,7 +75,7 @@ func (d *transition) tellParent(c *Agent, at time.Time) {
 		if d.inPool(c) {
 			return
 		}
-		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c), From: c.ID, At: at})
+		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c), From: c.ID, At: d.at})
 	}
 }
 
@@ -188,24 +187,24 @@ func Title(a *Agent) string {
 }
 
 // reconcileGroup settles an agent that is nothing but its children.
-func (d *transition) reconcileGroup(id string, at time.Time) {
+func (d *transition) reconcileGroup(id string) {
 	a := d.agent(id)
 	live := titles(d.waitsFor(id))
 	switch {
 	case a.StopWanted != "" && slices.ContainsFunc(d.waitsFor(id), func(c *Agent) bool { return c.StopWanted == "" }):
-		d.setStatus(a, checkpoints.Blocked, "stopped by "+a.StopWanted+"; "+waitsForChildren(live), at)
+		d.setStatus(a, checkpoints.Blocked, "stopped by "+a.StopWanted+"; "+waitsForChildren(live))
 	case a.StopWanted != "" && len(live) > 0:
-		d.setStatus(a, checkpoints.Stopping, "stopped by "+a.StopWanted, at)
+		d.setStatus(a, checkpoints.Stopping, "stopped by "+a.StopWanted)
 	case a.StopWanted != "":
-		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted, at)
+		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted)
 	case len(live) > 0 && d.Run.Leaving == LeavingInterrupted:
-		d.setStatus(a, checkpoints.Interrupted, "the supervisor was interrupted", at)
+		d.setStatus(a, checkpoints.Interrupted, "the supervisor was interrupted")
 	case len(live) > 0:
-		d.setStatus(a, checkpoints.Blocked, waitsForChildren(live), at)
+		d.setStatus(a, checkpoints.Blocked, waitsForChildren(live))
 	default:
 		status, reason := d.cameTo(id)
 		a.FaultReason = "" // of a group the children alone tell
-		d.finish(a, status, reason, at)
+		d.finish(a, status, reason)
 	}
 }
 
@@ -234,19 +233,19 @@ func (s State) cameTo(group string) (status Status, reason string) {
 }
 
 // waitForChildren keeps a process that has nothing to do until its children have ended, as long as one is held.
-func (d *transition) waitForChildren(a *Agent, l *Launch, at time.Time) {
+func (d *transition) waitForChildren(a *Agent, l *Launch) {
 	switch {
 	case d.Config.Hold == 0:
 		d.end(a.ID, endPark, "no process is held for its children")
-		d.reconcileEnding(a, l, at)
+		d.reconcileEnding(a, l)
 		return
 	case d.Config.Hold == Forever:
 		a.HoldUntil = nil
 	case a.HoldUntil == nil:
-		until := at.Add(d.Config.Hold)
+		until := d.at.Add(d.Config.Hold)
 		a.HoldUntil = &until
 	}
-	d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))), at)
+	d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))))
 }
 
 // unended gives the agents that have not ended, without the root.

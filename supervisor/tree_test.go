@@ -58,7 +58,7 @@ func (s *Story) childReports(status string) {
 	for _, v := range prompts {
 		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
 	}
-	for _, b := range []Body{
+	for _, b := range []Event{
 		TurnBegun{Agent: agent, Launch: 1},
 		Heard{Agent: agent, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
 			{Name: "status", Value: status}, {Name: "summary", Value: "## DELEGATION APPROVED\nas asked"},
@@ -112,8 +112,8 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 			enqueue(a, checkpoints.OutboxItem{Key: childKey(&c), Text: s.State.childEnded(&c), From: c.ID})
 		}
 		enqueue(a, checkpoints.OutboxItem{Key: "message 1", Text: personSays(long), From: fromUser})
-	}))
-	d.flush(d.agent(Root), d.last(Root), s.At)
+	}), s.At)
+	d.flush(d.agent(Root), d.last(Root))
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
 	if len(said) != 1 || len(said[0].Messages) != 301 {
 		t.Fatalf("it is told by %d prompts", len(said))
@@ -160,7 +160,7 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 			Run:      &Run{ID: RunID, Root: Root},
 			Agents:   map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}},
 			Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
-		})
+		}, time.Time{})
 		d.addAgent(&Agent{
 			ID: childOne, Parent: Root, Status: checkpoints.Failed,
 			Delegated: &checkpoints.Delegated{Independence: independence},
@@ -185,7 +185,7 @@ func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped, StopWanted: "the end of " + childOne},
 		},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
-	})
+	}, time.Time{})
 	if got := d.decisive(); got.ID != Root || ExitCode(got) != ExitBudget {
 		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, ExitCode(got), ExitBudget)
 	}
@@ -300,11 +300,11 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 }
 
 func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
+	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 	d := NewTransition(State{
 		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
-	})
-	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
+	}, at)
 	waits := func(id, priority string, minutes time.Duration) {
 		since := at.Add(-minutes * time.Minute)
 		d.addAgent(&Agent{ID: id, Parent: Root, Priority: priority, Status: checkpoints.Queued, QueuedAt: &since,
@@ -318,7 +318,7 @@ func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
 	for range 4 {
 		d.Config.MaxParallel++
 		d.reindex()
-		d.dispatch(at)
+		d.dispatch()
 		for _, a := range d.AllAgents() {
 			if a.Launches > 0 && !slices.Contains(order, a.ID) {
 				order = append(order, a.ID)

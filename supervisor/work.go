@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -105,15 +104,15 @@ func (w Work) prompt() string {
 }
 
 // spawn makes the agent that does a child's work. It is launched when it may begin and a slot is free.
-func (d *transition) spawn(c Child, at time.Time) {
+func (d *transition) spawn(c Child) {
 	c.Work = c.Usual()
 	parent := d.Agents[c.Parent]
 	said := c.Said
 	a := &Agent{
 		ID: c.Agent, Run: d.Run.ID, Parent: parent.ID, Depth: parent.Depth + 1, Task: c.prompt(),
-		Status: checkpoints.Queued, Reason: "not yet started", Since: at, Priority: c.Priority, Delegated: &said,
+		Status: checkpoints.Queued, Reason: "not yet started", Since: d.at, Priority: c.Priority, Delegated: &said,
 		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables,
-		Budget: bounding(c.Budget), Estimate: ParseEstimate(said.Estimated),
+		Budget: bounding(c.Budget), Estimate: parseEstimate(said.Estimated),
 	}
 	a.SessionID = sessionOf(a)
 	if c.Cwd != "" && text.Under(c.Cwd, d.Folder(parent.ID)) {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
@@ -24,27 +23,6 @@ func (s State) TakesOver(a *Agent) string {
 // before it counts as ended (DoTidy), so that its parent is told in one go what became of it and where its work lies. Both effects can
 // be done again at any time: what a crash has left half made is found by the names of the branch and the folder, which are the
 // agent's own.
-
-type (
-	// Placed says that an agent's folder is ready.
-	Placed struct {
-		Agent    string
-		Cwd      string                // absolute; "": its parent's
-		Worktree *checkpoints.Worktree `json:",omitempty"` // nil where none was wanted
-		Gone     []string              `json:",omitempty"` // files that the context of its task names and that are nowhere
-		Beyond   []string              `json:",omitempty"` // the same that are only where its worktree was made from, absolute
-	}
-
-	// Tidied says what became of the worktree of an agent that is about to end.
-	Tidied struct {
-		Agent    string
-		Worktree checkpoints.Worktree
-	}
-)
-
-func (Placed) event() {}
-
-func (Tidied) event() {}
 
 // Folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
 func (s State) Folder(agent string) string {
@@ -79,7 +57,7 @@ func (s State) continues(a *Agent) *Agent {
 }
 
 // places begins to make an agent's folder ready, if that has to be done before a process of it starts.
-func (d *transition) places(a *Agent, at time.Time) bool {
+func (d *transition) places(a *Agent) bool {
 	if w := a.Worktree; w != nil && (w.State == checkpoints.WorktreeKept || w.State == checkpoints.WorktreeRemoved) { // it has ended before
 		a.Placed = false
 	}
@@ -94,42 +72,18 @@ func (d *transition) places(a *Agent, at time.Time) bool {
 	case a.Worktree == nil && d.Config.Worktree:
 		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.Folder(a.ID)}
 	}
-	d.setStatus(a, checkpoints.Starting, "its folder is made ready", at)
+	d.setStatus(a, checkpoints.Starting, "its folder is made ready")
 	return true
 }
 
-func (d *transition) placed(b Placed) error {
-	if a := d.Agents[b.Agent]; a == nil || !a.Placing {
-		return unwelcome("no folder is made ready for %s", b.Agent)
-	}
-	a := d.agent(b.Agent)
-	if before := d.continues(a); before != nil && b.Worktree != nil && b.Worktree.State == checkpoints.WorktreeMade {
-		w := *before.Worktree
-		w.State = checkpoints.WorktreeHanded
-		d.agent(before.ID).Worktree = &w
-	}
-	a.Placing, a.Placed = false, true
-	a.Cwd, a.Worktree, a.Gone, a.Beyond = b.Cwd, b.Worktree, b.Gone, b.Beyond
-	return nil
-}
-
 // tidies begins to look through the worktree of an agent that is about to end, if it has one.
-func (d *transition) tidies(a *Agent, at time.Time) bool {
+func (d *transition) tidies(a *Agent) bool {
 	if a.Worktree == nil || a.Worktree.State != checkpoints.WorktreeMade {
 		return false
 	}
 	a.Tidying = true
-	d.setStatus(a, a.Status, "ends; its worktree is looked through", at)
+	d.setStatus(a, a.Status, "ends; its worktree is looked through")
 	return true
-}
-
-func (d *transition) tidied(b Tidied) error {
-	if a := d.Agents[b.Agent]; a == nil || !a.Tidying {
-		return unwelcome("the worktree of %s is not looked through", b.Agent)
-	}
-	a, w := d.agent(b.Agent), b.Worktree
-	a.Tidying, a.Worktree = false, &w
-	return nil
 }
 
 // planWorkplace plans what is to be done about an agent's folder.
@@ -277,5 +231,48 @@ func (s State) WorktreeAround(a *Agent, folder string) *checkpoints.Worktree {
 			return w
 		}
 	}
+	return nil
+}
+
+// Placed says that an agent's folder is ready.
+type Placed struct {
+	Agent    string
+	Cwd      string                // absolute; "": its parent's
+	Worktree *checkpoints.Worktree `json:",omitempty"` // nil where none was wanted
+	Gone     []string              `json:",omitempty"` // files that the context of its task names and that are nowhere
+	Beyond   []string              `json:",omitempty"` // the same that are only where its worktree was made from, absolute
+}
+
+var _ = kind[Placed]("placed")
+
+func (e Placed) apply(d *transition) error {
+	if a := d.Agents[e.Agent]; a == nil || !a.Placing {
+		return unwelcome("no folder is made ready for %s", e.Agent)
+	}
+	a := d.agent(e.Agent)
+	if before := d.continues(a); before != nil && e.Worktree != nil && e.Worktree.State == checkpoints.WorktreeMade {
+		w := *before.Worktree
+		w.State = checkpoints.WorktreeHanded
+		d.agent(before.ID).Worktree = &w
+	}
+	a.Placing, a.Placed = false, true
+	a.Cwd, a.Worktree, a.Gone, a.Beyond = e.Cwd, e.Worktree, e.Gone, e.Beyond
+	return nil
+}
+
+// Tidied says what became of the worktree of an agent that is about to end.
+type Tidied struct {
+	Agent    string
+	Worktree checkpoints.Worktree
+}
+
+var _ = kind[Tidied]("tidied")
+
+func (e Tidied) apply(d *transition) error {
+	if a := d.Agents[e.Agent]; a == nil || !a.Tidying {
+		return unwelcome("the worktree of %s is not looked through", e.Agent)
+	}
+	a, w := d.agent(e.Agent), e.Worktree
+	a.Tidying, a.Worktree = false, &w
 	return nil
 }

@@ -147,15 +147,15 @@ func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
 	kept.State, kept.Commits = checkpoints.WorktreeKept, 1
 	s.Do(Tidied{Agent: childID, Worktree: kept})
 	const heir = "a-heir00000000"
-	d := NewTransition(s.State)
-	d.spawn(Child{Agent: heir, Parent: Root, Work: Work{Task: "Collect more", Resume: childID}}, s.At)
-	if !d.places(d.agent(heir), s.At) {
+	d := NewTransition(s.State, s.At)
+	d.spawn(Child{Agent: heir, Parent: Root, Work: Work{Task: "Collect more", Resume: childID}})
+	if !d.places(d.agent(heir)) {
 		t.Fatal("its folder is not made ready")
 	}
 	if diff := cmp.Diff(kept, *d.Agents[heir].Worktree); diff != "" {
 		t.Errorf("what is made ready is %s", diff)
 	}
-	if err := d.placed(Placed{Agent: heir, Cwd: wanted().Path, Worktree: wanted()}); err != nil {
+	if err := (Placed{Agent: heir, Cwd: wanted().Path, Worktree: wanted()}).apply(d); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.Agents[childID].Worktree.State; got != checkpoints.WorktreeHanded {

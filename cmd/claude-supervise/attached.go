@@ -101,7 +101,8 @@ func (a *attached) closed() error {
 // watch shows all that goes on, and takes what is typed, until the run or the agent goes on no more (last is how the run was left
 // then), the person leaves or ctx ends.
 func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, last *view.RunView) error {
-	follow, err := a.begin(ctx)
+	printed := view.NewKeepingUp()
+	follow, err := a.begin(ctx, printed)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,10 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 		return err
 	})
 	looking.Go(func() error {
-		err := a.reader.Attend(live, a.log.Run, a.see)
+		err := a.reader.Attend(live, a.log.Run, func(s view.Snapshot) error {
+			printed.Wait(live)
+			return a.see(s)
+		})
 		if errors.Is(err, errOver) {
 			return nil
 		}
@@ -141,13 +145,14 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 var errOver = errors.New("over")
 
 // begin shows what was said last, and gives what shows the rest.
-func (a *attached) begin(ctx context.Context) (follow func(context.Context) (view.RunView, error), err error) {
+func (a *attached) begin(ctx context.Context, printed view.KeepingUp) (follow func(context.Context) (view.RunView, error), err error) {
 	if a.agent == "" {
 		said, log, err := a.log.Recent(ctx, recently)
 		if err == nil {
 			err = a.said(said...)
 		}
 		prose := log.Prose()
+		log.KeepingUp = printed
 		return func(ctx context.Context) (view.RunView, error) {
 			return log.Follow(ctx, func(line view.LogLine) error { return a.said(prose(line)...) })
 		}, err
@@ -161,6 +166,7 @@ func (a *attached) begin(ctx context.Context) (follow func(context.Context) (vie
 		err = a.said(said...)
 	}
 	prose := log.Prose()
+	log.KeepingUp = printed
 	return func(ctx context.Context) (view.RunView, error) {
 		return log.Follow(ctx, func(line []byte) error { return a.said(prose(line)...) })
 	}, err

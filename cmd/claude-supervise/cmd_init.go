@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise/internal/skill"
@@ -262,9 +262,7 @@ func (f personsFile) wanted(undo bool) (change, error) {
 
 // difference shows what changes as a unified diff.
 func difference(path, from, to string) string {
-	text := string(diff.Diff(path, []byte(from), path+", after init", []byte(to)))
-	_, text, _ = strings.Cut(text, "\n") // its first line repeats the names
-	return strings.TrimRight(text, "\n")
+	return strings.TrimRight(udiff.Unified(path, path+", after init", from, to), "\n")
 }
 
 // homeFolder is the person's home.

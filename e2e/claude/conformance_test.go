@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 	"claude-supervise/examples/standin"
 )
@@ -36,8 +37,11 @@ var update = flag.Bool("update", false, "write testdata anew from what the real 
 var signal = regexp.MustCompile(`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK|AWAITING_USER_INPUT|PAUSED_FOR_INPUT|` +
 	`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
 
-// alike plays a case with the stand-in and the real CLI, and holds both to what was written down.
+// alike plays a case with the stand-in and the real CLI, and holds both to what was written down; in a short run one of three.
 func alike(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
+	if !sample.Has(name, 3) {
+		return
+	}
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join("testdata", name+".txt")

@@ -283,7 +283,7 @@ func (a *agent) control(in incoming) error {
 		a.greet(in.Request.Servers)
 		a.accept(in.RequestID, doc{
 			"commands": []doc{}, "agents": []doc{}, "models": []doc{}, "output_style": "default", "pid": os.Getpid(),
-			"claude_code_version": Version, "current_permission_mode": a.opts.mode, "session_state": "idle",
+			"claude_code_version": version, "current_permission_mode": a.opts.mode, "session_state": "idle",
 			"hooks_applied": len(a.hooks) > 0,
 		})
 		a.queueOrphans()

@@ -130,7 +130,7 @@ func (c *conversation) keep(d doc) error {
 	if c.last != "" {
 		d["parentUuid"] = c.last
 	}
-	d["sessionId"], d["cwd"], d["version"], d["timestamp"] = c.opts.session, c.cwd, Version, now()
+	d["sessionId"], d["cwd"], d["version"], d["timestamp"] = c.opts.session, c.cwd, version, now()
 	d["isSidechain"], d["userType"], d["entrypoint"] = c.sub != nil, "external", "sdk-cli"
 	if c.sub != nil {
 		d["agentId"] = c.sub.id

@@ -128,7 +128,7 @@ func (a *agent) greet(names []string) {
 			a.server = &server{name: name, next: 1}
 			a.server.hello = a.ask(a.server.message("initialize", doc{
 				"protocolVersion": protocolVersion, "capabilities": doc{},
-				"clientInfo": doc{"name": "claude-code", "title": "Claude Code", "version": Version},
+				"clientInfo": doc{"name": "claude-code", "title": "Claude Code", "version": version},
 			}, 0))
 		}
 	}

@@ -19,7 +19,7 @@ func (a *agent) printInit() {
 		"tools":       append([]string{"Task", "AskUserQuestion", "Bash", "Edit", "Read", "SendMessage", "Write"}, a.server.names()...),
 		"mcp_servers": a.server.status(), "agents": []string{generalPurpose},
 		"slash_commands": []string{}, "skills": []string{}, "plugins": []doc{}, "output_style": "default",
-		"apiKeySource": "none", "claude_code_version": Version,
+		"apiKeySource": "none", "claude_code_version": version,
 	})
 }
 

@@ -27,8 +27,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// Version is the release of Claude Code whose streams the stand-in speaks.
-const Version = "2.1.330"
+// version is the release of Claude Code whose streams the stand-in speaks.
+const version = "2.1.330"
 
 // How the process ends.
 const (

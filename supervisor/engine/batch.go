@@ -20,7 +20,7 @@ type batch struct {
 
 // A happening is an event, or what is told in between and saved by nobody.
 type happening struct {
-	event  *supervisor.Event
+	event  *supervisor.Happened
 	notice supervisor.Notification
 }
 

@@ -18,7 +18,7 @@ func (e *engine) clock(f supervisor.Effect) func(context.Context) result {
 	return func(ctx context.Context) result {
 		begun := time.Now()
 		_ = sleep(ctx, left) // what was worked counts, however the wait ends
-		return result{body: supervisor.Worked{Agent: f.Agent, For: time.Since(begun)}}
+		return result{event: supervisor.Worked{Agent: f.Agent, For: time.Since(begun)}}
 	}
 }
 
@@ -26,7 +26,7 @@ func (e *engine) clock(f supervisor.Effect) func(context.Context) result {
 func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
 	s, scope := e.state, e.state.Agents[f.Agent]
 	return func(context.Context) result {
-		return result{finish: func() supervisor.Body {
+		return result{finish: func() supervisor.Event {
 			used := s.ComputeUsage()[scope.ID].Used
 			over := supervisor.Exceeding(*scope.Budget, used, supervisor.Exceeded(*scope.Budget, used))
 			n := e.naming(checkpoints.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")

@@ -14,14 +14,14 @@ func TestTheClockOfABudgetTellsHowLongWasWorkedEvenIfItIsCutShort(t *testing.T) 
 		e := &engine{state: supervisor.State{Agents: map[string]*supervisor.Agent{Root: {ID: Root,
 			Budget: &supervisor.Budget{Time: time.Hour}, Worked: 59*time.Minute + 30*time.Second}}}}
 		measure := e.clock(supervisor.Effect{Do: supervisor.DoClock, Agent: Root})
-		if r := measure(t.Context()); r.body != (supervisor.Worked{Agent: Root, For: 30 * time.Second}) {
-			t.Errorf("it tells %+v", r.body)
+		if r := measure(t.Context()); r.event != (supervisor.Worked{Agent: Root, For: 30 * time.Second}) {
+			t.Errorf("it tells %+v", r.event)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if r := e.clock(supervisor.Effect{Do: supervisor.DoClock,
-			Agent: Root})(ctx); r.body != (supervisor.Worked{Agent: Root, For: 10 * time.Second}) {
-			t.Errorf("cut short it tells %+v", r.body)
+			Agent: Root})(ctx); r.event != (supervisor.Worked{Agent: Root, For: 10 * time.Second}) {
+			t.Errorf("cut short it tells %+v", r.event)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	}
 	switch m := h.message.(type) {
 	case procs.Init:
-		if l := e.state.Live(c.Agent); l != nil && (!l.Turn || !l.Begun || l.TurnDue) {
+		if l := e.state.Live(c.Agent); l != nil && (!l.Phase.InTurn() || !l.Begun) {
 			return e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version})
 		}
 	case procs.Text:

@@ -63,11 +63,11 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 			}
 		})
 		if err != nil {
-			return result{body: notStarted(f, err)}
+			return result{event: notStarted(f, err)}
 		}
 		c.process = process
 		return result{
-			finish: func() supervisor.Body {
+			finish: func() supervisor.Event {
 				e.children[a.ID] = c
 				close(c.known)
 				if lost != "" && l.N == 1 {
@@ -110,7 +110,7 @@ func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) resu
 		if !e.knowsExit(c) {
 			return result{}
 		}
-		return result{finish: func() supervisor.Body {
+		return result{finish: func() supervisor.Event {
 			if e.children[c.Agent] == c { // another end of this launch may have been faster, and the next one begun
 				delete(e.children, c.Agent)
 			}
@@ -126,7 +126,7 @@ func (e *engine) recover(f supervisor.Effect) func(context.Context) result {
 		if err := e.Processes.Sweep(marker); err != nil {
 			e.log.Error().Err(err).Msg("sweep")
 		}
-		return result{body: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor"}}
+		return result{event: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor"}}
 	}
 }
 
@@ -144,7 +144,7 @@ func (e *engine) knowsExit(c *child) bool {
 func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
 	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
-	late := supervisor.Body(sent)
+	late := supervisor.Event(sent)
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
@@ -182,15 +182,15 @@ func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 }
 
 // An executor is one of Executors.
-type executor[B supervisor.Body] = func(context.Context, supervisor.State, supervisor.Effect) B
+type executor[B supervisor.Event] = func(context.Context, supervisor.State, supervisor.Effect) B
 
 // by gives an executor as a way to do an effect.
-func by[B supervisor.Body](
+func by[B supervisor.Event](
 	do func(*engine) executor[B],
 ) func(*engine, supervisor.Effect) func(context.Context) result {
 	return func(e *engine, f supervisor.Effect) func(context.Context) result {
 		s, do := e.state, do(e)
-		return func(ctx context.Context) result { return result{body: do(ctx, s, f)} }
+		return func(ctx context.Context) result { return result{event: do(ctx, s, f)} }
 	}
 }
 
@@ -204,7 +204,7 @@ func (e *engine) merge(f supervisor.Effect) func(context.Context) result {
 		if s.Run.Merged != nil && !sleep(ctx, mergeAgain) {
 			return result{}
 		}
-		return result{body: e.Merge(ctx, s, f)}
+		return result{event: e.Merge(ctx, s, f)}
 	}
 }
 
@@ -213,7 +213,7 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 	s, reader := e.state, supervisor.NewSignalReader(f.Agent, e.state.Config.AcceptIDs, e.escalated)
 	return func(ctx context.Context) result {
 		b, unread := e.Survey(ctx, s, f, reader)
-		return result{finish: func() supervisor.Body {
+		return result{finish: func() supervisor.Event {
 			for _, s := range unread {
 				if !s.Foreign {
 					b.Unheard = append(b.Unheard, e.named(f.Agent, s))
@@ -229,7 +229,7 @@ func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
 	q, command := e.state.Questions[f.Question], e.state.Config.Notify
 	return func(ctx context.Context) result {
 		e.Notify(ctx, q)
-		return result{body: supervisor.NotificationSent{Question: q.ID,
+		return result{event: supervisor.NotificationSent{Question: q.ID,
 			Problem: e.announceTo(ctx, command, supervisor.Asking(q))}}
 	}
 }
@@ -241,7 +241,7 @@ const announcePatience = 30 * time.Second
 func (e *engine) announce(supervisor.Effect) func(context.Context) result {
 	s := e.state
 	return func(ctx context.Context) result {
-		return result{body: supervisor.Announced{Leaving: s.Run.Leaving,
+		return result{event: supervisor.Announced{Leaving: s.Run.Leaving,
 			Problem: e.announceTo(ctx, s.Config.Notify, supervisor.EndNotice(s, e.Now()))}}
 	}
 }
@@ -259,19 +259,19 @@ func (e *engine) announceTo(ctx context.Context, command []string, n supervisor.
 	return ""
 }
 
-// write writes to the process, which gives body; late, if the process does not wait for it any more. Where writing fails the
+// write writes to the process, which gives event; late, if the process does not wait for it any more. Where writing fails the
 // process is dying, and its end tells what follows: the effect then stays in flight until the end is known, so that it is not
 // begun again and again.
-func (e *engine) write(c *child, do func() error, body, late supervisor.Body) func(context.Context) result {
+func (e *engine) write(c *child, do func() error, event, late supervisor.Event) func(context.Context) result {
 	return func(context.Context) result {
 		switch err := do(); {
 		case errors.Is(err, procs.ErrNotWaiting):
-			return result{body: late}
+			return result{event: late}
 		case err != nil:
 			e.knowsExit(c)
 			return result{}
 		}
-		return result{body: body}
+		return result{event: event}
 	}
 }
 
@@ -283,7 +283,7 @@ func (e *engine) hold(f supervisor.Effect) func(context.Context) result {
 		if !sleep(ctx, left) {
 			return result{}
 		}
-		return result{body: supervisor.HoldEnded{Agent: f.Agent, Launch: f.Launch}}
+		return result{event: supervisor.HoldEnded{Agent: f.Agent, Launch: f.Launch}}
 	}
 }
 
@@ -294,13 +294,13 @@ func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
 
 // until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the machine may have
 // slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at once a minute at least.
-func (e *engine) until(f supervisor.Effect, then supervisor.Body) func(context.Context) result {
+func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.Context) result {
 	whole := f.Until.Sub(e.Now())
 	return func(ctx context.Context) result {
 		for begun := time.Now(); ; {
 			left := supervisor.RestLeft(f.Until, e.Now(), whole-time.Since(begun))
 			if left <= 0 {
-				return result{body: then}
+				return result{event: then}
 			}
 			if !sleep(ctx, min(left, supervisor.PollInterval)) {
 				return result{}

@@ -50,8 +50,8 @@ type engine struct {
 // something first, or knows what the event needs, finish gives it there.
 type result struct {
 	key    string
-	body   supervisor.Body
-	finish func() supervisor.Body
+	event  supervisor.Event
+	finish func() supervisor.Event
 	undo   func() // instead of both, where the engine has ended meanwhile
 	cut    bool   // its context had ended before
 	given  bool   // it was given up: there is nothing of it but why
@@ -73,7 +73,7 @@ func (e *engine) open(ctx context.Context, opened supervisor.Opened) error {
 			return err
 		}
 		opened.Notes, opened.Named = notes, e.notesNamed(notes)
-		err = e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: opened}}})
+		err = e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(), Event: opened}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}
@@ -138,21 +138,21 @@ func (e *engine) take(ctx context.Context, r result) error {
 	u := e.inflight[r.key]
 	switch {
 	case r.cut:
-		r.body = e.concluded(u, r)
+		r.event = e.concluded(u, r)
 	case r.finish != nil:
-		r.body = r.finish()
+		r.event = r.finish()
 	}
-	if b, ok := r.body.(supervisor.Ended); ok {
+	if b, ok := r.event.(supervisor.Ended); ok {
 		if err := e.takenBy(ctx, b.Agent); err != nil { // while its end is in flight still, and is not begun again
 			return err
 		}
 	}
 	u.cancel(nil)
 	delete(e.inflight, r.key)
-	if r.body == nil {
+	if r.event == nil {
 		return nil
 	}
-	return e.apply(ctx, r.body)
+	return e.apply(ctx, r.event)
 }
 
 // carryOut starts what is planned and not in flight, and cancels waits that are planned no more. It reports whether

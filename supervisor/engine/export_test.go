@@ -37,7 +37,7 @@ func BoundOf(kind supervisor.EffectKind) Bound {
 func Bounds() int { return len(bounds) }
 
 // ResultOf is the result of an effect that gives an event.
-func ResultOf(b supervisor.Body) Result { return result{body: b} }
+func ResultOf(b supervisor.Event) Result { return result{event: b} }
 
 // Instead sets what is done in the place of effects.
 func (s *Supervisor) Instead(do func(supervisor.Effect, func(context.Context) Result) func(context.Context) Result) {

@@ -22,7 +22,7 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
 	return func(context.Context) result {
 		if e.fileDrop == nil {
-			return result{body: supervisor.Dropped{Question: f.Question,
+			return result{event: supervisor.Dropped{Question: f.Question,
 				Problem: "the folder of answer files cannot be used"}}
 		}
 		err := e.fileDrop.Answer(id, answer)
@@ -32,10 +32,10 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 			}
 		}
 		if err != nil {
-			return result{body: supervisor.Dropped{Question: f.Question, Problem: err.Error()}}
+			return result{event: supervisor.Dropped{Question: f.Question, Problem: err.Error()}}
 		}
 		e.fileDrop.See(id, supervisor.InLine(answer)) // perhaps in the place of another
-		return result{body: supervisor.Dropped{Question: f.Question}}
+		return result{event: supervisor.Dropped{Question: f.Question}}
 	}
 }
 
@@ -50,7 +50,7 @@ func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
 			_, err := e.fileDrop.Question(file.ID)
 			there = err == nil
 		}
-		return result{body: supervisor.Reclaimed{Question: f.Question, There: there}}
+		return result{event: supervisor.Reclaimed{Question: f.Question, There: there}}
 	}
 }
 
@@ -110,7 +110,7 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 		if _, err := e.carryOut(ctx); err != nil {
 			return err
 		}
-		err := e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(), Body: b}}})
+		err := e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(), Event: b}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}

@@ -33,7 +33,7 @@ type bound struct {
 	kills   bool          // to be cut short it ends processes, which takes them a while
 	genuine bool          // what it gives holds, even if it was cut short
 	instead func(e *engine, f supervisor.Effect,
-		why string) supervisor.Body // nil: nothing; it is planned again if it still has to be done
+		why string) supervisor.Event // nil: nothing; it is planned again if it still has to be done
 }
 
 // bounds has an entry for each effect that is an effect; a test holds it to that.
@@ -46,7 +46,7 @@ var bounds = map[supervisor.EffectKind]bound{
 	supervisor.DoGate:    {writes: true, genuine: true},
 	supervisor.DoReply:   {writes: true, genuine: true},
 	supervisor.DoConfirm: {within: time.Minute,
-		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Body {
+		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Event {
 			return supervisor.Confirmed{UUID: f.Delivery}
 		}},
 	supervisor.DoSurvey: {within: time.Minute, instead: (*engine).surveyGivenUp},
@@ -54,29 +54,29 @@ var bounds = map[supervisor.EffectKind]bound{
 	supervisor.DoPlace:  {kills: true, within: worktree.MakeTime + time.Minute, instead: (*engine).placeGivenUp},
 	supervisor.DoTidy:   {kills: true, within: worktree.TidyTime + time.Minute, instead: (*engine).tidyGivenUp},
 	supervisor.DoMerge: {within: 5 * time.Minute,
-		instead: func(_ *engine, _ supervisor.Effect, why string) supervisor.Body {
+		instead: func(_ *engine, _ supervisor.Effect, why string) supervisor.Event {
 			return supervisor.Merged{Problem: why}
 		}},
 	supervisor.DoPrepare: {within: 30 * time.Second, instead: (*engine).prepareGivenUp},
 	supervisor.DoRun:     {kills: true, genuine: true, instead: (*engine).commandGivenUp},
 	supervisor.DoDrop: {within: 30 * time.Second,
-		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Body {
+		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
 			return supervisor.Dropped{Question: f.Question, Problem: why}
 		}},
 	supervisor.DoReclaim: {within: 30 * time.Second,
-		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Body {
+		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Event {
 			return supervisor.Reclaimed{Question: f.Question, There: true}
 		}},
 	supervisor.DoNotify: {within: time.Minute,
-		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Body {
+		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
 			return supervisor.NotificationSent{Question: f.Question, Problem: why}
 		}},
 	supervisor.DoAnnounce: {within: time.Minute,
-		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Body {
+		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Event {
 			return supervisor.Announced{Leaving: e.state.Run.Leaving, Problem: why}
 		}},
 	supervisor.DoAskBudget: {within: 30 * time.Second,
-		instead: func(e *engine, f supervisor.Effect, _ string) supervisor.Body {
+		instead: func(e *engine, f supervisor.Effect, _ string) supervisor.Event {
 			return e.askBudget(f)(context.Background()).finish()
 		}},
 	supervisor.DoHold:    {},
@@ -170,7 +170,7 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 }
 
 // concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
-func (e *engine) concluded(u *underway, r result) supervisor.Body {
+func (e *engine) concluded(u *underway, r result) supervisor.Event {
 	b := bounds[u.effect.Do]
 	switch {
 	case e.interrupted && (r.given || !b.genuine):
@@ -179,8 +179,8 @@ func (e *engine) concluded(u *underway, r result) supervisor.Body {
 		return nil
 	case r.finish != nil:
 		return r.finish()
-	case r.body != nil:
-		return r.body
+	case r.event != nil:
+		return r.event
 	case !u.planned && !b.ends || b.instead == nil:
 		return nil
 	}
@@ -192,12 +192,12 @@ func (e *engine) concluded(u *underway, r result) supervisor.Body {
 	return b.instead(e, u.effect, why.Error())
 }
 
-func (e *engine) launchGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) launchGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	return notStarted(f, errors.New("claude cannot be started: "+why))
 }
 
 // endGivenUp concludes that a process cannot be ended: the kernel holds it. It is named among those that are left.
-func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	b := supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "its process could not be ended; " + why}
 	if c := e.children[f.Agent]; c != nil && c.Launch == f.Launch {
 		delete(e.children, f.Agent)
@@ -207,16 +207,16 @@ func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Body {
 	return b
 }
 
-func (e *engine) recoverGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) recoverGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	return supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor; " + why}
 }
 
-func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Body {
+func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Event {
 	return supervisor.Surveyed{Agent: f.Agent, Launch: f.Launch, Checkpoint: e.state.Agents[f.Agent].Checkpoint}
 }
 
 // checkGivenUp concludes that no deliverable was found: a report counts by what is there.
-func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	b := supervisor.Checked{Agent: f.Agent}
 	for _, path := range supervisor.Due(e.state.Agents[f.Agent]) {
 		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", path, text.FirstLine(why)))
@@ -224,7 +224,7 @@ func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Body {
 	return b
 }
 
-func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	a := e.state.Agents[f.Agent]
 	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}
 	if w := a.Worktree; w != nil {
@@ -237,19 +237,19 @@ func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Body {
 	return b
 }
 
-func (e *engine) tidyGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) tidyGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	w := *e.state.Agents[f.Agent].Worktree
 	w.State, w.Tip, w.Lacks, w.Problem = checkpoints.WorktreeKept, w.Branch, nil, text.FirstLine(why)
 	return supervisor.Tidied{Agent: f.Agent, Worktree: w}
 }
 
-func (e *engine) prepareGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) prepareGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	b := e.preparedFor(e.state.Group(f.Question)[0])
 	b.Problem = why
 	return b
 }
 
-func (e *engine) commandGivenUp(f supervisor.Effect, why string) supervisor.Body {
+func (e *engine) commandGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	return supervisor.RanCommand{Question: f.Question,
 		Ran: checkpoints.Ran{Epoch: e.state.Run.Epoch, Done: true, Exit: "it could not be ended; " + why}}
 }

@@ -339,7 +339,7 @@ func (d *testBench) alter(run string, change func(*supervisor.Run, *supervisor.Q
 		d.t.Fatalf("%d questions (%v)", len(qs), err)
 	}
 	change(&r, &qs[0])
-	event, err := (supervisor.Event{At: checkpoints.Now(), Body: supervisor.Recovered{}}).Record(run, l.LastEvent+1)
+	event, err := (supervisor.Happened{At: checkpoints.Now(), Event: supervisor.Recovered{}}).Record(run, l.LastEvent+1)
 	if err != nil {
 		d.t.Fatal(err)
 	}

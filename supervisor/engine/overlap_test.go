@@ -31,7 +31,7 @@ func editing(folder string) supervisor.State {
 		Launches: map[string][]*supervisor.Launch{}}
 	for _, id := range []string{"a-one", "a-two", "a-three"} {
 		s.Agents[id] = &supervisor.Agent{ID: id, Status: checkpoints.Running}
-		s.Launches[id] = []*supervisor.Launch{{Agent: id, N: 1, State: checkpoints.LaunchStarted}}
+		s.Launches[id] = []*supervisor.Launch{{Agent: id, N: 1, Phase: checkpoints.LaunchIdle}}
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func TestTwoAgentsThatEditOneFileAreToldOfOncePerPairAndFile(t *testing.T) {
 
 func TestWhoeverHasEndedOrWaitsForItsChildrenEditsNothing(t *testing.T) {
 	for name, over := range map[string]func(supervisor.State){
-		"ended": func(s supervisor.State) { s.Launches["a-one"][0].State = checkpoints.LaunchEnded },
+		"ended": func(s supervisor.State) { s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded },
 		"launched again": func(s supervisor.State) {
 			s.Launches["a-one"] = append(s.Launches["a-one"], &supervisor.Launch{Agent: "a-one", N: 2})
 		},
@@ -103,7 +103,7 @@ func TestTheMemoryOfEditsIsBounded(t *testing.T) {
 	if len(e.by) > maxEdited {
 		t.Errorf("%d files are remembered", len(e.by))
 	}
-	s.Launches["a-one"][0].State = checkpoints.LaunchEnded
+	s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded
 	e.edited(s, &supervisor.Listener{Agent: "a-two", Launch: 1}, editCall("Write", "one"), located)
 	if told := e.edited(s, &supervisor.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"), located); told == "" ||
 		len(e.by) != 1 {

@@ -10,7 +10,7 @@ import (
 // prepare does what an answer needs before it is said.
 func (e *engine) prepare(f supervisor.Effect) func(context.Context) result {
 	s, b := e.state, e.preparedFor(e.state.Group(f.Question)[0])
-	return func(ctx context.Context) result { return result{body: e.Prepare(ctx, s, f, b)} }
+	return func(ctx context.Context) result { return result{event: e.Prepare(ctx, s, f, b)} }
 }
 
 // preparedFor gives what an answer needs from outside before it is said, whatever is found on disk.

@@ -17,16 +17,16 @@ const saveAgain = 2 * time.Second
 
 // apply takes an event: Step, one transaction, then the notices. An unwelcome event changes nothing. While a batch is
 // open the event is taken with it.
-func (e *engine) apply(ctx context.Context, body supervisor.Body) error {
-	event := supervisor.Event{At: e.Now(), Body: body}
+func (e *engine) apply(ctx context.Context, event supervisor.Event) error {
+	happened := supervisor.Happened{At: e.Now(), Event: event}
 	if e.batch == nil {
-		return e.applyAll(ctx, []happening{{event: &event}})
+		return e.applyAll(ctx, []happening{{event: &happened}})
 	}
-	next, welcome, err := e.step(e.state, event)
+	next, welcome, err := e.step(e.state, happened)
 	if err != nil || !welcome {
 		return err
 	}
-	e.batch.happened = append(e.batch.happened, happening{event: &event})
+	e.batch.happened = append(e.batch.happened, happening{event: &happened})
 	e.state = next
 	return nil
 }
@@ -47,7 +47,7 @@ func (e *engine) applyAll(ctx context.Context, happened []happening) error {
 // once tries to take events; checkpoints.ErrInboxMoved if the inbox has to be looked at before.
 func (e *engine) once(ctx context.Context, happened []happening) error {
 	before, after := e.state, e.state
-	var events []supervisor.Event
+	var events []supervisor.Happened
 	var told []supervisor.Notification
 	decisive, opened := false, false
 	for _, h := range happened {
@@ -64,7 +64,7 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 		}
 		told = append(told, supervisor.Notifications(after, next, *h.event)...)
 		decisive = decisive || supervisor.MustCheckInbox(after, next, *h.event)
-		_, opens := h.event.Body.(supervisor.Opened)
+		_, opens := h.event.Event.(supervisor.Opened)
 		opened = opened || opens
 		events, after = append(events, *h.event), next
 	}
@@ -87,10 +87,10 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 }
 
 // step takes a step, and reports whether the event was welcome: one that is not changes nothing.
-func (e *engine) step(s supervisor.State, event supervisor.Event) (next supervisor.State, welcome bool, err error) {
+func (e *engine) step(s supervisor.State, event supervisor.Happened) (next supervisor.State, welcome bool, err error) {
 	next, err = e.hooks.step(s, event)
 	if errors.Is(err, supervisor.ErrUnwelcome) {
-		e.log.Debug().Err(err).Type("event", event.Body).Msg("unwelcome")
+		e.log.Debug().Err(err).Type("event", event.Event).Msg("unwelcome")
 		return s, false, nil
 	}
 	return next, err == nil, err
@@ -98,7 +98,7 @@ func (e *engine) step(s supervisor.State, event supervisor.Event) (next supervis
 
 // save commits what events changed. Where the disk refuses, it says so and tries again until it can: the children
 // are not read meanwhile, and nothing is shown or done that is not saved.
-func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Event, decisive bool) error {
+func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Happened, decisive bool) error {
 	change := supervisor.Changes(e.state, next)
 	for i, event := range events {
 		record, err := event.Record(e.run, e.seq+int64(i)+1)
@@ -118,7 +118,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 			e.seq += int64(len(events))
 			for _, event := range events {
 				supervisor.At(e.At, supervisor.AfterSave+event.Name())
-				e.log.Debug().Type("event", event.Body).Interface("body", event.Body).Msg("saved")
+				e.log.Debug().Type("event", event.Event).Interface("body", event.Event).Msg("saved")
 			}
 			if told {
 				e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
@@ -160,8 +160,8 @@ func (e *engine) takeInbox(ctx context.Context) error {
 		}
 		e.stopAsked = e.stopAsked ||
 			slices.ContainsFunc(notes, func(n supervisor.InboxEntry) bool { return n.Kind == supervisor.EntryStop })
-		err = e.once(ctx, []happening{{event: &supervisor.Event{At: e.Now(),
-			Body: supervisor.InboxRead{Notes: notes, Named: e.notesNamed(notes)}}}})
+		err = e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(),
+			Event: supervisor.InboxRead{Notes: notes, Named: e.notesNamed(notes)}}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}

@@ -69,7 +69,7 @@ func (e *engine) watch(f supervisor.Effect) func(context.Context) result {
 			spent, _ := c.process.CPU()
 			if quiet := c.liveness.quiet(); quiet >= after &&
 				spent-before < max(supervisor.IdleLeast, time.Duration(supervisor.IdleShare*float64(probe))) {
-				return result{finish: func() supervisor.Body {
+				return result{finish: func() supervisor.Event {
 					return supervisor.Stalled{Agent: f.Agent, Launch: f.Launch, Since: e.Now().Add(-quiet),
 						Doing: e.doing(c)}
 				}}
@@ -83,7 +83,7 @@ func (e *engine) doing(c *child) string {
 	if n := len(c.liveness.calls); n > 0 {
 		return c.liveness.calls[n-1].doing
 	}
-	if l := e.state.Live(c.Agent); l != nil && !l.Turn && len(supervisor.Alive(l)) > 0 {
+	if l := e.state.Live(c.Agent); l != nil && !l.Phase.InTurn() && len(supervisor.Alive(l)) > 0 {
 		return "waits for its background work: " + text.FirstLine(supervisor.Alive(l)[0])
 	}
 	return "waits for the API"

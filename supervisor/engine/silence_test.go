@@ -16,9 +16,9 @@ func TestAHoldLastsAsLongAsItWasToBe(t *testing.T) {
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).hold(supervisor.Effect{Do: supervisor.DoHold, Agent: Root, Launch: 1,
 			Until: checkpoints.Now().Add(5 * time.Minute)})
 		begun := time.Now()
-		if r := wait(t.Context()); r.body != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
+		if r := wait(t.Context()); r.event != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
 			time.Since(begun) != 5*time.Minute {
-			t.Errorf("after %v it gives %+v", time.Since(begun), r.body)
+			t.Errorf("after %v it gives %+v", time.Since(begun), r.event)
 		}
 	})
 }
@@ -43,16 +43,16 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 		until := checkpoints.Now().Add(90 * time.Second)
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).rest(supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
 		begun := time.Now()
-		if r := wait(t.Context()); r.body != (supervisor.RetryDue{Agent: Root, Until: until}) ||
+		if r := wait(t.Context()); r.event != (supervisor.RetryDue{Agent: Root, Until: until}) ||
 			time.Since(begun) != 90*time.Second {
-			t.Errorf("after %v it gives %+v", time.Since(begun), r.body)
+			t.Errorf("after %v it gives %+v", time.Since(begun), r.event)
 		}
 	})
 }
 
 func TestAPulseKnowsTheCallsUnderWay(t *testing.T) {
 	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now}, state: supervisor.State{Launches: map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
-		State: checkpoints.LaunchStarted, Turn: true}}}}}
+		Phase: checkpoints.LaunchTurn}}}}}
 	c := &child{Listener: supervisor.Listener{Agent: Root, Launch: 1}}
 	hear := func(m procs.Message) {
 		t.Helper()

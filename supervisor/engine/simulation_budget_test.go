@@ -109,7 +109,7 @@ func withinScope(s supervisor.State, scope *supervisor.Agent) []*supervisor.Agen
 	return slices.DeleteFunc(s.AllAgents(), func(a *supervisor.Agent) bool { return a.ID != scope.ID && !s.Below(a, scope.ID) })
 }
 
-func sharesAreLeft(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func sharesAreLeft(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	launched := launchedIn(before, after)
 	for _, scope := range after.Agents {
 		if scope.Budget == nil || scope.Budget.CostUSD == 0 {
@@ -130,8 +130,8 @@ func sharesAreLeft(_ *simulation, before, after supervisor.State, _ supervisor.E
 	return ""
 }
 
-func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
-	if reserved(e.Body) {
+func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
+	if reserved(e.Event) {
 		return ""
 	}
 	for id, a := range after.Agents {
@@ -166,8 +166,8 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 	return ""
 }
 
-func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if reserved(e.Body) || after.Config.Policy == supervisor.Fail {
+func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if reserved(e.Event) || after.Config.Policy == supervisor.Fail {
 		return ""
 	}
 	stuck := map[string]bool{}
@@ -194,7 +194,7 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Even
 	return ""
 }
 
-func limitsAreKept(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+func limitsAreKept(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for _, a := range launchedIn(before, after) {
 		if until := after.Run.Limited; until != nil && e.At.Before(*until) {
 			return fmt.Sprintf("%s is launched at %v, and it ends at %v", a.ID, e.At, *until)
@@ -204,8 +204,8 @@ func limitsAreKept(_ *simulation, before, after supervisor.State, e supervisor.E
 }
 
 // useIsCounted compares what the records say with what the processes have done.
-func useIsCounted(w *simulation, _, after supervisor.State, e supervisor.Event) string {
-	b, ok := e.Body.(supervisor.TurnEnded)
+func useIsCounted(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	b, ok := e.Event.(supervisor.TurnEnded)
 	if !ok || after.Execs() {
 		return ""
 	}

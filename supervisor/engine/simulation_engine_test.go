@@ -50,7 +50,7 @@ type simItem struct {
 // A simStep is a step that the engine has taken, and that is perhaps not saved yet.
 type simStep struct {
 	before, after supervisor.State
-	event         supervisor.Event
+	event         supervisor.Happened
 }
 
 // supervise starts a supervisor.
@@ -154,7 +154,7 @@ func (e *simEngine) until(ctx context.Context, key string, ready func() bool, do
 }
 
 // step is Step, or a broken one. What of it is saved, the save tells.
-func (e *simEngine) step(s supervisor.State, event supervisor.Event) (supervisor.State, error) {
+func (e *simEngine) step(s supervisor.State, event supervisor.Happened) (supervisor.State, error) {
 	defer e.w.enter()()
 	next, err := e.w.step(s, event)
 	if err != nil {

@@ -157,25 +157,25 @@ func takeAsWithdrawn(w *simulation, m procs.Message) procs.Message {
 	return m
 }
 
-func panicAtReports(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
-	if _, checked := e.Body.(supervisor.Checked); checked {
+func panicAtReports(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
+	if _, checked := e.Event.(supervisor.Checked); checked {
 		panic("an impossible transition")
 	}
 	return supervisor.Step(s, e)
 }
 
-type stepping = func(supervisor.State, supervisor.Event) (supervisor.State, error)
+type stepping = func(supervisor.State, supervisor.Happened) (supervisor.State, error)
 
 // beforehand is a Step that mishears.
-func beforehand(mishear func(supervisor.Body) supervisor.Body) stepping {
-	return func(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
-		e.Body = mishear(e.Body)
+func beforehand(mishear func(supervisor.Event) supervisor.Event) stepping {
+	return func(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
+		e.Event = mishear(e.Event)
 		return supervisor.Step(s, e)
 	}
 }
 
-func confirm(found bool) func(supervisor.Body) supervisor.Body {
-	return func(b supervisor.Body) supervisor.Body {
+func confirm(found bool) func(supervisor.Event) supervisor.Event {
+	return func(b supervisor.Event) supervisor.Event {
 		if c, ok := b.(supervisor.Confirmed); ok {
 			c.Found = found
 			return c
@@ -185,13 +185,13 @@ func confirm(found bool) func(supervisor.Body) supervisor.Body {
 }
 
 // afterwards is a Step that makes something else of it.
-func afterwards(spoil func(before, after supervisor.State, b supervisor.Body) supervisor.State) stepping {
-	return func(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func afterwards(spoil func(before, after supervisor.State, b supervisor.Event) supervisor.State) stepping {
+	return func(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 		next, err := supervisor.Step(s, e)
 		if err != nil {
 			return next, err
 		}
-		return spoil(s, next, e.Body), nil
+		return spoil(s, next, e.Event), nil
 	}
 }
 
@@ -203,7 +203,7 @@ func withQuestion(s supervisor.State, id string, change func(*supervisor.Questio
 	return s
 }
 
-func forgetBegun(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+func forgetBegun(_, after supervisor.State, _ supervisor.Event) supervisor.State {
 	for id, q := range after.Questions {
 		if q.Delivering && q.State == checkpoints.QuestionAnswered {
 			after = withQuestion(after, id, func(q *supervisor.Question) { q.Delivering = false })
@@ -212,14 +212,14 @@ func forgetBegun(_, after supervisor.State, _ supervisor.Body) supervisor.State 
 	return after
 }
 
-func forgetNotice(_, after supervisor.State, b supervisor.Body) supervisor.State {
+func forgetNotice(_, after supervisor.State, b supervisor.Event) supervisor.State {
 	if n, ok := b.(supervisor.NotificationSent); ok {
 		return withQuestion(after, n.Question, func(q *supervisor.Question) { q.Noticed = 0 })
 	}
 	return after
 }
 
-func forgetMessages(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func forgetMessages(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	s.Deliveries = maps.Clone(s.Deliveries)
 	for id, v := range s.Deliveries {
 		if len(v.Messages) > 0 {
@@ -231,7 +231,7 @@ func forgetMessages(s supervisor.State, e supervisor.Event) (supervisor.State, e
 	return supervisor.Step(s, e)
 }
 
-func endWithHold(_, after supervisor.State, b supervisor.Body) supervisor.State {
+func endWithHold(_, after supervisor.State, b supervisor.Event) supervisor.State {
 	if h, ok := b.(supervisor.HoldEnded); ok {
 		for _, q := range after.Open(h.Agent) {
 			after = withQuestion(after, q.ID, func(q *supervisor.Question) { q.State = checkpoints.QuestionWithdrawn })
@@ -240,20 +240,20 @@ func endWithHold(_, after supervisor.State, b supervisor.Body) supervisor.State 
 	return after
 }
 
-func takeForDead(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func takeForDead(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	next, err := supervisor.Step(s, e)
-	if _, opened := e.Body.(supervisor.Opened); opened && err == nil {
+	if _, opened := e.Event.(supervisor.Opened); opened && err == nil {
 		for _, a := range next.AllAgents() {
 			if l := next.Live(a.ID); l != nil && l.End == supervisor.EndRecover {
-				next, err = supervisor.Step(next, supervisor.Event{At: e.At, Body: supervisor.Ended{Agent: a.ID, Launch: l.N, Outcome: "lost with its supervisor"}})
+				next, err = supervisor.Step(next, supervisor.Happened{At: e.At, Event: supervisor.Ended{Agent: a.ID, Launch: l.N, Outcome: "lost with its supervisor"}})
 			}
 		}
 	}
 	return next, err
 }
 
-func doubtNothing(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
-	if _, ended := e.Body.(supervisor.Ended); ended {
+func doubtNothing(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
+	if _, ended := e.Event.(supervisor.Ended); ended {
 		s.Deliveries = maps.Clone(s.Deliveries)
 		for id, v := range s.Deliveries {
 			if v.State == checkpoints.DeliveryDelivered {
@@ -266,10 +266,10 @@ func doubtNothing(s supervisor.State, e supervisor.Event) (supervisor.State, err
 	return supervisor.Step(s, e)
 }
 
-func loseWhileParking(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
-	if b, ok := e.Body.(supervisor.InboxRead); ok {
+func loseWhileParking(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
+	if b, ok := e.Event.(supervisor.InboxRead); ok {
 		for _, ls := range s.Launches {
-			if l := ls[len(ls)-1]; l.State != checkpoints.LaunchEnded && l.End == endPark {
+			if l := ls[len(ls)-1]; !l.Phase.Ended() && l.End == endPark {
 				for _, n := range b.Notes {
 					s.Taken = max(s.Taken, n.Seq)
 				}
@@ -288,7 +288,7 @@ func withAgent(s supervisor.State, id string, change func(*supervisor.Agent)) su
 	return s
 }
 
-func tellNoParent(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+func tellNoParent(_, after supervisor.State, _ supervisor.Event) supervisor.State {
 	for id, a := range after.Agents {
 		if a.Delegated != nil && len(a.Outbox) == 0 {
 			continue
@@ -300,9 +300,9 @@ func tellNoParent(_, after supervisor.State, _ supervisor.Body) supervisor.State
 	return after
 }
 
-func tellAgain(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func tellAgain(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	next, err := supervisor.Step(s, e)
-	if _, opened := e.Body.(supervisor.Opened); opened && err == nil {
+	if _, opened := e.Event.(supervisor.Opened); opened && err == nil {
 		for _, c := range next.AllAgents() {
 			if c.Delegated != nil && c.Delegated.Told && c.Status.Ended() && !next.Agents[c.Parent].Status.Ended() {
 				next = withAgent(next, c.Parent, func(p *supervisor.Agent) {
@@ -315,7 +315,7 @@ func tellAgain(s supervisor.State, e supervisor.Event) (supervisor.State, error)
 }
 
 // seenAs is a Step that takes agents for something else while it decides.
-func seenAs(s supervisor.State, e supervisor.Event, see, restore func(*supervisor.Agent)) (supervisor.State, error) {
+func seenAs(s supervisor.State, e supervisor.Happened, see, restore func(*supervisor.Agent)) (supervisor.State, error) {
 	seen := s
 	for id := range s.Agents {
 		seen = withAgent(seen, id, see)
@@ -330,7 +330,7 @@ func seenAs(s supervisor.State, e supervisor.Event, see, restore func(*superviso
 	return next, nil
 }
 
-func beforeItsChildren(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func beforeItsChildren(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	was := map[string]checkpoints.Independence{}
 	return seenAs(s, e, func(a *supervisor.Agent) {
 		if a.Delegated != nil {
@@ -348,7 +348,7 @@ func beforeItsChildren(s supervisor.State, e supervisor.Event) (supervisor.State
 	})
 }
 
-func withParallel(s supervisor.State, e supervisor.Event, n int) (supervisor.State, error) {
+func withParallel(s supervisor.State, e supervisor.Happened, n int) (supervisor.State, error) {
 	was := s.Config.MaxParallel
 	if s.Run == nil || was == 0 {
 		return supervisor.Step(s, e)
@@ -359,15 +359,15 @@ func withParallel(s supervisor.State, e supervisor.Event, n int) (supervisor.Sta
 	return next, err
 }
 
-func leakSlot(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func leakSlot(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	return withParallel(s, e, max(s.Config.MaxParallel-1, 1))
 }
 
-func lendSlots(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func lendSlots(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	return withParallel(s, e, s.Config.MaxParallel+1)
 }
 
-func withoutPriorities(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func withoutPriorities(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	was := map[string]string{}
 	return seenAs(s, e, func(a *supervisor.Agent) { was[a.ID], a.Priority = a.Priority, "" }, func(a *supervisor.Agent) {
 		if p, ok := was[a.ID]; ok {
@@ -376,7 +376,7 @@ func withoutPriorities(s supervisor.State, e supervisor.Event) (supervisor.State
 	})
 }
 
-func startTwice(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func startTwice(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	print := map[string]string{}
 	return seenAs(s, e, func(a *supervisor.Agent) {
 		if a.Delegated != nil {
@@ -394,7 +394,7 @@ func startTwice(s supervisor.State, e supervisor.Event) (supervisor.State, error
 	})
 }
 
-func stopEverybody(before, after supervisor.State, b supervisor.Body) supervisor.State {
+func stopEverybody(before, after supervisor.State, b supervisor.Event) supervisor.State {
 	n, ok := b.(supervisor.InboxRead)
 	if !ok || len(n.Notes) == 0 || n.Notes[0].Kind != supervisor.EntryStop {
 		return after
@@ -408,9 +408,9 @@ func stopEverybody(before, after supervisor.State, b supervisor.Body) supervisor
 }
 
 // settleTooLate overlooks what an event means to agents that it is not about.
-func settleTooLate(s supervisor.State, e supervisor.Event) (supervisor.State, error) {
+func settleTooLate(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	next, err := supervisor.Step(s, e)
-	if b, ended := e.Body.(supervisor.Ended); ended && err == nil {
+	if b, ended := e.Event.(supervisor.Ended); ended && err == nil {
 		for id, a := range next.Agents {
 			if old := s.Agents[id]; id != b.Agent && old != nil && old.QueuedAt != nil && a.Status == checkpoints.Starting {
 				next = withAgent(next, id, func(n *supervisor.Agent) { *n = *old })
@@ -423,7 +423,7 @@ func settleTooLate(s supervisor.State, e supervisor.Event) (supervisor.State, er
 	return next, err
 }
 
-func forgetHolds(_, after supervisor.State, _ supervisor.Body) supervisor.State {
+func forgetHolds(_, after supervisor.State, _ supervisor.Event) supervisor.State {
 	for id, a := range after.Agents {
 		if a.HoldUntil != nil {
 			after = withAgent(after, id, func(a *supervisor.Agent) { a.HoldUntil = nil })

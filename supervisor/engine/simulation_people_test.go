@@ -141,7 +141,7 @@ func (w *simulation) unpack() bool {
 			b.Conversations = append(b.Conversations, a.SessionID)
 		}
 	}
-	moved, err := w.step(before, supervisor.Event{At: w.now(), Body: b})
+	moved, err := w.step(before, supervisor.Happened{At: w.now(), Event: b})
 	w.must("a run can be unpacked", err == nil, "%v", err)
 	b.Seen = supervisor.SeenCalls(before,
 		func(call *checkpoints.ToolCall, _ string) supervisor.CallView { return seen(call.Name, call.Input) })
@@ -166,8 +166,8 @@ func (w *simulation) unpack() bool {
 }
 
 // aside saves an event of a run that nobody supervises; false if something lies in its inbox.
-func (w *simulation) aside(b supervisor.Body) bool {
-	before, e := w.disk.load(), supervisor.Event{At: w.now(), Body: b}
+func (w *simulation) aside(b supervisor.Event) bool {
+	before, e := w.disk.load(), supervisor.Happened{At: w.now(), Event: b}
 	after, err := w.step(before, e)
 	w.must("a run can be packed and unpacked", err == nil, "%v", err)
 	change := supervisor.Changes(before, after)

@@ -58,7 +58,7 @@ func (e *simEngine) merge(_ context.Context, _ supervisor.State, f supervisor.Ef
 	return b
 }
 
-func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, a := range after.Agents {
 		switch {
 		case (a.Placing || a.Tidying) && (after.Live(id) != nil || w.alive(id) > 0):
@@ -74,7 +74,7 @@ func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor
 	return ""
 }
 
-func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Event) string {
+func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	paths := map[string]string{}
 	for id, a := range after.Agents {
 		if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
@@ -87,8 +87,8 @@ func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Even
 	return ""
 }
 
-func findingsAreMerged(_ *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if _, left := e.Body.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded && len(after.Agents) > 1 &&
+func findingsAreMerged(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded && len(after.Agents) > 1 &&
 		(after.Run.Merged == nil || !after.Run.Merged.Done) {
 		return fmt.Sprintf("%+v", after.Run.Merged)
 	}

@@ -15,7 +15,7 @@ import (
 // A rule must hold after every step that was saved. It gives "" if it does, else what is wrong.
 type rule struct {
 	says  string
-	check func(w *simulation, before, after supervisor.State, e supervisor.Event) string
+	check func(w *simulation, before, after supervisor.State, e supervisor.Happened) string
 }
 
 var everyRule = slices.Concat(agentRules, treeRules, placeRules, budgetRules)
@@ -39,7 +39,7 @@ var agentRules = []rule{
 }
 
 // stepped looks at a step that was saved.
-func (w *simulation) stepped(before, after supervisor.State, e supervisor.Event) {
+func (w *simulation) stepped(before, after supervisor.State, e supervisor.Happened) {
 	w.reached.step(before, after, e)
 	w.truth.ended(before, after)
 	w.truth.unseen(before, after)
@@ -57,8 +57,8 @@ func (w *simulation) stepped(before, after supervisor.State, e supervisor.Event)
 	}
 }
 
-func (w *simulation) tellStep(before, after supervisor.State, e supervisor.Event) {
-	w.tell("     %s", describe(e.Body))
+func (w *simulation) tellStep(before, after supervisor.State, e supervisor.Happened) {
+	w.tell("     %s", describe(e.Event))
 	for _, a := range after.AllAgents() {
 		if old := before.Agents[a.ID]; old == nil || old.Status != a.Status || old.Reason != a.Reason {
 			w.tell("          %s is %s (%s)", a.ID, a.Status, a.Reason)
@@ -66,13 +66,13 @@ func (w *simulation) tellStep(before, after supervisor.State, e supervisor.Event
 	}
 }
 
-func describe(b supervisor.Body) string {
+func describe(b supervisor.Event) string {
 	text := fmt.Sprintf("%T%s", b, text.JSON(b))
 	return text[len("supervisor."):min(len(text), 200)]
 }
 
 // isPure takes a step again: it changes nothing of what was, and gives the same.
-func (w *simulation) isPure(before supervisor.State, e supervisor.Event) {
+func (w *simulation) isPure(before supervisor.State, e supervisor.Happened) {
 	if before.Run == nil {
 		return
 	}
@@ -83,8 +83,8 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Event) {
 	one, err := w.step(before, e)
 	two, _ := w.step(before, e)
 	w.must("Step changes nothing of the state before", err == nil &&
-		(was == nil || bytes.Equal(was, text.JSON(before))), "%T", e.Body)
-	w.must("Step gives the same for the same", reflect.DeepEqual(one, two), "%T", e.Body)
+		(was == nil || bytes.Equal(was, text.JSON(before))), "%T", e.Event)
+	w.must("Step gives the same for the same", reflect.DeepEqual(one, two), "%T", e.Event)
 }
 
 // plan gives the plan, which is the same each time.
@@ -102,14 +102,14 @@ func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effec
 	return plan
 }
 
-func questionsGoForward(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+func questionsGoForward(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for id, old := range before.Questions {
 		q := after.Questions[id]
 		if q == nil {
 			return id + " is gone"
 		}
-		_, ended := e.Body.(supervisor.Ended)
-		_, unpacked := e.Body.(supervisor.Unpacked)
+		_, ended := e.Event.(supervisor.Ended)
+		_, unpacked := e.Event.(supervisor.Unpacked)
 		switch from, to := old.State, q.State; {
 		case from == to, from == checkpoints.QuestionOpen:
 		case from == checkpoints.QuestionAnswered && to == checkpoints.QuestionDelivered:
@@ -117,31 +117,31 @@ func questionsGoForward(_ *simulation, before, after supervisor.State, e supervi
 		case unpacked && supervisor.Grants(old) && to == checkpoints.QuestionOpen: // asked anew
 		case unpacked && old.Kind == checkpoints.AskCommand: // nobody wants it any more
 		default:
-			return fmt.Sprintf("%s goes from %s to %s by %T", id, from, to, e.Body)
+			return fmt.Sprintf("%s goes from %s to %s by %T", id, from, to, e.Event)
 		}
 	}
 	return ""
 }
 
-func answersStand(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+func answersStand(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for id, old := range before.Questions {
 		q := after.Questions[id]
 		first := old.State == checkpoints.QuestionWithdrawn && old.AnsweredAt == nil // accepted before anybody knew of that
 		if first || old.State == checkpoints.QuestionOpen || q.Answer == old.Answer && q.Skipped == old.Skipped {
 			continue
 		}
-		if _, unpacked := e.Body.(supervisor.Unpacked); unpacked && supervisor.Grants(old) && supervisor.IsOpen(q) {
+		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && supervisor.Grants(old) && supervisor.IsOpen(q) {
 			continue
 		}
 		noted := false
-		switch b := e.Body.(type) {
+		switch b := e.Event.(type) {
 		case supervisor.InboxRead:
 			noted = isChanged(b.Notes, old)
 		case supervisor.Opened:
 			noted = isChanged(b.Notes, old)
 		}
 		if !noted || old.Delivering {
-			return fmt.Sprintf("%s: %q becomes %q by %T", id, old.Answer, q.Answer, e.Body)
+			return fmt.Sprintf("%s: %q becomes %q by %T", id, old.Answer, q.Answer, e.Event)
 		}
 	}
 	return ""
@@ -154,34 +154,34 @@ func isChanged(notes []supervisor.InboxEntry, q *supervisor.Question) bool {
 	})
 }
 
-func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor.Event) string {
+func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for id, old := range before.Questions {
 		q := after.Questions[id]
 		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == checkpoints.AskBudget {
 			continue
 		}
-		if _, unpacked := e.Body.(supervisor.Unpacked); unpacked && q.Kind == checkpoints.AskCommand && old.Asker != "" {
+		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && q.Kind == checkpoints.AskCommand && old.Asker != "" {
 			continue // its stop has another answer, or none any more
 		}
-		switch b := e.Body.(type) {
+		switch b := e.Event.(type) {
 		case supervisor.AskCancelled:
 			if !w.truth.withdrawn[b.Request] {
 				return fmt.Sprintf("%s is %s, and nobody has withdrawn %s", id, q.State, b.Request)
 			}
 		case supervisor.HoldEnded, supervisor.RetryDue, supervisor.NotificationSent, supervisor.Started, supervisor.TurnBegun:
-			return fmt.Sprintf("%s is %s by %T", id, q.State, e.Body)
+			return fmt.Sprintf("%s is %s by %T", id, q.State, e.Event)
 		case supervisor.InboxRead, supervisor.Opened, supervisor.FileGone:
 		default:
 			if a := after.Agents[q.Agent]; q.State == checkpoints.QuestionWithdrawn && a.Fault == "" && a.StopWanted == "" {
-				return fmt.Sprintf("%s is withdrawn by %T, and its agent is %s", id, e.Body, a.Status)
+				return fmt.Sprintf("%s is withdrawn by %T, and its agent is %s", id, e.Event, a.Status)
 			}
 		}
 	}
 	return ""
 }
 
-func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if b, ok := e.Body.(supervisor.TurnEnded); ok {
+func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if b, ok := e.Event.(supervisor.TurnEnded); ok {
 		name := processName(b.Agent, b.Launch)
 		if n := after.Launches[b.Agent][b.Launch-1].Turns; n > w.truth.results[name] {
 			return fmt.Sprintf("%d turns of %s, which has told the end of %d", n, name, w.truth.results[name])
@@ -190,14 +190,14 @@ func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Event) stri
 	return ""
 }
 
-func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Event) string {
+func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	for agent, ls := range after.Launches {
 		live := 0
 		for i, l := range ls {
 			if l.N != i+1 {
 				return fmt.Sprintf("launch %d of %s stands at %d", l.N, agent, i)
 			}
-			if l.State != checkpoints.LaunchEnded {
+			if !l.Phase.Ended() {
 				live++
 			}
 		}
@@ -211,7 +211,7 @@ func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Event
 	return ""
 }
 
-func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Event) string {
+func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	for id, a := range after.Agents {
 		if a.Status != checkpoints.Succeeded && a.Status != checkpoints.Partial {
 			continue
@@ -237,7 +237,7 @@ func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Event)
 	return ""
 }
 
-func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Event) string {
+func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	root, worst, ended, decides := after.Agents[after.Run.Root], 0, true, after.Agents[after.Run.Root]
 	bad := []supervisor.Status{
 		checkpoints.Succeeded, checkpoints.Partial, checkpoints.OverBudget, checkpoints.Stopped, checkpoints.Unreported, checkpoints.Failed,
@@ -273,19 +273,19 @@ func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Event) st
 	case root.Status.Ended():
 		want = decides.Status
 	}
-	_, created := e.Body.(supervisor.Created)
-	settled := !created && !reserved(e.Body) && (root.Status.Ended() || worst == 0)
+	_, created := e.Event.(supervisor.Created)
+	settled := !created && !reserved(e.Event) && (root.Status.Ended() || worst == 0)
 	if settled && after.Run.Status != want {
 		return fmt.Sprintf("the run is %s, its root %s, the worst that counts %s", after.Run.Status, root.Status, bad[worst])
 	}
-	if over := after.Run.EndedAt != nil; !created && !reserved(e.Body) && over && !ended {
+	if over := after.Run.EndedAt != nil; !created && !reserved(e.Event) && over && !ended {
 		return "the run has ended before all its agents"
 	}
 	return ""
 }
 
-func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if _, created := e.Body.(supervisor.Created); created {
+func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if _, created := e.Event.(supervisor.Created); created {
 		return ""
 	}
 	for id, a := range after.Agents {
@@ -319,20 +319,20 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Event) st
 	return ""
 }
 
-func theEndIsTheEnd(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
-	if b, ok := e.Body.(supervisor.Opened); ok && (b.Revive || b.Failed) {
+func theEndIsTheEnd(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
+	if b, ok := e.Event.(supervisor.Opened); ok && (b.Revive || b.Failed) {
 		return ""
 	}
 	for id, old := range before.Agents {
 		if a := after.Agents[id]; old.Status.Ended() && a.Status != old.Status {
-			return fmt.Sprintf("%s was %s and is %s by %T", id, old.Status, a.Status, e.Body)
+			return fmt.Sprintf("%s was %s and is %s by %T", id, old.Status, a.Status, e.Event)
 		}
 	}
 	return ""
 }
 
-func supervisorIsNamed(w *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if _, created := e.Body.(supervisor.Created); created || w.engine == nil {
+func supervisorIsNamed(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if _, created := e.Event.(supervisor.Created); created || w.engine == nil {
 		return ""
 	}
 	if (after.Run.Left == "") != (after.Run.PID == w.engine.pid) {
@@ -341,8 +341,8 @@ func supervisorIsNamed(w *simulation, _, after supervisor.State, e supervisor.Ev
 	return ""
 }
 
-func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if _, left := e.Body.(supervisor.Left); !left || after.Run.Left == "" {
+func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if _, left := e.Event.(supervisor.Left); !left || after.Run.Left == "" {
 		return ""
 	}
 	for id := range after.Agents {
@@ -369,7 +369,7 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Event)
 	return ""
 }
 
-func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Event) string {
+func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	for id, a := range after.Agents {
 		if r := a.Report; r != nil && !r.Checked && len(r.Missing) > 0 {
 			return id + " misses what nobody has looked for"
@@ -381,7 +381,7 @@ func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Ev
 	return ""
 }
 
-func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.Event) string {
+func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	numbers := map[int]string{}
 	for id, v := range after.Deliveries {
 		if other, taken := numbers[v.Seq]; taken {
@@ -392,7 +392,7 @@ func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.E
 	return ""
 }
 
-func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, q := range after.Questions {
 		if q.State != checkpoints.QuestionOpen || before.Questions[id] != nil {
 			continue

@@ -196,7 +196,7 @@ func newReached() *reached {
 	}
 }
 
-func (r *reached) step(before, after supervisor.State, e supervisor.Event) {
+func (r *reached) step(before, after supervisor.State, e supervisor.Happened) {
 	r.bodies[e.Name()]++
 	for id, a := range after.Agents {
 		if old := before.Agents[id]; old != nil && old.Status != a.Status {

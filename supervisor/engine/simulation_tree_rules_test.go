@@ -41,7 +41,7 @@ func waitedFor(c *supervisor.Agent) bool {
 	return c.ContinuedBy == "" && c.Delegated.Independence != checkpoints.Optional
 }
 
-func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, c := range after.Agents {
 		p := after.Agents[c.Parent]
 		if p == nil || c.Status.Ended() || !waitedFor(c) {
@@ -55,7 +55,7 @@ func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supe
 	return ""
 }
 
-func childrenHaveAnOrder(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func childrenHaveAnOrder(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, ls := range after.Launches {
 		a := after.Agents[id]
 		if len(before.Launches[id]) > 0 || len(ls) == 0 || a.Delegated == nil {
@@ -70,8 +70,8 @@ func childrenHaveAnOrder(_ *simulation, before, after supervisor.State, _ superv
 	return ""
 }
 
-func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
-	if _, created := e.Body.(supervisor.Created); created || reserved(e.Body) {
+func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
+	if _, created := e.Event.(supervisor.Created); created || reserved(e.Event) {
 		return ""
 	}
 	for id, c := range after.Agents {
@@ -92,7 +92,7 @@ func atWorkNow(s supervisor.State) int {
 	for id, a := range s.Agents {
 		l := s.Live(id)
 		waits := l != nil && l.End == "" && (a.Status == checkpoints.Waiting ||
-			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && !l.TurnDue)
+			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && l.Phase != checkpoints.LaunchTurnDue)
 		nested := slices.ContainsFunc(s.Children(id),
 			func(c *supervisor.Agent) bool { return !c.Status.Ended() && toldByClients(c.Delegated.Nested) })
 		if l != nil && !waits && !nested || a.Placing {
@@ -143,7 +143,7 @@ func waitsForShare(s supervisor.State, a *supervisor.Agent) bool {
 	return false
 }
 
-func slotsAreKept(_ *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func slotsAreKept(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	most := most(after)
 	if n := atWorkNow(after); most > 0 && n > most && len(launchedIn(before, after)) > 0 {
 		return fmt.Sprintf("%d, and %d may be", n, most)
@@ -151,8 +151,8 @@ func slotsAreKept(_ *simulation, before, after supervisor.State, _ supervisor.Ev
 	return ""
 }
 
-func slotsAreUsed(_ *simulation, _, after supervisor.State, e supervisor.Event) string {
-	if _, created := e.Body.(supervisor.Created); created || reserved(e.Body) {
+func slotsAreUsed(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if _, created := e.Event.(supervisor.Created); created || reserved(e.Event) {
 		return ""
 	}
 	if most := most(after); most > 0 && atWorkNow(after) >= most {
@@ -182,7 +182,7 @@ func (p place) compare(o place) int {
 	return cmp.Or(p.class-o.class, p.since.Compare(o.since), p.seq-o.seq)
 }
 
-func queueHasAnOrder(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+func queueHasAnOrder(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for _, a := range launchedIn(before, after) {
 		since := e.At
 		if old := before.Agents[a.ID]; old != nil && old.QueuedAt != nil {
@@ -200,9 +200,9 @@ func queueHasAnOrder(_ *simulation, before, after supervisor.State, e supervisor
 	return ""
 }
 
-func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.Event) string {
+func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	var notes []supervisor.InboxEntry
-	switch b := e.Body.(type) {
+	switch b := e.Event.(type) {
 	case supervisor.InboxRead:
 		notes = b.Notes
 	case supervisor.Opened:
@@ -253,7 +253,7 @@ func deniedAfterAll(s supervisor.State, a *supervisor.Agent) bool {
 	return false
 }
 
-func childrenAreApproved(w *simulation, before, after supervisor.State, _ supervisor.Event) string {
+func childrenAreApproved(w *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, a := range after.Agents {
 		if before.Run == nil || before.Agents[id] != nil {
 			continue
@@ -292,12 +292,12 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 }
 
 // isSettled settles a step once more: nothing is left over that another event would bring to light.
-func (w *simulation) isSettled(after supervisor.State, e supervisor.Event) {
-	if _, created := e.Body.(supervisor.Created); created || reserved(e.Body) {
+func (w *simulation) isSettled(after supervisor.State, e supervisor.Happened) {
+	if _, created := e.Event.(supervisor.Created); created || reserved(e.Event) {
 		return
 	}
 	was, is := withoutReasons(after), withoutReasons(supervisor.Settled(after, e.At))
-	w.must("a step settles all that follows from it", reflect.DeepEqual(was, is), "%T; %s", e.Body, differs(was, is))
+	w.must("a step settles all that follows from it", reflect.DeepEqual(was, is), "%T; %s", e.Event, differs(was, is))
 }
 
 // withoutReasons leaves out what is only for people: it may say the same in other words.

@@ -23,7 +23,7 @@ const (
 
 var priorities = []string{"P0", "P1", "P2"}
 
-func reserved(b supervisor.Body) bool {
+func reserved(b supervisor.Event) bool {
 	switch b.(type) {
 	case supervisor.Packed, supervisor.Unpacked:
 		return true

@@ -113,7 +113,7 @@ type hooks struct {
 	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result // what is done in an effect's place
 	comes   func(key string)                                                                   // before the loop takes what became of it
 	began   func(*engine)
-	step    func(supervisor.State, supervisor.Event) (supervisor.State, error)
+	step    func(supervisor.State, supervisor.Happened) (supervisor.State, error)
 	plan    func(s supervisor.State, undone []string) []supervisor.Effect
 }
 

@@ -48,11 +48,11 @@ const (
 	maxPacked      = 4 << 30 // bytes of all entries together, unpacked, the work aside
 )
 
-// ErrNotPack means that a file is no pack file, or one that was tampered with. Nothing was changed.
-var ErrNotPack = errors.New("not a pack file as claude-supervise makes it")
+// errNotPack means that a file is no pack file, or one that was tampered with. Nothing was changed.
+var errNotPack = errors.New("not a pack file as claude-supervise makes it")
 
 func notPack(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrNotPack, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", errNotPack, fmt.Sprintf(format, args...))
 }
 
 // A manifest says what a pack file is, for people and for who unpacks it. Members may be added, never renamed.

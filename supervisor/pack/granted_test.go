@@ -56,7 +56,7 @@ func granted(s supervisor.State) string {
 // grantedNext tells what the next supervisor would do at once that a person has to let happen.
 func grantedNext(s supervisor.State) string {
 	next, err := supervisor.Step(s,
-		supervisor.Event{At: time.Unix(0, 0), Body: supervisor.Opened{Policy: supervisor.Park}})
+		supervisor.Happened{At: time.Unix(0, 0), Event: supervisor.Opened{Policy: supervisor.Park}})
 	if err != nil {
 		return err.Error()
 	}

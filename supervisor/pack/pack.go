@@ -138,7 +138,7 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed", run, root.Status, root.Reason)
 	}
 	for _, l := range e.Launches {
-		if l.State == checkpoints.LaunchEnded {
+		if l.Phase.Ended() {
 			continue
 		}
 		if _, err := procs.Sweep(procs.Marker{Run: run, Agent: l.Agent, Launch: l.N}); err != nil {
@@ -150,8 +150,8 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 
 // mark saves an event of a run that nobody supervises. It is refused if something has come into the inbox since the run
 // was exported.
-func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s supervisor.State, b supervisor.Body) error {
-	event := supervisor.Event{At: checkpoints.Now(), Body: b}
+func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s supervisor.State, b supervisor.Event) error {
+	event := supervisor.Happened{At: checkpoints.Now(), Event: b}
 	next, err := supervisor.Step(s, event)
 	if err != nil {
 		return err

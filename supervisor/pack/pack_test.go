@@ -45,8 +45,8 @@ const (
 func (p pc) waiting(folder string, cfg supervisor.Config) (session string) {
 	p.t.Helper()
 	s, err := supervisor.Step(supervisor.State{},
-		supervisor.Event{At: checkpoints.Now(),
-			Body: supervisor.Created{Run: packedRun, Cwd: folder, Agent: packedAgent, Task: "do it", Config: cfg}})
+		supervisor.Happened{At: checkpoints.Now(),
+			Event: supervisor.Created{Run: packedRun, Cwd: folder, Agent: packedAgent, Task: "do it", Config: cfg}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func (p pc) waiting(folder string, cfg supervisor.Config) (session string) {
 	session = s.Agents[packedAgent].SessionID
 	at := checkpoints.Now()
 	change.Launches = []*supervisor.Launch{{
-		Agent: packedAgent, N: 1, State: checkpoints.LaunchEnded, Begun: true, EndedAt: &at,
+		Agent: packedAgent, N: 1, Phase: checkpoints.LaunchEnded, Begun: true, EndedAt: &at,
 		Transcript: p.transcript(folder, session),
 	}}
 	change.Agents[0].Launches = 1
-	if change.Event, err = (supervisor.Event{At: at, Body: supervisor.Created{Run: packedRun}}).Record(packedRun,
+	if change.Event, err = (supervisor.Happened{At: at, Event: supervisor.Created{Run: packedRun}}).Record(packedRun,
 		1); err != nil {
 		p.t.Fatal(err)
 	}
@@ -158,13 +158,13 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 	for demo, want := range map[string]string{"ask": "ask", "mine.yaml": "", "/x/mine": ""} {
 		s, err := supervisor.Step(supervisor.State{},
-			supervisor.Event{Body: supervisor.Created{Run: packedRun, Cwd: "/a", Agent: packedAgent,
+			supervisor.Happened{Event: supervisor.Created{Run: packedRun, Cwd: "/a", Agent: packedAgent,
 				Config: supervisor.Config{Demo: demo}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s, err = supervisor.Step(s,
-			supervisor.Event{Body: supervisor.Unpacked{From: "/a", Cwd: "/b",
+			supervisor.Happened{Event: supervisor.Unpacked{From: "/a", Cwd: "/b",
 				Config: first(supervisor.Harmless(s.Config, nil))}}); err != nil || s.Config.Demo != want {
 			t.Errorf("%q becomes %q, %v", demo, s.Config.Demo, err)
 		}
@@ -364,7 +364,7 @@ func TestACloneWithChangesOfItsOwnIsLeftAlone(t *testing.T) {
 			dir := clone()
 			prepare(dir)
 			before := gittest.GitIn(t, dir, "status", "--porcelain", "--untracked-files=all")
-			if _, err := there.unpack(file, UnpackOptions{Folder: dir}); !errors.Is(err, ErrNotClean) {
+			if _, err := there.unpack(file, UnpackOptions{Folder: dir}); !errors.Is(err, errNotClean) {
 				t.Errorf("%v", err)
 			}
 			if after := gittest.GitIn(t, dir, "status", "--porcelain", "--untracked-files=all"); after != before {
@@ -395,7 +395,7 @@ func TestACloneWithChangesOfItsOwnIsLeftAlone(t *testing.T) {
 				folder = dir
 			}
 			gittest.Put(t, filepath.Join(folder, "x"), "x")
-			if _, err := newPC(t).unpack(file, UnpackOptions{Folder: folder}); !errors.Is(err, ErrNotClone) {
+			if _, err := newPC(t).unpack(file, UnpackOptions{Folder: folder}); !errors.Is(err, errNotClone) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -409,8 +409,8 @@ func TestATranscriptThatHasGoneOnIsNeverReplaced(t *testing.T) {
 	}{
 		"its beginning":      {"one\n", nil},
 		"the same":           {"one\ntwo\n", nil},
-		"one that is longer": {"one\ntwo\nthree\n", ErrOtherFile},
-		"another":            {"one\n2\n", ErrOtherFile},
+		"one that is longer": {"one\ntwo\nthree\n", errOtherFile},
+		"another":            {"one\n2\n", errOtherFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, there := newPC(t), newPC(t)

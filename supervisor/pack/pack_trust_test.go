@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"encoding/json"
 	"os"
 	"reflect"
 	"slices"
@@ -36,6 +37,9 @@ func TestEveryFieldOfAPackFileIsDecidedAbout(t *testing.T) {
 	fieldsOf(reflect.TypeFor[manifest](), there)
 	fieldsOf(reflect.TypeFor[checkpoints.Exported](), there)
 	fieldsOf(reflect.TypeFor[supervisor.Config](), there)
+	for _, phase := range checkpoints.LaunchPhases {
+		writtenOf(t, checkpoints.Launch{Phase: phase}, there)
+	}
 	for name := range there {
 		if decided[name] == "" {
 			t.Errorf("%s may come in a pack file: decide in pack_trust.go what it is trusted for, and do it in pack_distrust.go", name)
@@ -61,10 +65,27 @@ func fieldsOf(of reflect.Type, found map[string]bool) {
 	for i := range of.NumField() {
 		f := of.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue // it is written as other fields, see writtenOf
+		}
 		if found[of.Name()+"."+name] {
 			return
 		}
 		found[of.Name()+"."+name] = true
 		fieldsOf(f.Type, found)
+	}
+}
+
+// writtenOf finds the fields that a record writes by itself.
+func writtenOf(t *testing.T, record any, found map[string]bool) {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	if doc, err := json.Marshal(record); err != nil {
+		t.Fatal(err)
+	} else if err := json.Unmarshal(doc, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for name := range fields {
+		found[reflect.TypeOf(record).Name()+"."+name] = true
 	}
 }

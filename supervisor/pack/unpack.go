@@ -51,8 +51,8 @@ type UnpackedRun struct {
 }
 
 // Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
-// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). ErrNotPack, ErrNotClean, ErrNotClone,
-// ErrOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
+// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). errNotPack, errNotClean, errNotClone,
+// errOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
 // put in place first and the run last, so that one cut short is not there at all, and unpacking again goes on with it. It
 // blocks for as long as writing the files takes.
 func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions) (UnpackedRun, error) {
@@ -178,7 +178,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		ours = &u.ours
 	}
 	b.Config, u.less = supervisor.Harmless(before.Config, ours)
-	event := supervisor.Event{At: checkpoints.Now(), Body: b}
+	event := supervisor.Happened{At: checkpoints.Now(), Event: b}
 	moved, err := supervisor.Step(before, event)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 	b.Seen = supervisor.SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
 		return permission.LookAt(call.Name, call.Input, moved.Folder(agent))
 	})
-	event.Body = b
+	event.Event = b
 	if u.state, err = supervisor.Step(before, event); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (u *unpacking) tryOut(at time.Time) error {
 	notes, _ := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state)
 	waiting := slices.DeleteFunc(notes, func(n supervisor.InboxEntry) bool { return n.Seq <= u.archive.run.Taken })
 	next, err := supervisor.Step(u.state,
-		supervisor.Event{At: at, Body: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})
+		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})
 	if err != nil {
 		return notPack("its run cannot go on: %v", err)
 	}

@@ -45,7 +45,7 @@ type entry struct {
 }
 
 // readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked. What
-// it refuses is ErrNotPack, or says that a newer release made it.
+// it refuses is errNotPack, or says that a newer release made it.
 func readArchive(r io.Reader, dir string, maxWork int64) (*archive, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {

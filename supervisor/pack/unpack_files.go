@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// ErrOtherFile means that a file is there already and tells another story than the one in the pack file. It is left as it
+// errOtherFile means that a file is there already and tells another story than the one in the pack file. It is left as it
 // is, and nothing was changed.
-var ErrOtherFile = errors.New("is there already, and is another or has gone on")
+var errOtherFile = errors.New("is there already, and is another or has gone on")
 
 // A installer puts files of ours, logs and transcripts, where they belong: once it is planned, nothing that is there is lost
 // by it. A file that is the beginning of the one in the pack is replaced; any other stays, and is an error.
@@ -39,7 +39,7 @@ func (k *installer) plan(e entry, to string) error {
 	}
 	defer func() { _ = old.Close() }() // only read
 	if info, err := old.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s %w", to, ErrOtherFile)
+		return fmt.Errorf("%s %w", to, errOtherFile)
 	}
 	packed, err := os.Open(k.archive.path(e))
 	if err != nil {
@@ -55,7 +55,7 @@ func (k *installer) plan(e entry, to string) error {
 		k.files = append(k.files, kept{e, to})
 		return nil
 	}
-	return fmt.Errorf("%s %w. Nothing was changed: move it away if it is not needed, and unpack again", to, ErrOtherFile)
+	return fmt.Errorf("%s %w. Nothing was changed: move it away if it is not needed, and unpack again", to, errOtherFile)
 }
 
 // do writes the files, each whole or not at all.
@@ -170,7 +170,7 @@ func (w *folderWork) there(at rootedWriter, e entry, name string) (bool, error) 
 }
 
 func otherInFolder(err error) error {
-	return fmt.Errorf("%w: %w. Nothing was changed: unpack into an empty folder (--cwd FOLDER)", ErrNotClean, err)
+	return fmt.Errorf("%w: %w. Nothing was changed: unpack into an empty folder (--cwd FOLDER)", errNotClean, err)
 }
 
 // do puts the files in place.

@@ -16,13 +16,13 @@ import (
 	"claude-supervise/supervisor/git"
 )
 
-// ErrNotClean means that the folder holds changes of its own, which unpacking would mix with those of the pack file.
+// errNotClean means that the folder holds changes of its own, which unpacking would mix with those of the pack file.
 // Nothing was changed.
-var ErrNotClean = errors.New("the folder has changes of its own")
+var errNotClean = errors.New("the folder has changes of its own")
 
-// ErrNotClone means that the folder cannot take the uncommitted work: it is no clone of what the work belongs to, or one
+// errNotClone means that the folder cannot take the uncommitted work: it is no clone of what the work belongs to, or one
 // that lacks a commit. Nothing was changed.
-var ErrNotClone = errors.New("the folder cannot take the uncommitted work")
+var errNotClone = errors.New("the folder cannot take the uncommitted work")
 
 // A gitWork puts the uncommitted work of a bundle into a clone: as files, with the index as it was. HEAD is moved where
 // the clone is at another commit. What was done by an earlier try that was cut short counts as done.
@@ -86,7 +86,7 @@ func notClone(m *git.GitManifest, history bool, why string) error {
 		}
 		hint += " (a shallow one may need: git fetch --unshallow)"
 	}
-	return fmt.Errorf("%w: %s. Nothing was changed: %s, or take the run without the work with --without-work", ErrNotClone, why, hint)
+	return fmt.Errorf("%w: %s. Nothing was changed: %s, or take the run without the work with --without-work", errNotClone, why, hint)
 }
 
 // compare finds what is to be put and dropped, and refuses where the clone has changes of its own. A file or a line of the
@@ -97,7 +97,7 @@ func (w *gitWork) compare(ctx context.Context, limit int64) error {
 		return err
 	}
 	if now.Index == "" {
-		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again", ErrNotClean)
+		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again", errNotClean)
 	}
 	if w.want, err = w.Differences(ctx, w.here, w.work); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (w *gitWork) compare(ctx context.Context, limit int64) error {
 
 func notClean(path string) error {
 	return fmt.Errorf("%w: %s. Nothing was changed: commit or stash them (git stash --include-untracked), or unpack in another clone",
-		ErrNotClean, path)
+		errNotClean, path)
 }
 
 // known gives the files that are committed here.

@@ -142,7 +142,7 @@ func TestAForgedPackFileChangesNothing(t *testing.T) {
 			parent := t.TempDir()
 			folder := filepath.Join(parent, "new")
 			_, err := there.unpack(forged(t, change), UnpackOptions{Folder: folder})
-			if !errors.Is(err, ErrNotPack) && !errors.Is(err, checkpoints.ErrMalformed) {
+			if !errors.Is(err, errNotPack) && !errors.Is(err, checkpoints.ErrMalformed) {
 				t.Errorf("%v", err)
 			}
 			if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
@@ -168,7 +168,7 @@ func TestAPackFileOfALaterReleaseOrCutShortSaysSo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, n := range []int{0, 1, 10, 100, len(whole) / 2, len(whole) - 1} {
-		if _, err := newPC(t).unpack(whole[:n], UnpackOptions{Folder: t.TempDir()}); !errors.Is(err, ErrNotPack) {
+		if _, err := newPC(t).unpack(whole[:n], UnpackOptions{Folder: t.TempDir()}); !errors.Is(err, errNotPack) {
 			t.Errorf("cut at %d of %d: %v", n, len(whole), err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAPackFileThatUnpacksWithoutEndIsLeft(t *testing.T) {
 	if len(bomb) > 64<<10 {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
-	if _, err := newPC(t).unpack(bomb, UnpackOptions{Folder: t.TempDir(), MaxWork: 1 << 20}); !errors.Is(err, ErrNotPack) {
+	if _, err := newPC(t).unpack(bomb, UnpackOptions{Folder: t.TempDir(), MaxWork: 1 << 20}); !errors.Is(err, errNotPack) {
 		t.Errorf("%v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestAPackFileCutShortAnywhereChangesNothing(t *testing.T) {
 	state := filesUnder(t, there.home)
 	for n := range whole {
 		_, err := there.unpack(whole[:n], UnpackOptions{Folder: filepath.Join(parent, "new")})
-		if !errors.Is(err, ErrNotPack) {
+		if !errors.Is(err, errNotPack) {
 			t.Fatalf("cut at %d of %d: %v", n, len(whole), err)
 		}
 	}
@@ -344,7 +344,7 @@ func TestAPackFileOfWrongTypesOrRecordsChangesNothing(t *testing.T) {
 			parent := t.TempDir()
 			before := filesUnder(t, there.home)
 			_, err := there.unpack(forged(t, change), UnpackOptions{Folder: filepath.Join(parent, "new")})
-			if !errors.Is(err, ErrNotPack) && !errors.Is(err, checkpoints.ErrNewer) {
+			if !errors.Is(err, errNotPack) && !errors.Is(err, checkpoints.ErrNewer) {
 				t.Errorf("%v", err)
 			}
 			if left := append(filesUnder(t, parent)[1:], filesUnder(t, there.home)...); !slices.Equal(left, before) {

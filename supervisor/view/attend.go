@@ -77,7 +77,7 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 		before, s.News = *a.before, a.happened(events, l.LastEvent, after)
-		for _, n := range supervisor.Notifications(before, after, supervisor.Event{At: checkpoints.Now()}) {
+		for _, n := range supervisor.Notifications(before, after, supervisor.Happened{At: checkpoints.Now()}) {
 			s.News = append(s.News, dated(n))
 		}
 		s.News = append(s.News, a.read(before, after)...)
@@ -103,7 +103,7 @@ func (a *Attending) happened(events []checkpoints.Event, last int64, after super
 			continue // what came after the records were read is of the next look
 		}
 		ns = append(ns, supervisor.Notifications(after, after, e)...)
-		b, _ := e.Body.(supervisor.InboxRead)
+		b, _ := e.Event.(supervisor.InboxRead)
 		for _, n := range b.Notes {
 			if n.Kind == supervisor.EntryMessage {
 				a.Said[n.Seq] = n
@@ -184,15 +184,15 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.", a.NotBefore.Local().Format(time.TimeOnly))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
-	case l == nil || l.State == checkpoints.LaunchIntended || l.TurnDue:
+	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:
 		return "The agent reads it as soon as it has started."
 	case l.End != "" || s.State.Execs():
 		return "It is kept: the agent reads it when it is started again."
-	case l.Turn && !procs.ReleaseOf(l.Version).TakesMidTurn:
+	case l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn:
 		return "The agent reads it when its turn has ended."
-	case l.Turn && asked != "":
+	case l.Phase.InTurn() && asked != "":
 		return fmt.Sprintf("The agent reads it once %s is answered: its call waits for that.", asked)
-	case l.Turn:
+	case l.Phase.InTurn():
 		return "The agent reads it in the turn that is under way."
 	}
 	return "The agent reads it now, in a turn of its own."

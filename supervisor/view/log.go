@@ -28,7 +28,8 @@ import (
 type Log struct {
 	Run, Agent string
 	Reader     Reader
-	from       int64 // where in the file it begins, in bytes
+	KeepingUp  KeepingUp // with its Follow or Until
+	from       int64     // where in the file it begins, in bytes
 }
 
 // Log finds the log of an agent, or of the root agent of a run, by an id or its start.
@@ -128,12 +129,18 @@ func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []b
 	defer grown.close()
 	file := tail{path: l.path(), from: l.from}
 	defer file.close()
-	for {
+	defer l.KeepingUp.leave()
+	for asked := (chan struct{})(nil); ; {
 		if err := file.each(each); err != nil {
 			return err
 		}
+		if asked != nil {
+			close(asked)
+			asked = nil
+		}
 		select {
 		case <-grown.changed:
+		case asked = <-l.KeepingUp.asked:
 		case <-over:
 			return file.rest(each)
 		case <-ctx.Done():

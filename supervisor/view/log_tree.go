@@ -20,9 +20,10 @@ import (
 
 // A RunLog is the logs of all agents of a run as one, in the order of time.
 type RunLog struct {
-	Run    string
-	reader Reader
-	from   map[string]int64 // where in each agent's file it begins, in bytes; nil: at the beginning
+	Run       string
+	KeepingUp KeepingUp // with its Follow
+	reader    Reader
+	from      map[string]int64 // where in each agent's file it begins, in bytes; nil: at the beginning
 }
 
 // A LogLine is a line of the log of one of a run's agents, with its newline. It is valid until the function that is given it
@@ -89,24 +90,30 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 	defer grown.close()
 	threads := threads{log: l}
 	defer threads.close()
+	defer l.KeepingUp.leave()
 	var end RunView
 	over := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		defer close(over)
-		end, err = l.reader.Await(ctx, l.Run)
+		end, err = l.reader.await(ctx, Node{Run: l.Run})
 		return err
 	})
 	group.Go(func() error {
-		for {
+		for asked := (chan struct{})(nil); ; {
 			if err := threads.find(ctx); err != nil {
 				return err
 			}
 			if err := threads.drain((*tail).each, each); err != nil {
 				return err
 			}
+			if asked != nil {
+				close(asked)
+				asked = nil
+			}
 			select {
 			case <-grown.changed:
+			case asked = <-l.KeepingUp.asked:
 			case <-over: // all that will be printed is in the files
 				if err := threads.find(ctx); err != nil {
 					return err

@@ -46,7 +46,7 @@ func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (P
 	if err != nil {
 		return PermissionsView{}, err
 	}
-	d := supervisor.NewTransition(s)
+	d := supervisor.NewTransition(s, checkpoints.Now())
 	d.Noted(notes)
 	s = d.State
 	v := PermissionsView{

@@ -14,27 +14,32 @@ type Node struct {
 	Agent string // "": the run
 }
 
-// An Awaited is how a node was when it had ended, or nobody supervised its run any more.
+// An Awaited is how a node was when it had ended, or nobody supervised its run any more; or when it asked, if that was waited for.
 type Awaited struct {
 	Node
 	View RunView
 }
 
-// Await blocks until the run has ended or nobody supervises it, and gives it as it is then. It waits for as long as that
-// takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no such run.
-func (r Reader) Await(ctx context.Context, run string) (RunView, error) {
-	return r.await(ctx, Node{Run: run})
-}
-
+// await blocks until a node has ended or nobody supervises its run, and gives the run as it is then. It waits for as long as
+// that takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no such run.
 func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
 	var end RunView
 	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
 	return end, err
 }
 
-// AwaitEach is Await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
+// AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
 // ended or is left. It looks at all of them at least once, whatever ctx says.
 func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
+	return r.awaitEach(ctx, nodes, Awaited.goesOn, each)
+}
+
+// AwaitQuestion is AwaitEach, but a node is given as soon as a question of it is open, too.
+func (r Reader) AwaitQuestion(ctx context.Context, nodes []Node, each func(Awaited) error) error {
+	return r.awaitEach(ctx, nodes, func(a Awaited) bool { return a.goesOn() && len(a.Open()) == 0 }, each)
+}
+
+func (r Reader) awaitEach(ctx context.Context, nodes []Node, goesOn func(Awaited) bool, each func(Awaited) error) error {
 	pending := slices.Clone(nodes)
 	return r.follow(ctx, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		runs := map[string]RunView{} // those that something is waited for in
@@ -48,7 +53,7 @@ func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) 
 				}
 				runs[n.Run] = v
 			}
-			if a := (Awaited{Node: n, View: v}); a.goesOn() {
+			if a := (Awaited{Node: n, View: v}); goesOn(a) {
 				left = append(left, n)
 			} else if err := each(a); err != nil {
 				return nil, false, err
@@ -72,6 +77,14 @@ func (a Awaited) goesOn() bool {
 	return a.View.GoesOn() && !(is && agent.ExitCode != nil)
 }
 
+// Open gives the ids of the questions that are open: of a run, of all its agents.
+func (a Awaited) Open() []string {
+	if agent, is := a.View.Agent(a.Agent); is {
+		return agent.OpenQuestions
+	}
+	return a.View.OpenQuestions
+}
+
 // Code is what `wait` exits with for the node: the code of its own end, else what is said of a run that was left.
 func (a Awaited) Code() int {
 	if agent, is := a.View.Agent(a.Agent); is {
@@ -84,16 +97,16 @@ func (a Awaited) Code() int {
 			return supervisor.ExitBudget
 		}
 	}
-	return a.View.Code()
+	return a.View.code()
 }
 
 // GoesOn reports whether something can still happen to the run by itself: somebody supervises it. One that has ended goes on
 // for as long as its supervisor has something to tell.
 func (v RunView) GoesOn() bool { return v.SupervisorPID != 0 }
 
-// Code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor that
+// code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor that
 // left it would say.
-func (v RunView) Code() int {
+func (v RunView) code() int {
 	switch {
 	case v.EndedAt != nil && v.ExitCode != nil:
 		return *v.ExitCode

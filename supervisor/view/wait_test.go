@@ -36,7 +36,7 @@ func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
 			w.next()
 			ended := make(chan RunView, 1)
 			go func() {
-				v, err := Reader{Dirs: dirs}.Await(t.Context(), "r-awaited1")
+				v, err := Reader{Dirs: dirs}.await(t.Context(), Node{Run: "r-awaited1"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -55,8 +55,8 @@ func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
 			}
 			s.Save(c.status, "why")
 			s.Leave(c.left)
-			if v := <-ended; v.GoesOn() || v.Code() != c.want {
-				t.Errorf("exit %d, want %d: %+v", v.Code(), c.want, v)
+			if v := <-ended; v.GoesOn() || v.code() != c.want {
+				t.Errorf("exit %d, want %d: %+v", v.code(), c.want, v)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestAwaitLooksOnceThoughThereIsNoTime(t *testing.T) {
 }
 
 func TestAwaitOfNoRunIsAnError(t *testing.T) {
-	_, err := Reader{Dirs: storetest.TestDirs(t)}.Await(t.Context(), "r-none0001")
+	_, err := Reader{Dirs: storetest.TestDirs(t)}.await(t.Context(), Node{Run: "r-none0001"})
 	if !NoSuchID(err) {
 		t.Error(err)
 	}

@@ -91,7 +91,7 @@ func (w *watch) listen() {
 			if !open {
 				return
 			}
-			Notify(w.changed)
+			notify(w.changed)
 		}
 	}
 }
@@ -100,12 +100,12 @@ func (w *watch) onEvent(e fsnotify.Event) {
 	switch {
 	case filepath.Dir(e.Name) == w.folder:
 		if w.mind(filepath.Base(e.Name)) {
-			Notify(w.changed)
+			notify(w.changed)
 		}
 	case strings.HasPrefix(w.folder+"/", strings.TrimSuffix(e.Name, "/")+"/"): // it, or one above it
 		_ = w.kernel.Remove(e.Name) // what is watched under this name may be elsewhere, or removed and still open
 		_ = w.rewatch()             // where even that fails, nothing more is told
-		Notify(w.changed)
+		notify(w.changed)
 	}
 }
 
@@ -114,8 +114,8 @@ func (w *watch) close() {
 	w.read.Wait()
 }
 
-// Notify leaves a value in a channel of one, if it is empty.
-func Notify(c chan<- struct{}) {
+// notify leaves a value in a channel of one, if it is empty.
+func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // a value that has not been received yet says it all

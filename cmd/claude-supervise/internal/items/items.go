@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Max is how many items there may be.
-const Max = 10_000
+// maxItems is how many items there may be.
+const maxItems = 10_000
 
 // maxText bounds the text that items are read from, in bytes.
 const maxText = 16 << 20
@@ -46,8 +46,8 @@ func Lines(from io.Reader) ([]string, error) {
 		}
 		switch {
 		case item == "":
-		case len(items) == Max:
-			return nil, tooMany(Max)
+		case len(items) == maxItems:
+			return nil, tooMany(maxItems)
 		case len(item) > maxItem:
 			return nil, fmt.Errorf("item %d is larger than %d KiB; put the material in files and name them", len(items)+1, maxItem>>10)
 		default:

@@ -30,7 +30,7 @@ func TestWhatCannotBeMeantAsItemsIsRefused(t *testing.T) {
 	for said, text := range map[string]string{
 		"it is empty":                   " \n\n",
 		"it is not UTF-8":               "a\xff",
-		"more than 10000 items":         strings.Repeat("x\n", Max+1),
+		"more than 10000 items":         strings.Repeat("x\n", maxItems+1),
 		"item 2 is larger than 64 KiB":  "a\n" + strings.Repeat("x", maxItem+1),
 		"it is larger than 16 MiB; put": strings.Repeat("x", maxText+1),
 	} {
@@ -38,7 +38,7 @@ func TestWhatCannotBeMeantAsItemsIsRefused(t *testing.T) {
 			t.Errorf("want %q: %v", said, err)
 		}
 	}
-	if got, err := Lines(strings.NewReader(strings.Repeat("x\n", Max))); err != nil || len(got) != Max {
+	if got, err := Lines(strings.NewReader(strings.Repeat("x\n", maxItems))); err != nil || len(got) != maxItems {
 		t.Errorf("the most that there may be: %d, %v", len(got), err)
 	}
 }

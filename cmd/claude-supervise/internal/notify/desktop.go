@@ -80,14 +80,14 @@ func Show(from io.Reader) error {
 	if b.Urgent {
 		show = beeep.Alert
 	}
-	return show(Plain(b.Title, maxTitle), Plain(b.Body, MaxBody), "")
+	return show(plain(b.Title, maxTitle), plain(b.Body, MaxBody), "")
 }
 
-// Plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as markup
+// plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as markup
 // (the D-Bus service), as options or with backslashes (notify-send), as a property list (terminal-notifier), as rich text
 // (kdialog) or as the source of a script (osascript), and who reads it is not known: so what any of them would obey becomes
 // a character that looks like it, and what a script cannot hold a space. The line begins with a letter or a digit.
-func Plain(text string, cells int) string {
+func plain(text string, cells int) string {
 	text = strings.Map(func(r rune) rune {
 		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) {
 			return ' '

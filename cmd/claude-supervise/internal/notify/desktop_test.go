@@ -22,11 +22,11 @@ func TestPlainLeavesNothingThatADesktopWouldObey(t *testing.T) {
 		"…":                                           "",
 		"größer 日本 ✓":                                 "größer 日本 ✓",
 	} {
-		if got := Plain(text, 80); got != want {
+		if got := plain(text, 80); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	if got := Plain(strings.Repeat("字", 1000), 20); ansi.StringWidth(got) > 20 || !strings.HasSuffix(got, "… +2982") {
+	if got := plain(strings.Repeat("字", 1000), 20); ansi.StringWidth(got) > 20 || !strings.HasSuffix(got, "… +2982") {
 		t.Errorf("a long text becomes %q", got)
 	}
 }
@@ -35,13 +35,13 @@ func FuzzPlain(f *testing.F) {
 	f.Add("--x <b>\\n\"$(id)\"", 10)
 	f.Add("\x1b[2J\xff\u202e", 0)
 	f.Fuzz(func(t *testing.T, text string, cells int) {
-		got := Plain(text, cells)
+		got := plain(text, cells)
 		first, _ := utf8.DecodeRuneInString(got)
 		bad := strings.IndexFunc(got, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) })
 		if strings.ContainsAny(got, "<>&\\\"\n\t") || bad >= 0 || got != "" && !unicode.IsLetter(first) && !unicode.IsDigit(first) && first != '…' {
 			t.Errorf("%q becomes %q", text, got)
 		}
-		if again := Plain(got, cells); again != got && first != '…' {
+		if again := plain(got, cells); again != got && first != '…' {
 			t.Errorf("%q becomes %q, and that %q", text, got, again)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 // of each turn. The text is changed only where the hook stands: order, white space and members unknown to us stay.
 var Hook = Part{Put: putHook, Take: takeHook}
 
-// HookCommand is the command that the hook runs.
-const HookCommand = "claude-supervise lint --hook"
+// hookCommand is the command that the hook runs.
+const hookCommand = "claude-supervise lint --hook"
 
 // A hookGroup is one element of hooks.Stop.
 type hookGroup struct {
@@ -65,7 +65,7 @@ func putHook(text string) (string, Standing, error) {
 }
 
 func takeHook(text string) (string, Standing, error) {
-	if !strings.Contains(text, HookCommand) {
+	if !strings.Contains(text, hookCommand) {
 		return text, Absent, nil // whatever else it is
 	}
 	whole, _, err := putHook("")
@@ -130,13 +130,13 @@ func withoutEntry(text string, group child) (string, error) {
 	}
 	at := slices.IndexFunc(entries.all, func(c child) bool {
 		var e hookEntry
-		return json.Unmarshal([]byte(c.text(text)), &e) == nil && e.Command == HookCommand
+		return json.Unmarshal([]byte(c.text(text)), &e) == nil && e.Command == hookCommand
 	})
 	return entries.remove(text, at), nil
 }
 
 func ours() hookGroup {
-	return hookGroup{Hooks: []hookEntry{{Type: "command", Command: HookCommand}}}
+	return hookGroup{Hooks: []hookEntry{{Type: "command", Command: hookCommand}}}
 }
 
 // isOurs reports whether a group of hooks runs our command, and whether that is all it does.
@@ -145,7 +145,7 @@ func isOurs(group string) (mine, alone bool) {
 	if json.Unmarshal([]byte(group), &g) != nil {
 		return false, false // of a form that we do not know
 	}
-	mine = slices.ContainsFunc(g.Hooks, func(e hookEntry) bool { return e.Command == HookCommand })
+	mine = slices.ContainsFunc(g.Hooks, func(e hookEntry) bool { return e.Command == hookCommand })
 	return mine, mine && len(g.Hooks) == 1
 }
 

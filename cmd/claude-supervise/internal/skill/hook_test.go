@@ -66,14 +66,14 @@ func TestAFileThatHoldsNothingButTheHookGoesWithIt(t *testing.T) {
 }
 
 func TestOtherCommandsBesideTheHookStay(t *testing.T) {
-	mine := `{"type": "command", "command": "` + HookCommand + `"}`
+	mine := `{"type": "command", "command": "` + hookCommand + `"}`
 	for text, want := range map[string]string{
 		`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, ` + mine + `]}]}}`:                `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}`,
 		`{"hooks": {"Stop": [{"matcher": "", "hooks": [` + mine + `, {"type": "command", "command": "a"}]}]}}`: `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "a"}]}]}}`,
 		`{"hooks": {"Stop": [{"hooks": [` + mine + `]}, {"hooks": [` + mine + `]}], "Other": []}}`:             `{"hooks": {"Other": []}}`,
 		`{"hooks": {"Stop": [3, {"hooks": [` + mine + `]}]}, "a": 1}`:                                          `{"hooks": {"Stop": [3]}, "a": 1}`,
 		`{"hooks": {"SubagentStop": [{"hooks": [` + mine + `]}]}}`:                                             `{"hooks": {"SubagentStop": [{"hooks": [` + mine + `]}]}}`,
-		`{"hooks": {"Stop": []}, "a": "` + HookCommand + `"}`:                                                  `{"hooks": {"Stop": []}, "a": "` + HookCommand + `"}`,
+		`{"hooks": {"Stop": []}, "a": "` + hookCommand + `"}`:                                                  `{"hooks": {"Stop": []}, "a": "` + hookCommand + `"}`,
 	} {
 		if left, _ := take(t, Hook, text); left != want {
 			t.Errorf("of %s\nis left %s", text, left)
@@ -90,7 +90,7 @@ func TestOfTwoMembersOfOneNameTheLastCounts(t *testing.T) {
 
 func TestSettingsOfAnotherFormAreNotTouched(t *testing.T) {
 	for _, text := range []string{
-		"nonsense", "[]", `"x"`, "3", "null", "{", `{"hooks": 3}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": "` + HookCommand + `"}}`,
+		"nonsense", "[]", `"x"`, "3", "null", "{", `{"hooks": 3}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": "` + hookCommand + `"}}`,
 		"// a comment\n{}", `{"hooks": null}`, "{}{}", `{"a": 1,}`, strings.Repeat(`{"hooks":`, 20000),
 	} {
 		if with, _, err := Hook.Put(text); err == nil {

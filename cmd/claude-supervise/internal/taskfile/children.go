@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// MaxTasks bounds how many children a task may state, and how many items a pool may have.
-const MaxTasks = 10_000
+// maxTasks bounds how many children a task may state, and how many items a pool may have.
+const maxTasks = 10_000
 
 // maxDepth bounds how deep children nest in a file, whatever the person allows.
 const maxDepth = 10
@@ -37,10 +37,10 @@ func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child 
 	}
 	child := func(n *yaml.Node, name string) {
 		switch {
-		case len(r.stated) > MaxTasks: // told of already
-		case len(r.stated) == MaxTasks:
+		case len(r.stated) > maxTasks: // told of already
+		case len(r.stated) == maxTasks:
 			r.stated = append(r.stated, stated{})
-			r.problem(n, "a task states at most %d children", MaxTasks)
+			r.problem(n, "a task states at most %d children", maxTasks)
 		default:
 			children = append(children, r.child(n, name, parent, depth))
 		}

@@ -94,8 +94,8 @@ func many(n int, more func(i int) string) []byte {
 
 func TestThereAreBoundsToHowManyChildrenAreStated(t *testing.T) {
 	plain := func(int) string { return "" }
-	_, err := Parse(many(MaxTasks+10, plain))
-	if want := fmt.Sprintf("line %d: a task states at most 10000 children", MaxTasks+2); err == nil || err.Error() != want {
+	_, err := Parse(many(maxTasks+10, plain))
+	if want := fmt.Sprintf("line %d: a task states at most 10000 children", maxTasks+2); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	all := make([]string, 200)
@@ -114,13 +114,13 @@ func TestThereAreBoundsToHowManyChildrenAreStated(t *testing.T) {
 }
 
 func TestALongChainOfAsManyChildrenAsThereMayBeIsNoCircle(t *testing.T) {
-	f, err := Parse(many(MaxTasks, func(i int) string {
+	f, err := Parse(many(maxTasks, func(i int) string {
 		if i == 0 {
 			return ""
 		}
 		return fmt.Sprintf(", after: [c%d]", i-1)
 	}))
-	if err != nil || len(f.Children) != MaxTasks {
+	if err != nil || len(f.Children) != maxTasks {
 		t.Errorf("%d children: %v", len(f.Children), err)
 	}
 }

@@ -49,9 +49,9 @@ func (c Child) Names() bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, itemHere) })
 }
 
-// About gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the item
+// about gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the item
 // stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
-func (c Child) About(item string, place int) Child {
+func (c Child) about(item string, place int) Child {
 	index := strconv.Itoa(place)
 	whole := strings.NewReplacer(itemHere, item, indexHere, index)
 	line := strings.NewReplacer(itemHere, inLine(item), indexHere, index)

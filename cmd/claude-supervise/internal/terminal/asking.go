@@ -197,7 +197,7 @@ func (a *promptState) line(ctx context.Context, batch []string) {
 	begun := a.entry.begun()
 	text, done := a.entry.add(batch)
 	switch {
-	case a.entry.size > MaxText:
+	case a.entry.size > maxText:
 		a.tooLong()
 	case !done && begun:
 		a.out.ask("", "... ")

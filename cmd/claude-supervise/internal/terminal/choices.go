@@ -56,7 +56,7 @@ func keyMap() *huh.KeyMap {
 }
 
 func newChoices(q Question, own bool, before string, s *styles) *choices {
-	c := &choices{q: q, keys: Keys(q), own: own, width: -1}
+	c := &choices{q: q, keys: keys(q), own: own, width: -1}
 	if q.MultiSelect {
 		c.field = huh.NewMultiSelect[int]().Value(&c.picked)
 	} else {

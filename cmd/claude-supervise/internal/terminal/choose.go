@@ -13,7 +13,7 @@ type Reason string
 // The reasons of a Refusal.
 const (
 	Empty      Reason = "empty"       // nothing was typed
-	TooLong    Reason = "too_long"    // more than MaxText bytes
+	TooLong    Reason = "too_long"    // more than maxText bytes
 	Ambiguous  Reason = "ambiguous"   // it fits several options
 	NotOffered Reason = "not_offered" // it is none of the options, and has to be
 	Invalid    Reason = "invalid"     // the question's validate forbids it
@@ -44,8 +44,8 @@ func refuse(why Reason, format string, args ...any) error {
 // The answer is a label exactly as the agent gave it, or the typed text made safe by Clean. Paths are looked up relative to
 // dir; that apart, Choose is pure.
 func Choose(q Question, typed, dir string) (string, error) {
-	if len(typed) > MaxText {
-		return "", refuse(TooLong, "the answer is longer than %d KiB: put it into a file and name the file instead", MaxText>>10)
+	if len(typed) > maxText {
+		return "", refuse(TooLong, "the answer is longer than %d KiB: put it into a file and name the file instead", maxText>>10)
 	}
 	text := strings.TrimSpace(Clean(typed))
 	own, quoted := unquote(text)
@@ -143,7 +143,7 @@ func (q Question) one(text string) (int, error) {
 		return -1, nil
 	}
 	if len(meant) > 1 {
-		labels, keys := make([]string, min(len(meant), 9)), Keys(q)
+		labels, keys := make([]string, min(len(meant), 9)), keys(q)
 		for i, at := range meant[:len(labels)] {
 			if labels[i] = show(q.Options[at].Label); keys[at] != "" {
 				labels[i] += " (" + keys[at] + ")"
@@ -291,7 +291,7 @@ func (q Question) possible() string {
 		}
 		return "type the answer in your own words"
 	}
-	keys, labels := Keys(q), make([]string, 0, 10)
+	keys, labels := keys(q), make([]string, 0, 10)
 	for i, o := range q.Options {
 		switch {
 		case o.blank():

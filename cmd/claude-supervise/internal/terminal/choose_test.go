@@ -127,7 +127,7 @@ func TestChooseRefusesAndSaysWhatIsPossible(t *testing.T) {
 		"no such path":                    {Question{Validate: "path"}, "no/such/file", Invalid, "a path that exists"},
 		"no such path, offered":           {Question{Validate: "path", Options: options("no/such/file")}, "1", Invalid, "a path that exists"},
 		"no decision":                     {permission, "sure, go on", NotOffered, "none of the decisions"},
-		"too long":                        {Question{}, strings.Repeat("a", MaxText+1), TooLong, "256 KiB"},
+		"too long":                        {Question{}, strings.Repeat("a", maxText+1), TooLong, "256 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Choose(test.q, test.typed, ".")
@@ -181,7 +181,7 @@ func TestKeysAreNeverAmbiguous(t *testing.T) {
 		"none":                       {Question{}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, Keys(test.q)); diff != "" {
+			if diff := cmp.Diff(test.want, keys(test.q)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -208,7 +208,7 @@ func FuzzChoose(f *testing.F) {
 		case got == "":
 			t.Fatalf("the answer to %q is empty", typed)
 		}
-		for i, key := range Keys(q) {
+		for i, key := range keys(q) {
 			if key == "" {
 				continue
 			}

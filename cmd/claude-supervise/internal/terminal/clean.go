@@ -20,22 +20,22 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// MaxText is the most bytes of one text that is shown or taken as an answer.
-const MaxText = 256 << 10
+// maxText is the most bytes of one text that is shown or taken as an answer.
+const maxText = 256 << 10
 
 const cutMark = "… [cut]"
 
 // Clean makes any text safe to show. Escape sequences, control characters other than newline and tab, and characters that are
 // invisible or change the reading direction are removed; every kind of line end becomes a newline; invalid UTF-8 becomes
-// U+FFFD. What is longer than [MaxText] is cut, and says so. An escape sequence that never ends costs the rest of its line,
+// U+FFFD. What is longer than [maxText] is cut, and says so. An escape sequence that never ends costs the rest of its line,
 // not of the text. Clean(Clean(s)) is Clean(s).
 func Clean(s string) string {
 	if isClean(s) {
 		return s
 	}
-	cut := len(s) > MaxText
+	cut := len(s) > maxText
 	if cut {
-		s = s[:MaxText]
+		s = s[:maxText]
 	}
 	// Only valid UTF-8 may reach Strip: after a broken rune it takes the following bytes for the rest of that rune.
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -48,8 +48,8 @@ func Clean(s string) string {
 		s = strings.Join(rows, "\n")
 	}
 	s = strings.Map(shown, s)
-	if cut || len(s) > MaxText {
-		s = truncate(s, MaxText-len(cutMark)) + cutMark
+	if cut || len(s) > maxText {
+		s = truncate(s, maxText-len(cutMark)) + cutMark
 	}
 	return s
 }
@@ -69,7 +69,7 @@ func CleanLine(s string, width int) string {
 var folding = regexp.MustCompile(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
 
 func isClean(s string) bool {
-	if len(s) > MaxText || !utf8.ValidString(s) {
+	if len(s) > maxText || !utf8.ValidString(s) {
 		return false
 	}
 	for _, r := range s {

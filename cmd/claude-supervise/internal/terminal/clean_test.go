@@ -41,13 +41,13 @@ func TestCleanRemovesWhatATerminalWouldObeyOrHide(t *testing.T) {
 
 func TestCleanBoundsWhatIsShownAndSaysSo(t *testing.T) {
 	for name, in := range map[string]string{
-		"plain":                      strings.Repeat("a", MaxText+1),
-		"growing while it is mended": strings.Repeat("a\xff", MaxText/2),
-		"wide":                       strings.Repeat("界", MaxText),
+		"plain":                      strings.Repeat("a", maxText+1),
+		"growing while it is mended": strings.Repeat("a\xff", maxText/2),
+		"wide":                       strings.Repeat("界", maxText),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Clean(in)
-			if len(got) > MaxText || !strings.HasSuffix(got, cutMark) || !utf8.ValidString(got) {
+			if len(got) > maxText || !strings.HasSuffix(got, cutMark) || !utf8.ValidString(got) {
 				t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 			}
 			if Clean(got) != got {
@@ -55,7 +55,7 @@ func TestCleanBoundsWhatIsShownAndSaysSo(t *testing.T) {
 			}
 		})
 	}
-	if whole := strings.Repeat("a", MaxText); Clean(whole) != whole {
+	if whole := strings.Repeat("a", maxText); Clean(whole) != whole {
 		t.Error("a text of the greatest length was cut")
 	}
 }
@@ -100,7 +100,7 @@ func FuzzClean(f *testing.F) {
 // mustBeSafe holds the promise of Clean, told without the code of Clean.
 func mustBeSafe(t *testing.T, s string) {
 	t.Helper()
-	if !utf8.ValidString(s) || len(s) > MaxText {
+	if !utf8.ValidString(s) || len(s) > maxText {
 		t.Fatalf("invalid or too long: %d bytes", len(s))
 	}
 	for _, r := range s {

@@ -20,8 +20,8 @@ func (q Question) seen(s string) string {
 	if !q.evidence() {
 		return Clean(s)
 	}
-	kept := truncate(s, MaxText)
-	return truncate(text.Shown(kept), MaxText) + text.More(s[len(kept):])
+	kept := truncate(s, maxText)
+	return truncate(text.Shown(kept), maxText) + text.More(s[len(kept):])
 }
 
 // rows lays one of the question's texts out in lines of at most width cells, each after indent.

@@ -83,7 +83,7 @@ func newForm(q Question, canGoBack bool, before string, s *styles) *form {
 		return "  "
 	})
 	f.words.DynamicHeight, f.words.MinHeight = true, 1 // else it stays scrolled to the row that it had room for when a key came
-	f.words.MaxContentHeight = MaxText
+	f.words.MaxContentHeight = maxText
 	f.words.SetStyles(s.textarea())
 	offered := q
 	if len(q.Options) == 0 && q.Validate == "yes_no" {
@@ -331,7 +331,7 @@ const longPaste = 12
 
 // paste takes a paste as it is. A long one is shown as one mark, and so is one with tabs, which a field would change.
 func (f *form) paste(text string) {
-	if len(f.written())+len(text) > MaxText {
+	if len(f.written())+len(text) > maxText {
 		f.press(tooLong{})
 		return
 	}

@@ -150,8 +150,8 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"help takes one key":                               {database(), []string{"?", "2", "2", "\r"}, picks(1)},
 		"a question mark in words is one":                  {free, []string{"what?", "\r"}, says("what?")},
 		"what would go back is text where nothing is back": {free, []string{"<", "\r"}, says("<")},
-		"what is too long is not taken":                    {free, []string{paste(strings.Repeat("x", MaxText+1)), "y", "\r"}, says("y")},
-		"nor what becomes too long":                        {free, []string{paste(strings.Repeat("x\n", MaxText/3)), paste(strings.Repeat("x\n", MaxText/3)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", MaxText/3)))},
+		"what is too long is not taken":                    {free, []string{paste(strings.Repeat("x", maxText+1)), "y", "\r"}, says("y")},
+		"nor what becomes too long":                        {free, []string{paste(strings.Repeat("x\n", maxText/3)), paste(strings.Repeat("x\n", maxText/3)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", maxText/3)))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newForm(test.q, false, "", newStyles(true))

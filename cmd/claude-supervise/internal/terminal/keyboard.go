@@ -27,10 +27,10 @@ type keyboard struct {
 	pending []byte // the start of a sequence, a rune or the end mark of a paste
 	pasting bool
 	pasted  []byte
-	dropped bool // of the paste: it is longer than MaxText
+	dropped bool // of the paste: it is longer than maxText
 }
 
-// A tooLong stands for a paste that was longer than MaxText. Nothing of it is kept.
+// A tooLong stands for a paste that was longer than maxText. Nothing of it is kept.
 type tooLong struct{}
 
 // take gives what in completes.
@@ -117,7 +117,7 @@ func (k *keyboard) paste() (tea.Msg, bool) {
 		}
 		text, rest = text[:len(text)-keep], text[len(text)-keep:]
 	}
-	if k.dropped = k.dropped || len(k.pasted)+len(text) > MaxText; k.dropped {
+	if k.dropped = k.dropped || len(k.pasted)+len(text) > maxText; k.dropped {
 		k.pasted = nil
 	} else {
 		k.pasted = append(k.pasted, text...)
@@ -135,7 +135,7 @@ func (k *keyboard) paste() (tea.Msg, bool) {
 }
 
 func pasteOf(text []byte) tea.Msg {
-	if len(text) > MaxText {
+	if len(text) > maxText {
 		return tooLong{}
 	}
 	return tea.PasteMsg{Content: strings.TrimRight(Clean(string(text)), "\n")}

@@ -46,7 +46,7 @@ func TestAKeyboardHearsKeysAndPastes(t *testing.T) {
 		"a paste without marks":            {[]string{"one\rtwo\r"}, []string{`paste "one\ntwo"`}},
 		"a line that was typed":            {[]string{"one\r"}, []string{"o", "n", "e", "enter"}},
 		"what nobody asked for":            {[]string{"\x1b[?1u\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[I\x1b[<0;3;4Ma"}, []string{"a"}},
-		"a paste that is longer than ever": {[]string{pasteBegin, strings.Repeat("x", MaxText), "y", pasteEnd + "a"}, []string{"terminal.tooLong", "a"}},
+		"a paste that is longer than ever": {[]string{pasteBegin, strings.Repeat("x", maxText), "y", pasteEnd + "a"}, []string{"terminal.tooLong", "a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k keyboard
@@ -91,7 +91,7 @@ func FuzzAPasteArrivesWhole(f *testing.F) {
 	f.Add("\x1b[201\x1b[20", uint16(9))
 	f.Add("日本\r\n", uint16(7))
 	f.Fuzz(func(t *testing.T, text string, cut uint16) {
-		if len(text) > MaxText || strings.Contains(text, pasteEnd) {
+		if len(text) > maxText || strings.Contains(text, pasteEnd) {
 			t.Skip("not one paste")
 		}
 		all := pasteBegin + text + pasteEnd

@@ -92,10 +92,10 @@ func (l *lines) arrived(ctx context.Context) (arrival, error) {
 		}
 		for _, line := range batch {
 			size += len(line) + 1
-			got.tooLong = got.tooLong || len(line) >= kernelLine || size > MaxText
+			got.tooLong = got.tooLong || len(line) >= kernelLine || size > maxText
 			got.lines = append(got.lines, line)
 		}
-		if got.tooLong || len(l.pending) > MaxText {
+		if got.tooLong || len(l.pending) > maxText {
 			got.tooLong, got.lines, l.pending = true, nil, nil
 		}
 		got.ended = ended

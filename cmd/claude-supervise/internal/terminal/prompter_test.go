@@ -436,7 +436,7 @@ func TestABigPasteArrivesWhole(t *testing.T) {
 func TestAPasteThatIsTooBigIsDroppedWhole(t *testing.T) {
 	d := enterRaw(t, nil, question("q-1"))
 	d.sees("q-1> ")
-	go d.types(strings.Repeat(strings.Repeat("x", 100)+"\n", MaxText/100+2000))
+	go d.types(strings.Repeat(strings.Repeat("x", 100)+"\n", maxText/100+2000))
 	d.sees("longer than this terminal can take")
 	d.sees("q-1> ")
 	d.types("short\n")

@@ -33,10 +33,10 @@ type Question struct {
 // An Option is one offered answer.
 type Option struct{ Label, Description, Preview string }
 
-// Keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean the
+// keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean the
 // start of another label (ports, versions), or none where letters could too. Choose takes every key that is shown; it takes
 // the other kind as well, unless that is ambiguous.
-func Keys(q Question) []string {
+func keys(q Question) []string {
 	keys := make([]string, len(q.Options))
 	if len(keys) > maxShown { // most are not even shown; whoever picks one types more of its label if its number is ambiguous
 		for i := range keys {

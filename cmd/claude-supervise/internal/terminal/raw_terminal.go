@@ -91,7 +91,7 @@ func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
 	}
 	var in []byte
 	buf := make([]byte, 4096)
-	for len(in) < MaxText {
+	for len(in) < maxText {
 		n, err := unix.Read(s.lines.fd, buf)
 		switch {
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):

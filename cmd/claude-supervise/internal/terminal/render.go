@@ -39,7 +39,7 @@ func render(q Question, width int, now time.Time, options, lines int, bold func(
 	}
 	b.WriteString(block(q, q.Context, "  ", width, lines))
 	b.WriteString(block(q, q.Text, "", width, lines))
-	keys := Keys(q)
+	keys := keys(q)
 	for i, o := range q.Options[:min(len(q.Options), options)] {
 		mark := "  - "
 		if keys[i] != "" {

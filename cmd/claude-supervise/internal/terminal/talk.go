@@ -229,7 +229,7 @@ type typing struct{ area textarea.Model }
 func newTyping() *typing {
 	a := textarea.New()
 	a.Prompt, a.ShowLineNumbers, a.DynamicHeight, a.MinHeight = "> ", false, true, 1
-	a.CharLimit, a.MaxContentHeight = MaxText, MaxText
+	a.CharLimit, a.MaxContentHeight = maxText, maxText
 	a.EndOfBufferCharacter = ' '
 	plain := textarea.StyleState{}
 	a.SetStyles(textarea.Styles{Focused: plain, Blurred: plain, Cursor: textarea.CursorStyle{Color: lipgloss.NoColor{}}})

@@ -1,0 +1,157 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"claude-supervise/checkpoints"
+)
+
+// delivering is what a delivery is made of.
+type delivering struct {
+	key      string // stable within the agent's session
+	text     string
+	tool     *checkpoints.ToolCall
+	reply    json.RawMessage
+	groups   []string
+	messages []checkpoints.OutboxItem
+	now      bool   // it does not wait for the end of a turn
+	grant    string // the question whose permission it spends
+}
+
+// begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
+func (d *transition) begin(a *Agent, l *Launch, v delivering) {
+	for _, g := range v.groups {
+		for _, q := range d.Group(g) {
+			d.question(q.ID).Delivering = true
+		}
+	}
+	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
+	d.addDelivery(&Delivery{
+		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
+		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
+		CreatedAt: d.at,
+	})
+}
+
+// Sent says that a delivery was written to the process.
+type Sent struct {
+	UUID   string
+	Launch int
+}
+
+var _ = kind[Sent]("sent")
+
+func (e Sent) apply(d *transition) error {
+	v := d.Deliveries[e.UUID]
+	if v == nil || v.State != checkpoints.DeliveryPending || v.Launch != e.Launch {
+		return unwelcome("delivery %s is not pending", e.UUID) // its receipt may have been faster
+	}
+	d.delivery(e.UUID).State = checkpoints.DeliverySent
+	d.inTurn(v, e.Launch)
+	return nil
+}
+
+// inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way
+// may begin none.
+func (d *transition) inTurn(v *Delivery, launch int) {
+	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now && !l.Phase.InTurn() {
+		enter(d.last(v.Agent), checkpoints.LaunchTurn)
+	}
+}
+
+// Received is a receipt, or the tool result of an answered call.
+type Received struct {
+	UUID  string
+	State checkpoints.DeliveryState // started or delivered
+}
+
+var _ = kind[Received]("received")
+
+func (e Received) apply(d *transition) error {
+	v := d.Deliveries[e.UUID]
+	if v == nil || !undelivered(v) {
+		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
+	}
+	if _, err := d.current(v.Agent, v.Launch); err != nil {
+		return err
+	}
+	if v.Tool != nil {
+		d.arrived(e.UUID)
+		return nil
+	}
+	l := d.last(v.Agent)
+	if e.State == checkpoints.DeliveryStarted {
+		d.delivery(e.UUID).State = e.State
+		d.inTurn(v, l.N)
+		return nil
+	}
+	if v.State != checkpoints.DeliveryStarted && !v.Now {
+		// Completed without a turn: the conversation already had it, from a launch that was lost.
+		if l.Phase.InTurn() {
+			enter(l, checkpoints.LaunchIdle)
+		}
+		d.agent(v.Agent).GoOn = true
+	}
+	d.arrived(e.UUID)
+	return nil
+}
+
+// arrived marks a delivery, and the answers that it carried, as delivered.
+func (d *transition) arrived(id string) {
+	v := d.delivery(id)
+	v.State = checkpoints.DeliveryDelivered
+	for _, g := range v.Groups {
+		for _, q := range d.Group(g) {
+			if q.State == checkpoints.QuestionAnswered {
+				d.question(q.ID).State = checkpoints.QuestionDelivered
+			}
+		}
+	}
+	if len(v.Groups) > 0 || v.Now {
+		d.agent(v.Agent).ReportRequested = false // a person has spoken: what was asked of it before is settled
+	}
+}
+
+// drop gives a delivery up. The answers and messages that it carried are said in another way.
+func (d *transition) drop(id string) {
+	v := d.delivery(id)
+	v.State = checkpoints.DeliveryDropped
+	d.sayAgain(v.Agent, v.Messages)
+	if v.Grant != "" {
+		d.question(v.Grant).GrantSpent = false
+	}
+	for _, g := range v.Groups {
+		for _, q := range d.Group(g) {
+			d.question(q.ID).Delivering = false
+		}
+	}
+}
+
+// Confirmed is what the transcript of an ended launch says of a delivery.
+type Confirmed struct {
+	UUID  string
+	Found bool
+}
+
+var _ = kind[Confirmed]("confirmed")
+
+func (e Confirmed) apply(d *transition) error {
+	v := d.Deliveries[e.UUID]
+	if v == nil || !waitsForReceipt(v) {
+		return unwelcome("delivery %s is settled", e.UUID)
+	}
+	switch {
+	case e.Found:
+		d.arrived(e.UUID)
+	case v.Tool != nil:
+		d.drop(e.UUID) // the call is gone: the next prompt restates the question with its answer
+	case v.Now:
+		d.drop(e.UUID) // its turn is gone: it is said in the next
+	default:
+		d.delivery(e.UUID).State = checkpoints.DeliveryPending
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package supervisor
+
+import (
+	"strings"
+
+	"claude-supervise/checkpoints"
+)
+
+// InboxRead is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
+// answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.
+type InboxRead struct {
+	Notes []InboxEntry
+	Named NotesNamed `json:",omitempty"`
+}
+
+var _ = kind[InboxRead]("noted")
+
+func (e InboxRead) apply(d *transition) error {
+	d.Noted(e.Notes)
+	d.nestings(e.Notes, e.Named)
+	return nil
+}
+
+// NotesNamed is what the questions of runs inside agents are given from outside, by the Seq of their notes.
+type NotesNamed map[int64]Naming
+
+// The kinds of note that a run takes.
+const (
+	EntryAnswer = checkpoints.EntryAnswer
+	EntryChange = checkpoints.EntryChange
+	EntryStop   = "stop"
+)
+
+// Noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the
+// record shows it.
+func (d *transition) Noted(notes []InboxEntry) {
+	for _, n := range notes {
+		d.Taken = max(d.Taken, n.Seq)
+		q := d.Questions[n.Question]
+		switch {
+		case n.Kind == EntryStop:
+			d.stop(n)
+		case n.Kind == EntryRevoke:
+			d.revoke(n)
+		case n.Kind == EntryMessage:
+			d.message(n)
+		case q == nil:
+		case n.Kind == EntryAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
+			n.Kind == EntryChange &&
+				(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
+			d.answer(n)
+		case n.Kind == EntryAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
+			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
+			d.question(n.Question).State = checkpoints.QuestionWithdrawn
+		}
+	}
+}
+
+// stop wants the end of an agent (the root where the note names none) and, unless only that is meant, of what it
+// started.
+func (d *transition) stop(n InboxEntry) {
+	id := n.Agent
+	if id == "" {
+		id = d.Run.Root
+	}
+	switch a := d.Agents[id]; {
+	case a == nil:
+		return
+	case !a.Status.Ended():
+		a = d.agent(id)
+		a.StopWanted, a.StopOnly = n.By, n.Only
+	}
+	if n.Only {
+		return
+	}
+	for _, c := range d.Children(id) {
+		n.Agent = c.ID
+		d.stop(n)
+	}
+}
+
+// answer takes an answer. What is done with it, settle decides.
+func (d *transition) answer(n InboxEntry) {
+	q := d.question(n.Question)
+	at := n.At
+	d.unprepare(q.Group)
+	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
+	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
+	if no := refusing(q.Kind, n.Value); n.Decline && no != "" {
+		q.Answer, q.Declined = no, false
+	}
+	d.decided(n)
+	if q.ForAllLike {
+		d.shareAnswer(q)
+	}
+}
+
+// refusing is the answer that says no to a question of a kind, for a reason; "" where there is none but not to answer.
+func refusing(kind checkpoints.QuestionKind, why string) string {
+	switch kind {
+	case checkpoints.AskPermission:
+		return strings.TrimSpace(Deny + " " + why)
+	case checkpoints.AskDelegation:
+		return strings.TrimSpace(Deny + " " + why)
+	case checkpoints.AskCommand:
+		return leaveIt
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+package supervisor
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
+)
+
+// Asked is a control request that waits for a person.
+type Asked struct {
+	Agent     string
+	Launch    int
+	Call      checkpoints.ToolCall
+	Kind      checkpoints.QuestionKind
+	Questions []signals.Question
+	Refused   string `json:",omitempty"` // why nobody is asked, as the agent reads it
+	Rule      string `json:",omitempty"` // the rule that permits exactly this in the whole run; "": none can
+	Naming
+}
+
+var _ = kind[Asked]("asked")
+
+func (e Asked) apply(d *transition) error {
+	l, err := d.current(e.Agent, e.Launch)
+	if err != nil {
+		return err
+	}
+	if d.knowsRequest(l, e.Call.Request) {
+		return unwelcome("request %s again", e.Call.Request)
+	}
+	fp := FingerprintOf(e.Call)
+	if v, ok := d.unasked(e, l, fp); ok {
+		d.begin(d.agent(e.Agent), l, v)
+		return nil
+	}
+	d.openQuestions(e.Agent, e.Kind, e.Questions, e.Naming, func(q *Question) {
+		call := e.Call
+		q.Fingerprint, q.Tool, q.Rule = fp, &call, e.Rule
+	})
+	return nil
+}
+
+// unasked gives what a call is answered that nobody is asked about; not ok if a person is.
+func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
+	call := b.Call
+	answer := func(why string, r json.RawMessage) (delivering, bool) {
+		return delivering{key: fmt.Sprintf("%s %d %s", why, l.N, call.Request), tool: &call, reply: r}, true
+	}
+	switch {
+	case b.Refused != "":
+		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
+	case b.Kind != checkpoints.AskPermission:
+		return v, false
+	case d.Config.Permissions == DenyPermissions:
+		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: permissionsDenied}))
+	}
+	if g := d.grant(b.Agent, fingerprint, b.Rule); g != nil {
+		d.question(g.ID).GrantSpent = true
+		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g})}, true
+	}
+	if d.permitted(b.Rule, b.Agent) != "" {
+		return answer("by rule", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
+	}
+	return v, false
+}
+
+// FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
+func FingerprintOf(call checkpoints.ToolCall) string {
+	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
+}
+
+// grant finds a permission that was given after its call was gone, for exactly this tool and input, and of which the
+// agent was told. It is good for one call: without it a parked agent would ask for ever. The rule differs where the
+// path has become a link, or one no more, and leads to another file than the person has seen.
+func (d *transition) grant(agent, fingerprint, rule string) *Question {
+	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
+		return q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Rule == rule &&
+			allowed(q) && !q.GrantSpent
+	}) {
+		for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
+			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
+		}) {
+			if v.Tool == nil && slices.Contains(v.Groups, q.Group) {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// AskCancelled withdraws a request or call.
+type AskCancelled struct {
+	Agent   string
+	Launch  int
+	Request string
+}
+
+var _ = kind[AskCancelled]("ask_cancelled")
+
+// apply takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
+func (e AskCancelled) apply(d *transition) error {
+	found := false
+	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool {
+		return q.Tool != nil && q.Tool.Launch == e.Launch && q.Tool.Request == e.Request
+	}) {
+		switch q.State {
+		case checkpoints.QuestionOpen:
+			d.question(q.ID).State = checkpoints.QuestionWithdrawn
+		case checkpoints.QuestionAnswered:
+			call := *q.Tool
+			call.Launch = 0 // no process waits in it
+			d.question(q.ID).Tool = &call
+		default:
+			continue
+		}
+		found = true
+	}
+	for _, v := range d.FindDeliveries(e.Agent, func(v *Delivery) bool {
+		return v.Tool != nil && v.Tool.Launch == e.Launch && v.Tool.Request == e.Request && undelivered(v)
+	}) {
+		d.drop(v.UUID)
+		found = true
+	}
+	if l := d.Live(e.Agent); l != nil && l.N == e.Launch && ReplyAt(l, e.Request) >= 0 {
+		d.forget(d.last(e.Agent), e.Request)
+		found = true
+	}
+	if !found {
+		return unwelcome("no question of request %s waits", e.Request)
+	}
+	return nil
+}
+
+// OpenQuestions makes the questions of one signal or call, and answers those that were answered in advance.
+func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, qs []signals.Question, n Naming,
+	more func(*Question)) {
+	if len(qs) == 0 || len(n.IDs) < len(qs) {
+		panic(fmt.Sprintf("supervisor: %d ids for %d questions", len(n.IDs), len(qs)))
+	}
+	group, presets := n.IDs[0], make([]Preset, len(qs))
+	copy(presets, n.Presets)
+	var later source
+	for i, asked := range qs {
+		q := NewQuestion(kind, asked)
+		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
+		q.Who = d.Who(agent)
+		more(q)
+		if i > 0 {
+			later.of(q)
+		} else if len(qs) > 1 {
+			later = sourceOf(q).small()
+		}
+		d.addQuestion(q)
+	}
+	for _, q := range d.Group(group) {
+		if p := presets[q.Index]; p.Value != "" {
+			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: d.at})
+		} else if as := d.answeredLike(q); as != nil {
+			d.answerLike(q, as)
+		} else if d.Config.Policy == Fail {
+			d.refuse(q)
+			return
+		}
+	}
+}
+
+// refuse fails an agent because it asks, under --on-question fail.
+func (d *transition) refuse(q *Question) {
+	if q.Kind == checkpoints.AskBudget {
+		d.refuseBudget(q)
+		return
+	}
+	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
+}
+
+// withdraw closes the agent's questions that nobody needs to answer any more.
+func (d *transition) withdraw(agent string) {
+	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
+		d.question(q.ID).State = checkpoints.QuestionWithdrawn
+	}
+}
+
+// NotificationSent says that the one notice of a question was given, or why the person's own command could not be told.
+type NotificationSent struct{ Question, Problem string }
+
+var _ = kind[NotificationSent]("noticed")
+
+func (e NotificationSent) apply(d *transition) error {
+	d.question(e.Question).Noticed = d.Run.Epoch
+	return nil
+}

@@ -1,0 +1,124 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
+)
+
+// Named is a signal with what its questions need.
+type Named struct {
+	Signal signals.Signal
+	Kept   *checkpoints.Kept `json:",omitempty"` // the checkpoint that it names, as it is now
+	Naming
+}
+
+// Naming is what the questions of a signal or call are given from outside: ids, one each, of which the first
+// names the group; and the answers that were given in advance (one without a value is none).
+type Naming struct {
+	IDs     []string
+	Presets []Preset
+	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
+}
+
+// Heard is a signal of the agent.
+type Heard struct {
+	Agent  string
+	Launch int
+	Named
+}
+
+var _ = kind[Heard]("heard")
+
+func (e Heard) apply(d *transition) error {
+	if _, err := d.current(e.Agent, e.Launch); err != nil {
+		return err
+	}
+	return d.signal(e.Agent, e.Named)
+}
+
+// signal takes what an agent says of its work.
+func (d *transition) signal(agent string, n Named) error {
+	a, l := d.agent(agent), d.Launch(agent)
+	switch n.Signal.Kind {
+	case signals.Completion, signals.WorkflowComplete:
+		a.Report = report(n.Signal)
+	case signals.Clarification:
+		return d.ask(agent, n)
+	case signals.Stop:
+		if n.Signal.Field("stop_reason") == "completion" {
+			return d.stoppedComplete(a, l)
+		}
+		return d.ask(agent, n)
+	case signals.Delegate:
+		return d.delegate(a, n, nil)
+	case signals.Progress:
+		a.Progress = progress(n.Signal, d.at)
+	case signals.Message:
+		d.pass(a, nil, n.Signal, fmt.Sprintf("message %d.%d %.12s", l.N, l.Turns, n.Signal.Fingerprint()))
+	default:
+		return unwelcome("%s changes nothing", n.Signal.Kind)
+	}
+	return nil
+}
+
+// ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
+func (d *transition) ask(agent string, n Named) error {
+	fp := fingerprint(n.Signal)
+	if same := d.FindQuestionsOf(agent, func(q *Question) bool {
+		return q.Fingerprint == fp && q.Tool == nil &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+	}); len(same) > 0 {
+		if q := same[0]; q.File != nil && q.File.Polls {
+			return d.escalate(d.Group(q.Group), n)
+		}
+		return unwelcome("the same signal as question %s", same[0].ID)
+	}
+	doc := text.JSON(n.Signal)
+	kind, qs := ParseQuestions(n.Signal)
+	var file *checkpoints.FileAsked
+	if n.Signal.Dialect == signals.Escalated {
+		file = &checkpoints.FileAsked{ID: n.Signal.Field("question_id")}
+	}
+	d.openQuestions(agent, kind, qs, n.Naming, func(q *Question) {
+		q.Fingerprint, q.Signal, q.File = fp, doc, file
+		if q.Index == 0 {
+			d.leftState(q, n.Kept)
+		}
+	})
+	return nil
+}
+
+// leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
+func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
+	switch {
+	case kept == nil:
+	case kept.Copy != "":
+		q.Kept, d.agent(q.Agent).Kept = kept, kept
+	default:
+		q.Kept = kept
+		q.Context = strings.TrimSpace(q.Context + "\nIts checkpoint cannot be used: " + kept.Problem +
+			".\nAnswered, it goes on without it.")
+	}
+}
+
+// fingerprint is the same for the same signal sent again. That of an escalation is its id: its file may have moved.
+func fingerprint(s signals.Signal) string {
+	if s.Dialect == signals.Escalated {
+		return "escalated " + s.Field("question_id")
+	}
+	return s.Fingerprint()
+}
+
+// stoppedComplete takes a stop that says the work is complete: without a report it is not, and one is asked for, once.
+func (d *transition) stoppedComplete(a *Agent, l *Launch) error {
+	if a.Report != nil || a.ReportRequested || d.Execs() {
+		return unwelcome("the work of %s is known to be complete", a.ID)
+	}
+	a.ReportRequested = true
+	wantReport(a, l, "You stopped because the work is complete.", d.at)
+	return nil
+}

@@ -1,0 +1,183 @@
+package supervisor
+
+import (
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// TurnBegun says that the CLI has begun a turn, asked for or by itself.
+type TurnBegun struct {
+	Agent   string
+	Launch  int
+	Version string
+}
+
+var _ = kind[TurnBegun]("turn_begun")
+
+func (e TurnBegun) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		enter(l, checkpoints.LaunchTurn)
+		l.Begun, l.ReportWaived, l.Version = true, false, e.Version
+	})
+}
+
+// BusyElsewhere says whether something else of an agent is at work while a question of it waits in a call.
+type BusyElsewhere struct {
+	Agent  string
+	Launch int
+	AtWork bool
+}
+
+var _ = kind[BusyElsewhere]("besides")
+
+func (e BusyElsewhere) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { l.BusyElsewhere = e.AtWork })
+}
+
+// BackgroundChanged lists what lives outside turns.
+type BackgroundChanged struct {
+	Agent  string
+	Launch int
+	Tasks  []checkpoints.Task
+}
+
+var _ = kind[BackgroundChanged]("background")
+
+func (e BackgroundChanged) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		if len(e.Tasks) < len(l.Background) {
+			switch l.Phase {
+			case checkpoints.LaunchIdle:
+				enter(l, checkpoints.LaunchTurnDue)
+			case checkpoints.LaunchTurnEnding:
+				enter(l, checkpoints.LaunchTurnOwed)
+			}
+		}
+		l.Background = e.Tasks
+	})
+}
+
+// GateAsked is the Stop hook: may the turn end?
+type GateAsked struct {
+	Agent      string
+	Launch     int
+	Request    string
+	Transcript string
+	Background []checkpoints.Task
+	WakeUps    []string
+	Untold     bool // background work has ended since the turn's last request: it is told in a turn of its own
+	Report     bool // the last message ends with a report without an id, which counts if the turn ends now
+	Ask        bool // the same for a question, stop or delegation
+}
+
+var _ = kind[GateAsked]("gate_asked")
+
+func (e GateAsked) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		l.Background, l.WakeUps, l.Transcript = e.Background, e.WakeUps, e.Transcript
+		l.Gate = &checkpoints.Gate{Request: e.Request}
+		inTurn := l.Phase.InTurn()
+		switch {
+		case !inTurn:
+		case e.Untold:
+			enter(l, checkpoints.LaunchTurnOwed)
+		default:
+			enter(l, checkpoints.LaunchTurnEnding)
+		}
+		if len(e.Background) == 0 {
+			d.clientsGone(e.Agent)
+		}
+		a := d.Agents[e.Agent]
+		if e.Report || e.Ask || a.Report != nil || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
+			len(e.Background)+len(e.WakeUps) > 0 {
+			return
+		}
+		undelivered := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
+		if l.ReportWaived = len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 || d.preparing(a.ID) != "" ||
+			len(a.Outbox) > 0 || len(undelivered) > 0; l.ReportWaived {
+			return
+		}
+		d.agent(a.ID).ReportRequested = true
+		l.Gate.Block = gateReason(a.ID)
+		if inTurn {
+			enter(l, checkpoints.LaunchTurn)
+		}
+	})
+}
+
+// GateReplied says that the hook has its reply.
+type GateReplied struct {
+	Agent   string
+	Launch  int
+	Request string
+}
+
+var _ = kind[GateReplied]("gate_replied")
+
+func (e GateReplied) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		if l.Gate != nil && l.Gate.Request == e.Request {
+			l.Gate = nil
+		}
+	})
+}
+
+// TurnEnded is a result line.
+type TurnEnded struct {
+	Agent                     string
+	Launch                    int
+	Failure                   procs.Failure
+	CostUSD                   float64 // of this turn
+	InputTokens, OutputTokens int64   // of this turn
+	ToolUses                  int     `json:",omitempty"` // of this turn
+	Turns                     int     `json:",omitempty"` // requests that its own conversation has made in it
+
+	Resets *time.Time `json:",omitempty"` // of a Failure that is a usage limit: when that ends, if it can be told
+}
+
+var _ = kind[TurnEnded]("turn_ended")
+
+func (e TurnEnded) apply(d *transition) error {
+	if _, err := d.current(e.Agent, e.Launch); err != nil {
+		return err
+	}
+	l, a := d.last(e.Agent), d.agent(e.Agent)
+	d.billed(a, l, e)
+	if d.Execs() {
+		return nil // its turn ends with the process, whose exit tells how
+	}
+	if len(l.Background) == 0 {
+		d.clientsGone(a.ID)
+	}
+	switch l.Phase {
+	case checkpoints.LaunchTurnOwed:
+		enter(l, checkpoints.LaunchTurnDue)
+	case checkpoints.LaunchTurn, checkpoints.LaunchTurnEnding:
+		enter(l, checkpoints.LaunchIdle)
+	}
+	l.Gate = nil
+	if endsByItself(e.Failure) {
+		return nil
+	}
+	l.Turns++
+	switch {
+	case e.Failure.Kind == "":
+		a.Failures, a.Rejected = 0, 0
+	case l.End == endBudget, l.End == "" && byOurBound(l, e):
+		a.GoOn = true
+		d.end(a.ID, endBudget, e.Failure.Reason)
+	case l.End != "":
+	case IsLimit(e.Failure):
+		d.rejected(a, e.Failure.Reason, e.Resets)
+	default:
+		d.failure(a, e.Failure)
+	}
+	return nil
+}
+
+// endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
+func endsByItself(f procs.Failure) bool {
+	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
+}

@@ -1,0 +1,44 @@
+package supervisor
+
+import (
+	"slices"
+	"testing"
+
+	"claude-supervise/checkpoints"
+)
+
+func TestALaunchEntersNoPhaseThatCannotFollow(t *testing.T) {
+	for _, from := range checkpoints.LaunchPhases {
+		for _, to := range checkpoints.LaunchPhases {
+			legal := from == to || slices.Contains(phases[from], to)
+			func() {
+				defer func() {
+					if refused := recover() != nil; refused == legal {
+						t.Errorf("from %s to %s: refused %v", from, to, refused)
+					}
+				}()
+				enter(&Launch{Phase: from}, to)
+			}()
+		}
+	}
+}
+
+func TestNoLaunchComesBackFromItsEnd(t *testing.T) {
+	reached := []checkpoints.LaunchPhase{checkpoints.LaunchIntended}
+	for i := 0; i < len(reached); i++ {
+		for _, next := range phases[reached[i]] {
+			if reached[i].Ended() && !next.Ended() || next == checkpoints.LaunchIntended {
+				t.Errorf("%s comes after %s", next, reached[i])
+			}
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
+			}
+		}
+		if lives := !reached[i].Ended(); lives && !slices.Contains(phases[reached[i]], checkpoints.LaunchEnded) {
+			t.Errorf("a launch that is %s cannot end", reached[i])
+		}
+	}
+	if len(reached) != len(checkpoints.LaunchPhases) {
+		t.Errorf("only %v are reached", reached)
+	}
+}
