@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func dirsAt(tb testing.TB) Dirs {
 	tb.Helper()
 	dir := tb.TempDir()
-	return Dirs{State: dir + "/state", Runtime: dir + "/bells"}
+	return Dirs{State: dir + "/state", Runtime: dir + "/runtime"}
 }
 
 // passingDir gives a folder in memory where there is one, for tests that make a great many databases and whose disk is a

@@ -206,7 +206,7 @@ func TestAnAddressIsPackedWithoutWhatLetsOneIn(t *testing.T) {
 }
 
 // Whatever is in a pack file, reading it ends, and what is read once is written and read again the same.
-func FuzzReadParcel(f *testing.F) {
+func FuzzReadArchive(f *testing.F) {
 	f.Add(forged(f, func(es []forgedEntry) []forgedEntry { return es }))
 	f.Add([]byte("\x1f\x8b"))
 	f.Fuzz(func(t *testing.T, file []byte) {
