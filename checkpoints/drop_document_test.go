@@ -39,7 +39,7 @@ func bash(t *testing.T, d *FileDrop, script string, more ...string) *exec.Cmd {
 	if err := os.WriteFile(env, []byte(prelude+strings.Join(more, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join("testdata", "door", script))
+	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join("testdata", "drop", script))
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(d.claude), "BASH_ENV="+env, "TEST_SECONDS=1729350000")
 	cmd.Stderr = os.Stderr
 	return cmd

@@ -17,7 +17,7 @@ import (
 // printed is a text of the hybrid document, as it stands there.
 func printed(tb testing.TB, name string) []byte {
 	tb.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "door", name))
+	text, err := os.ReadFile(filepath.Join("testdata", "drop", name))
 	if err != nil {
 		tb.Fatal(err)
 	}

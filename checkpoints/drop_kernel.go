@@ -34,8 +34,9 @@ func (w *dropWatch) unwatch() {
 	}
 }
 
-// aim makes the folders where they are not there, and has the kernel watch them, and those above them that tell of their end.
-// A watch of a folder that is removed, or was moved, is of no use to one of its name, so that all begins afresh.
+// rewatch makes the folders where they are not there, and has the kernel watch them, and those above them that tell of
+// their end. A watch of a folder that is removed, or was moved, is of no use to one of its name, so that all begins
+// afresh.
 func (w *dropWatch) rewatch() {
 	w.unwatch()
 	w.lost = time.Time{}
@@ -90,7 +91,7 @@ func (w *dropWatch) lose(events ...FileDropEvent) {
 	}
 }
 
-// hear reports whether a change is a reason to look.
+// read reports whether a change is a reason to look.
 func (w *dropWatch) read(e fsnotify.Event) bool {
 	for name, f := range w.folders {
 		path := w.drop.at(name)
@@ -111,7 +112,7 @@ func (w *dropWatch) read(e fsnotify.Event) bool {
 	return !w.lost.IsZero()
 }
 
-// hearRest hears what else the kernel tells already, so that one look serves all of it.
+// readRest reads what else the kernel tells already, so that one look serves all of it.
 func (w *dropWatch) readRest() {
 	for range dropNamesMost {
 		select {

@@ -28,8 +28,8 @@ const (
 
 var errCrowded = fmt.Errorf("more than %d files: the others are not looked at", dropMost)
 
-// doorNames lists the files of a folder with a suffix, and reports whether there are more. Names that begin with a dot are of
-// files that are being written.
+// dropNames lists the files of a folder with a suffix, and reports whether there are more. Names that begin with a dot
+// are of files that are being written.
 func dropNames(folder, suffix string) (names []string, more bool, err error) {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -113,7 +113,7 @@ func (d *FileDrop) Watch(ctx context.Context, tell func(FileDropEvent)) error {
 	}
 }
 
-// look tells what has changed, and when to look again though nothing does; zero: never.
+// poll tells what has changed, and when to look again though nothing does; zero: never.
 func (w *dropWatch) poll() (events []FileDropEvent, next time.Time) {
 	w.drop.mu.Lock()
 	defer w.drop.mu.Unlock()

@@ -55,7 +55,7 @@ func (b *Waker) listen() {
 		}
 		select {
 		case b.woken <- struct{}{}:
-		default: // a ring that has not been heard yet says it all
+		default: // a ring that has not been read yet says it all
 		}
 	}
 }
@@ -77,8 +77,9 @@ func (b *Waker) Close() error {
 	return errors.Join(removed, closed)
 }
 
-// Ring rings the wake-up socket at path. It never blocks, and does not say whether anybody heard: with no supervisor there the note
-// waits in the inbox, and one that is behind with its wake-up socket has a ring pending already.
+// Ring rings the wake-up socket at path. It never blocks, and does not say whether anybody was there: with no
+// supervisor there the note waits in the inbox, and one that is behind with its wake-up socket has a ring pending
+// already.
 func Ring(path string) {
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {

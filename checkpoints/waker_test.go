@@ -13,12 +13,12 @@ import (
 // shortDirs gives folders whose path leaves room for a socket's name, which t.TempDir does not on every machine.
 func shortDirs(t *testing.T) Dirs {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bell")
+	dir, err := os.MkdirTemp("/tmp", "waker")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return Dirs{Runtime: filepath.Join(dir, "bells")}
+	return Dirs{Runtime: filepath.Join(dir, "runtime")}
 }
 
 func listen(t *testing.T, d Dirs) *Waker {

@@ -62,7 +62,7 @@ expect: {status: succeeded}
 		`"Which key?"="The person declines to answer: not mine to say. Go on without it, or end with a report."`,
 		"The person declines to answer: no. Go on without it, or end with a report.",
 	} {
-		if !w.api.Heard(want) {
+		if !w.api.Received(want) {
 			t.Errorf("the model has not read %q", want)
 		}
 	}

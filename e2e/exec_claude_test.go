@@ -58,8 +58,8 @@ func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) 
 			w.agent = []string{"--exec", exec, s.Prompt}
 			w.answers(w.starts("--hold", "0"), "JWT")
 			w.written("auth.txt", "login by JWT\n")
-			if a := w.ps().Agents[0]; a.Launches != 2 || !w.api.Heard("A1: JWT") {
-				t.Errorf("after %d launches the model has not heard the answer", a.Launches)
+			if a := w.ps().Agents[0]; a.Launches != 2 || !w.api.Received("A1: JWT") {
+				t.Errorf("after %d launches the model has not received the answer", a.Launches)
 			}
 		})
 	}

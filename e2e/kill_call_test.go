@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// These tales are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main conversation and
-// of subagents, messages of the person, and rules.
+// These scenarios are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main
+// conversation and of subagents, messages of the person, and rules.
 var callScenarios = []killScenario{
 	{name: "a subagent's question", scenario: "subagent-asks", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: toSubagent},
 	{name: "a subagent's question parked after its hold", scenario: "subagent-asks", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: toSubagent, at: whileReviving},

@@ -38,7 +38,7 @@ type killScenario struct {
 	between        func(w *world) // what happens while nobody supervises the run: after the first that died
 	prelude        *pass          // the first supervisor is killed here in any case
 	after          *pass          // nobody dies before
-	at             []string       // points that are died at although earlier tales have passed them
+	at             []string       // points that are died at although earlier scenarios have passed them
 	once           []string       // what a person has said stands in the agent's conversation exactly once, in one of these forms
 	status         string         // at the end; "": the scenario's
 	exit           int
@@ -46,7 +46,7 @@ type killScenario struct {
 	ends           func(w *world, kills int) // what else holds then
 }
 
-// story gives the scenario of a tale.
+// story gives the scenario of a scenario.
 func (t killScenario) story(in *testing.T) examples.Scenario {
 	in.Helper()
 	if t.agent != "" {
@@ -55,7 +55,7 @@ func (t killScenario) story(in *testing.T) examples.Scenario {
 	return load(in, t.scenario)
 }
 
-// answering says when the person of a tale answers.
+// answering says when the person of a scenario answers.
 type answering int
 
 const (
@@ -66,7 +66,7 @@ const (
 	takenWhileDead // the same, and the script takes it before
 )
 
-// mainScenarios is how many of the tales are died at all of their points, but in a short run.
+// mainScenarios is how many of the scenarios are died at all of their points, but in a short run.
 const mainScenarios = 2
 
 // byPrompt is how an answer is said where no call waits for it.
@@ -90,13 +90,13 @@ var killScenarios = slices.Concat([]killScenario{
 	{name: "an interrupt", scenario: "work", interrupts: true},
 }, answerScenarios, callScenarios, budgetScenarios, nestedScenarios, treeScenarios)
 
-// A killing is what one telling of a tale has to endure.
+// A killing is what one telling of a scenario has to endure.
 type killing struct {
 	at  pass
 	who victim
 }
 
-// tell plays a tale to its end, whatever is killed: a supervisor that died is resumed, as a person would.
+// tell plays a scenario to its end, whatever is killed: a supervisor that died is resumed, as a person would.
 func (w *world) tell(t killScenario, s examples.Scenario) (lives []*supervised) {
 	w.t.Helper()
 	args := w.runArgs(s, t.flags...)
@@ -144,7 +144,7 @@ func (t killScenario) policy() []string {
 	return nil
 }
 
-// react does what the person of a tale does on an event.
+// react does what the person of a scenario does on an event.
 func (w *world) react(t killScenario, s examples.Scenario, run *supervised, e event, life int) {
 	w.t.Helper()
 	works := e.Type == "progress" && strings.Contains(e.Text, "Bash: echo started")
@@ -211,7 +211,7 @@ func (w *world) theRun() *runView {
 	return &runs[0]
 }
 
-// endures checks what holds at the end of a tale, whatever was killed.
+// endures checks what holds at the end of a scenario, whatever was killed.
 func (w *world) endures(t killScenario, s examples.Scenario, lives []*supervised, kills int) {
 	w.t.Helper()
 	want, code := s.Expect.Status, s.Expect.ExitCode
@@ -288,8 +288,8 @@ func history(lives []*supervised) string {
 	return b.String()
 }
 
-// endure tells a tale in a world of its own with one killing, or with none. It gives what was passed, and whether the
-// killing took place.
+// endure tells a scenario in a world of its own with one killing, or with none. It gives what was passed, and whether
+// the killing took place.
 func endure(w *world, tl killScenario, s examples.Scenario, k *killing) (passed []pass, killed bool) {
 	w.recorded(tl, s)
 	if tl.begins != nil {
@@ -321,9 +321,9 @@ func endure(w *world, tl killScenario, s examples.Scenario, k *killing) (passed 
 	return l.seen(), done.Load()
 }
 
-// Every point of every tale is a place to die, for the supervisor, for the agent's process or for both. The points are those
-// that the tale passes when nobody dies. No point of the program can be forgotten: each is passed by a tale, or it stands here
-// why it is not.
+// Every point of every scenario is a place to die, for the supervisor, for the agent's process or for both. The points
+// are those that the scenario passes when nobody dies. No point of the program can be forgotten: each is passed by a
+// scenario, or it stands here why it is not.
 func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 	t.Parallel()
 	told := tellAll(t)
@@ -333,7 +333,7 @@ func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 		if tl.after != nil {
 			passes = passes[slices.Index(passes, *tl.after)+1:]
 		}
-		if !everyKill && !main { // what earlier tales have passed, they have died at
+		if !everyKill && !main { // what earlier scenarios have passed, they have died at
 			passes = slices.DeleteFunc(passes, func(p pass) bool {
 				return known[tl.agent != ""][p.point] && !slices.Contains(tl.at, p.point)
 			})
@@ -347,7 +347,7 @@ func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 	}
 }
 
-// tellAll tells each tale without a kill, several at a time, and gives the points that it passes, in their order.
+// tellAll tells each scenario without a kill, several at a time, and gives the points that it passes, in their order.
 func tellAll(t *testing.T) [][]pass {
 	t.Helper()
 	told := make([][]pass, len(killScenarios))
@@ -369,7 +369,7 @@ func tellAll(t *testing.T) [][]pass {
 	}
 	_ = tellings.Wait() // each tells by its own test
 	if slices.ContainsFunc(told, func(passes []pass) bool { return passes == nil }) {
-		t.Log("not every tale was told: that each point is on one is not looked at")
+		t.Log("not every scenario was told: that each point is on one is not looked at")
 		return told
 	}
 	for _, point := range supervisor.Points() {
@@ -377,17 +377,17 @@ func tellAll(t *testing.T) [][]pass {
 		if !dying && !slices.ContainsFunc(told, func(passes []pass) bool {
 			return slices.ContainsFunc(passes, func(p pass) bool { return p.point == point })
 		}) {
-			t.Errorf("no tale passes %q", point)
+			t.Errorf("no scenario passes %q", point)
 		}
 	}
 	return told
 }
 
-// everyKill is set to kill every victim at every passing of a point. Else a point is died at when it is first passed: by one of
-// the victims, the next point by the next; in the main tales by the supervisor, too.
+// everyKill is set to kill every victim at every passing of a point. Else a point is died at when it is first passed:
+// by one of the victims, the next point by the next; in the main scenarios by the supervisor, too.
 var everyKill = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_KILL") != ""
 
-// killings gives the kills that a tale has to endure: at each point that it passes.
+// killings gives the kills that a scenario has to endure: at each point that it passes.
 func killings(tl killScenario, passes []pass, main bool) []killing {
 	var all []killing
 	for i, p := range passes {
@@ -411,7 +411,7 @@ func killings(tl killScenario, passes []pass, main bool) []killing {
 	return all
 }
 
-// dieAll tells a tale once for each killing, several at a time.
+// dieAll tells a scenario once for each killing, several at a time.
 func dieAll(t *testing.T, tl killScenario, s examples.Scenario, kills []killing, in func(*testing.T) *world) {
 	t.Helper()
 	var tellings errgroup.Group
@@ -436,7 +436,7 @@ func dieAll(t *testing.T, tl killScenario, s examples.Scenario, kills []killing,
 	_ = tellings.Wait() // each tells by its own test
 }
 
-// atATime is how many tales are told at once. They mostly wait.
+// atATime is how many scenarios are told at once. They mostly wait.
 const atATime = 6
 
 // realPoints are those at which it matters what the real CLI does: the launch, what is said to it, and its end.

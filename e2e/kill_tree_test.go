@@ -13,7 +13,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// treeTales are of several agents: in worktrees of their own, and at an API that has too little room for all of them.
+// treeScenarios are of several agents: in worktrees of their own, and at an API that has too little room for all of
+// them.
 var treeScenarios = []killScenario{
 	{name: "worktrees", scenario: "testdata/kill/worktrees.yaml", flags: []string{
 		"-f", inTestdata("kill/worktrees.task.yaml"), "--hold", "forever", "--on-question", "ask",

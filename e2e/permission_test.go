@@ -72,7 +72,7 @@ func TestAHookOfARepositoryNeitherRunsNorPermits(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.cwd, "hooked")); err == nil {
 		t.Error("the hook has run")
 	}
-	if !w.api.Heard("parsnip") {
+	if !w.api.Received("parsnip") {
 		t.Error("the model has not read CLAUDE.md")
 	}
 }

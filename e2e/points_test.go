@@ -112,7 +112,7 @@ const (
 	both          victim = "both"
 )
 
-// strike kills at a point: the supervisor that has passed it, its agent's process, or both.
+// kill kills at a point: the supervisor that has passed it, its agent's process, or both.
 func (w *world) kill(who victim, supervisor int) {
 	if who != theSupervisor {
 		for _, pid := range w.agentProcesses() {
@@ -141,7 +141,7 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// witnessed makes the agent a script that complains, in the file twoAtOnce, if another of its kind still lives, and then
+// recorded makes the agent a script that complains, in the file twoAtOnce, if another of its kind still lives, and then
 // becomes the agent.
 func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	w.t.Helper()

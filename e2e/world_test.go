@@ -290,7 +290,7 @@ func (s *supervised) until(kind string) event {
 	return event{}
 }
 
-// hears reads events up to one that says this, and gives all that it says.
+// waitsFor reads events up to one that says this, and gives all that it says.
 func (s *supervised) waitsFor(text string) string {
 	s.t.Helper()
 	for {

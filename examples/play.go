@@ -148,8 +148,8 @@ func numbered(known map[string]string, id string) string {
 }
 
 // follow counts the turn's replies that stand in the conversation after the message that began it, with all that came of
-// them, and calls heard with each message that came after one.
-func (t *Turn) follow(conversation []Message, heard func(Reply, Message)) int {
+// them, and calls received with each message that came after one.
+func (t *Turn) follow(conversation []Message, received func(Reply, Message)) int {
 	k, lost := 0, false // lost: the newest reply's calls were cut off
 	for _, m := range conversation {
 		switch {
@@ -159,7 +159,7 @@ func (t *Turn) follow(conversation []Message, heard func(Reply, Message)) int {
 		case !lost && k > 0 && slices.ContainsFunc(m.Texts, isLostCall):
 			k, lost = k-1, true
 		case !lost && k > 0 && k <= len(t.Replies):
-			heard(t.Replies[k-1], m)
+			received(t.Replies[k-1], m)
 		}
 	}
 	return k

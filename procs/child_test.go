@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // A child is the far end of the protocol.
 type child struct{ in *bufio.Reader }
 
-// hear gives the next line of input, nil at its end.
+// read gives the next line of input, nil at its end.
 func (c *child) read() map[string]any {
 	line, err := c.in.ReadBytes('\n')
 	if err != nil {
@@ -127,7 +127,7 @@ var parts = map[string]func(*child){
 		}
 	},
 
-	// show prints each line that it hears, as text.
+	// show prints each line that it reads, as text.
 	"show": func(c *child) {
 		for v := c.read(); v != nil; v = c.read() {
 			line, _ := json.Marshal(v)

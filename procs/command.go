@@ -71,7 +71,7 @@ type Spec struct {
 	//
 	// Every {} in its arguments stands for the prompt, as part of that one argument, whatever is in it. (A prompt that
 	// begins with a dash is taken for a flag by most programs where {} is a word of its own: put -- before it.) The command
-	// then reads nothing. Without a {} the prompt is its standard input. It hears nothing else: Send, Allow, Deny, Gate
+	// then reads nothing. Without a {} the prompt is its standard input. It is sent nothing else: Send, Allow, Deny, Gate
 	// and CloseInput fail with errNoMessages.
 	//
 	// What it prints comes as Raw, unless its first line is one of claude's --output-format stream-json, whose lines are

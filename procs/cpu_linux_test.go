@@ -29,7 +29,7 @@ func compute() {
 }
 
 func init() {
-	// computer computes what it hears: by itself, by a child that it waits for, or by one that stays, with neither its
+	// computer computes what it reads: by itself, by a child that it waits for, or by one that stays, with neither its
 	// environment nor its session.
 	parts["computer"] = func(c *child) {
 		for v := c.read(); v != nil; v = c.read() {

@@ -258,7 +258,7 @@ func FuzzInput(f *testing.F) {
 		squeeze := strings.NewReplacer("\uFFFD", "")
 		said1, ok := got[0].(Said)
 		if !ok || squeeze.Replace(said1.UUID) != squeeze.Replace(want.UUID) || squeeze.Replace(said1.Text) != squeeze.Replace(want.Text) {
-			t.Errorf("said %+v, heard %+v", want, got)
+			t.Errorf("said %+v, read %+v", want, got)
 		}
 		if _, _, err := in.next(); err == nil {
 			t.Error("a second line")

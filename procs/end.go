@@ -61,7 +61,7 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	return nil
 }
 
-// climb takes the ladder from the step of how upwards, until the process has ended.
+// escalate takes the ladder from the step of how upwards, until the process has ended.
 func (p *Process) escalate(ctx context.Context, how Ending) {
 	switch how {
 	case Finish:

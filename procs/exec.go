@@ -136,8 +136,8 @@ type conversation struct {
 	result Result // of all turns so far
 }
 
-// take hands over what tells of the agent's work. The rest belongs to a dialogue: the command hears nothing, and its end
-// is the end of its turn.
+// take hands over what tells of the agent's work. The rest belongs to a dialogue: the command is sent nothing, and its
+// end is the end of its turn.
 func (c *conversation) take(m Message) {
 	switch m := m.(type) {
 	case Text, ToolUse, ToolResult, Said, Retry, Activity, Garbled:

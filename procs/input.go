@@ -11,7 +11,7 @@ import (
 // errNoMessages says that the process is a Spec.Command, which nothing can be said to.
 var errNoMessages = errors.New("the process is a command, which takes no messages")
 
-// errGone says that the process has ended, or that its input is closed: it hears nothing any more.
+// errGone says that the process has ended, or that its input is closed: it reads nothing any more.
 var errGone = errors.New("the process takes no more input")
 
 // stopCallback is our hook: Stop, which the CLI calls at the end of each turn.

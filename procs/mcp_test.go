@@ -72,7 +72,7 @@ func TestTwoClientsUnderOneNameAreServed(t *testing.T) {
 	}
 }
 
-// What the child has heard in each recorded conversation, it hears from us.
+// What the child was sent in each recorded conversation, we send it.
 func TestTheClientOfEveryReleaseIsServed(t *testing.T) {
 	paths, err := filepath.Glob("testdata/captures/*_mcp.ndjson")
 	if err != nil || len(paths) == 0 {
@@ -88,13 +88,13 @@ func TestTheClientOfEveryReleaseIsServed(t *testing.T) {
 				Schema: json.RawMessage(`{"properties":{"question":{"type":"string"}},"required":["question"],"type":"object"}`)})
 			answers := 0
 			for line := range strings.Lines(string(data)) {
-				heard, ours := strings.CutPrefix(strings.TrimSpace(line), "STDIN> ")
+				line, ours := strings.CutPrefix(strings.TrimSpace(line), "STDIN> ")
 				if !ours {
-					w.print(heard)
+					w.print(line)
 					continue
 				}
 				var theirs, got answerLine
-				if err := json.Unmarshal([]byte(heard), &theirs); err != nil {
+				if err := json.Unmarshal([]byte(line), &theirs); err != nil {
 					t.Fatal(err)
 				}
 				if theirs.Response.Response.MCP == nil {

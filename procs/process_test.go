@@ -211,7 +211,7 @@ func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := next[Text](r).Text; !strings.Contains(got, `"after"`) {
-		t.Errorf("the child heard %s", got)
+		t.Errorf("the child read %s", got)
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *sweep) run(ctx context.Context) (ended []Survivor, err error) {
 	}
 }
 
-// strike kills whatever has the tag of the launch, however quick.
+// killMarked kills whatever has the tag of the launch, however quick.
 func (s *sweep) killMarked(limit time.Time) (int, error) {
 	return s.marker.tag().killListed(s.excluded, limit)
 }

@@ -76,20 +76,20 @@ func tagged() bool {
 	return leads || gone
 }
 
-// doubt is how many looks in a row, at which something was gone before its turn came, count as one at which nothing
-// was: on a busy machine processes of others end all the time.
+// vanishedLooks is how many looks in a row, at which something was gone before its turn came, count as one at which
+// nothing was: on a busy machine processes of others end all the time.
 const vanishedLooks = 20
 
-// strike kills every process that has the tag, but the spared ones, until it can tell that none is left or the time is
-// until. It gives how many of them lived.
+// killListed kills every process that has the tag, but the excluded ones, until it can tell that none is left or the
+// time is until. It gives how many of them lived.
 //
 // A process that does nothing but fork and exit has another number each time one looks for it. Two things catch it:
 // the newest number is looked at first, a moment after it was listed; and a look that finds nothing proves it only if
 // nothing that was listed had gone when its turn came. Numbers are given, and listed, in rising order, so a listing
 // always has a link of such a chain.
-func (t tag) killListed(spared []identity, until time.Time) (struck int, err error) {
+func (t tag) killListed(excluded []identity, until time.Time) (struck int, err error) {
 	seen := map[int]bool{}
-	for _, id := range spared {
+	for _, id := range excluded {
 		seen[id.pid] = true
 	}
 	for doubtful := 0; doubtful < vanishedLooks && time.Now().Before(until); doubtful++ {

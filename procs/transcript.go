@@ -55,15 +55,15 @@ type transcriptLine struct {
 // ReceivedIn reports whether the user message sent with this uuid is in the conversation: as a line of its own, or taken
 // into a running turn. A message that the CLI has only queued is not.
 func ReceivedIn(transcript, uuid string) (bool, error) {
-	heard := false
+	received := false
 	err := scanTranscript(transcript, uuid, func(l transcriptLine) bool {
-		heard = l.receives(uuid)
-		return heard
+		received = l.receives(uuid)
+		return received
 	})
-	return heard, err
+	return received, err
 }
 
-// hears reports whether the line is the user message that was sent with this uuid.
+// receives reports whether the line is the user message that was sent with this uuid.
 func (l transcriptLine) receives(uuid string) bool {
 	return l.Type == "user" && l.UUID == uuid ||
 		l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid

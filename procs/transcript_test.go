@@ -115,8 +115,8 @@ func TestATranscriptCutByACrashIsReadAsFarAsItGoes(t *testing.T) {
 	if _, found, err := AnsweredIn(path, "toolu_1"); found || err != nil {
 		t.Errorf("the half line counts: %v, %v", found, err)
 	}
-	if heard, err := ReceivedIn(path, "00000000-0000-4000-8000-000000000001"); !heard || err != nil {
-		t.Errorf("the lines before it do not: %v, %v", heard, err)
+	if received, err := ReceivedIn(path, "00000000-0000-4000-8000-000000000001"); !received || err != nil {
+		t.Errorf("the lines before it do not: %v, %v", received, err)
 	}
 	if _, err := ReceivedIn(filepath.Join(t.TempDir(), "missing.jsonl"), "u"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no transcript: %v", err)

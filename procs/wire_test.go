@@ -88,7 +88,7 @@ func mcpRequest(request, message string) any {
 		"subtype": "mcp_message", "server_name": serverName, "message": json.RawMessage(message)}}
 }
 
-// hear gives the next line on stdin, without what all have.
+// read gives the next line on stdin, without what all have.
 func (w *wire) read() string {
 	w.t.Helper()
 	line, _, err := w.stdin.next()

@@ -10,7 +10,7 @@ import "strings"
 //	either an object, which ends it,
 //	or lines "Question: …", "Options: …" and the like, and options, each on a line
 
-// A promptState is the state between two lines. It is a plain value.
+// A questionParser is the state between two lines. It is a plain value.
 type questionParser struct {
 	object   openObject
 	inObject bool

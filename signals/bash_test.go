@@ -72,7 +72,7 @@ func TestBashResultCountsIfTheCommandPrintsIt(t *testing.T) {
 			s.ToolCall("Bash", nil)
 			got := s.Bash(c.command, c.output, false)
 			if (len(got) == 1) != c.want {
-				t.Errorf("heard %v, want %v\nprints %q", heard(got), c.want, printedBy(c.command, false))
+				t.Errorf("read %v, want %v\nprints %q", brief(got), c.want, printedBy(c.command, false))
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestAMarkerCountsOnlyIfItsCommandSurelyRuns(t *testing.T) {
 			s.ToolCall("Bash", nil)
 			s.Bash(command, "WORKFLOW_COMPLETE\n", failed)
 			if got := len(s.EndTurn("")) == 1; got != want {
-				t.Errorf("%.100q, failed %t: heard %t, want %t", command, failed, got, want)
+				t.Errorf("%.100q, failed %t: read %t, want %t", command, failed, got, want)
 			}
 		}
 	}
@@ -181,18 +181,18 @@ func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.ToolCall("Bash", nil)
-			same(t, heard(s.Bash(echo, stop("-"), false)), []string{})
+			same(t, brief(s.Bash(echo, stop("-"), false)), []string{})
 			c.feed(s)
-			same(t, heard(s.AtEnd()), c.want)
-			same(t, heard(s.EndTurn("")), c.want)
-			same(t, heard(s.EndTurn("")), []string{})
+			same(t, brief(s.AtEnd()), c.want)
+			same(t, brief(s.EndTurn("")), c.want)
+			same(t, brief(s.EndTurn("")), []string{})
 		})
 	}
 }
 
 func TestBashResultOfAnotherAgentIsForeign(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
-	same(t, heard(s.Bash("echo '"+stop("bg-2")+"'", stop("bg-2"), false)), []string{"stop_work foreign"})
+	same(t, brief(s.Bash("echo '"+stop("bg-2")+"'", stop("bg-2"), false)), []string{"stop_work foreign"})
 }
 
 func FuzzPrintedBy(f *testing.F) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ordinary is what agents print most of the time: prose, lists, code and its fences.
+// ordinaryText is what agents print most of the time: prose, lists, code and its fences.
 const ordinaryText = `I've looked at the authentication module and found three things worth knowing before we change it.
 
 - ` + "`src/auth/oauth.ts`" + ` refreshes tokens in two places
@@ -98,7 +98,7 @@ func BenchmarkBlock(b *testing.B) {
 		"[/CLARIFICATION_NEEDED]\n"
 	for b.Loop() {
 		if got := Scan(text, "a-1"); len(got) != 1 {
-			b.Fatal("the block is not heard")
+			b.Fatal("the block is not read")
 		}
 	}
 }

@@ -66,8 +66,8 @@ func corpus(t *testing.T, folder string) []sample {
 // question counts then, whoever prints it.
 var withQuestion = Config{AgentID: me, Escalated: func(id string) bool { return id == "workflow_1729350000_q1" }}
 
-// hear scans one turn of the agent in which only what play says happens.
-func hear(c Config, play func(s *Scanner) []Signal) []Signal {
+// scanTurn scans one turn of the agent in which only what play says happens.
+func scanTurn(c Config, play func(s *Scanner) []Signal) []Signal {
 	s := NewScanner(c)
 	s.BeginMessage(Main, "1")
 	return append(play(s), s.EndTurn("")...)
@@ -124,9 +124,9 @@ func silent(t *testing.T, c Config, name string, all ways) bool {
 	t.Helper()
 	ok := true
 	for way, play := range all {
-		if got := counted(hear(c, play)); len(got) > 0 {
+		if got := counted(scanTurn(c, play)); len(got) > 0 {
 			ok = false
-			t.Errorf("%s, %s: heard %v", name, way, heard(got))
+			t.Errorf("%s, %s: read %v", name, way, brief(got))
 		}
 	}
 	return ok
@@ -158,7 +158,7 @@ func counted(sigs []Signal) []Signal {
 	return slices.DeleteFunc(slices.Clone(sigs), func(s Signal) bool { return s.Foreign })
 }
 
-// Texts that speak of signals, or look like some, and are none. A signal heard in one of them would stop an agent, or
+// Texts that speak of signals, or look like some, and are none. A signal read in one of them would stop an agent, or
 // end its run, for nothing.
 func TestTalkIsNoSignal(t *testing.T) {
 	talk, wrong := corpus(t, "talk"), 0
@@ -230,15 +230,15 @@ func TestOwnFilesAreTalk(t *testing.T) {
 	}
 }
 
-// Signals as models write them when they do not quite follow the form. Each is heard once, and read as what stands
+// Signals as models write them when they do not quite follow the form. Each is read once, and read as what stands
 // beside it.
-func TestVariantsAreHeard(t *testing.T) {
+func TestVariantsAreRead(t *testing.T) {
 	variants, missed := corpus(t, "variants"), 0
 	for _, c := range variants {
 		ok := t.Run(c.name, func(t *testing.T) {
-			sigs := hear(withQuestion, c.play)
+			sigs := scanTurn(withQuestion, c.play)
 			if len(sigs) != 1 || sigs[0].Foreign {
-				t.Fatalf("heard %v", heard(sigs))
+				t.Fatalf("read %v", brief(sigs))
 			}
 			golden(t, "testdata/variants/"+c.name+".want", summary(sigs[0]))
 			all := ways{}
@@ -324,9 +324,9 @@ func checkWays(t *testing.T, text string, want Signal) {
 		}
 	}
 	for way, play := range all {
-		got := hear(withQuestion, play)
+		got := scanTurn(withQuestion, play)
 		if len(got) != 1 {
-			t.Errorf("%s: heard %v", way, heard(got))
+			t.Errorf("%s: read %v", way, brief(got))
 		} else if diff := cmp.Diff(meaning(want), meaning(got[0])); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", way, diff)
 		}

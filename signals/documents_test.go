@@ -60,11 +60,11 @@ func TestExamplesOfTheOlderDocuments(t *testing.T) {
 			}
 			got := s.EndTurn("")
 			if c.want == "" {
-				same(t, heard(got), []string{})
+				same(t, brief(got), []string{})
 				return
 			}
 			if len(got) != 1 {
-				t.Fatalf("heard %v", heard(got))
+				t.Fatalf("read %v", brief(got))
 			}
 			golden(t, "testdata/documents/"+c.want, summary(got[0]))
 		})
@@ -74,6 +74,6 @@ func TestExamplesOfTheOlderDocuments(t *testing.T) {
 // The document prints the call in JavaScript; in a fence of that language it is code.
 func TestTaskUpdateOfTheSkillAsCode(t *testing.T) {
 	call, _, _ := strings.Cut(printedIn(t, "001-task.txt"), "// Exit agent")
-	same(t, heard(Scan("```javascript\n"+call+"```\n", me)), []string{})
-	same(t, heard(Scan("```\n"+call+"```\n", me)), []string{"clarification_needed"})
+	same(t, brief(Scan("```javascript\n"+call+"```\n", me)), []string{})
+	same(t, brief(Scan("```\n"+call+"```\n", me)), []string{"clarification_needed"})
 }

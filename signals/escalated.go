@@ -6,7 +6,7 @@ import (
 )
 
 // escalation is the hybrid document's (000) QUESTION_ESCALATED:ID. The question itself is in questions/pending/ID.json,
-// which whoever hears the signal reads; here it has none.
+// which whoever reads the signal reads; here it has none.
 type escalation struct{}
 
 const questionEscalated = "QUESTION_ESCALATED:"

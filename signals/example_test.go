@@ -6,7 +6,7 @@ import (
 	"claude-supervise/signals"
 )
 
-// The older forms carry no id: they are heard when the turn ends.
+// The older forms carry no id: they are read when the turn ends.
 func ExampleScanner_EndTurn() {
 	s := signals.NewScanner(signals.Config{AgentID: "a-7Qm2xK9fWb4T"})
 	s.BeginMessage(signals.Main, "msg_1")
@@ -26,9 +26,9 @@ func ExampleScanner_EndTurn() {
 func ExampleScanner() {
 	s := signals.NewScanner(signals.Config{AgentID: "a-7Qm2xK9fWb4T"})
 	s.BeginMessage(signals.Main, "msg_1")
-	heard := s.Text("Two databases are configured.\n\n[CLARIFICATION_NEEDED]\nagent_id: a-7Qm2x")
-	heard = append(heard, s.Text("K9fWb4T\nquestions:\n  - Which one: Postgres or SQLite?\n[/CLARIFICATION_NEEDED]\n")...)
-	for _, sig := range heard {
+	found := s.Text("Two databases are configured.\n\n[CLARIFICATION_NEEDED]\nagent_id: a-7Qm2x")
+	found = append(found, s.Text("K9fWb4T\nquestions:\n  - Which one: Postgres or SQLite?\n[/CLARIFICATION_NEEDED]\n")...)
+	for _, sig := range found {
 		fmt.Println(sig.Kind, "in line", sig.Line)
 		for _, q := range sig.Questions {
 			fmt.Println(q.ID, q.Text)

@@ -31,7 +31,7 @@ func TestExamplesOfTheDocument(t *testing.T) {
 			}
 			golden(t, strings.TrimSuffix(path, ".txt")+".json", string(got)+"\n")
 			fenced := "Here is what I need.\n\n```yaml\n" + string(text) + "```\n"
-			same(t, heard(Scan(fenced, "")), heard(Scan(string(text), "")))
+			same(t, brief(Scan(fenced, "")), brief(Scan(string(text), "")))
 		})
 	}
 }

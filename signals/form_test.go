@@ -22,7 +22,7 @@ func TestEncodingsOfText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Scan(text, me)
-			same(t, heard(got), []string{"stop_work"})
+			same(t, brief(got), []string{"stop_work"})
 			same(t, got[0].Field("details"), "no key")
 		})
 	}
@@ -52,7 +52,7 @@ func TestBlockLeftOpen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Scan(c.text, me)
-			same(t, heard(got), []string{"stop_work unclosed"})
+			same(t, brief(got), []string{"stop_work unclosed"})
 			same(t, got[0].Field("details"), c.details)
 			same(t, got[0].EndLine, c.end)
 		})
@@ -68,21 +68,21 @@ func TestBlockLeftOpenEndsWithItsMessage(t *testing.T) {
 	s.BeginMessage(Main, "2")
 	s.Text("The file says: nothing.\n")
 	got := s.EndTurn("")
-	same(t, heard(got), []string{"stop_work unclosed"})
+	same(t, brief(got), []string{"stop_work unclosed"})
 	same(t, got[0].Field("details"), "no key")
 
 	s.BeginMessage(Main, "3")
 	s.Text(open)
 	s.BeginMessage(Main, "4") // the model was cut off and goes on
-	same(t, heard(s.Text("state_snapshot: all\n[/STOP_WORK]\n")), []string{"stop_work"})
+	same(t, brief(s.Text("state_snapshot: all\n[/STOP_WORK]\n")), []string{"stop_work"})
 }
 
 func TestOpeningMarkerEndsTheOuterBlock(t *testing.T) {
 	open := strings.TrimSuffix(stop(me), "[/STOP_WORK]\n")
 	got := Scan(open+"[PROGRESS]\nagent_id: "+me+"\npercent: 40\n[/PROGRESS]\n", me)
-	same(t, heard(got), []string{"stop_work unclosed", "progress"})
+	same(t, brief(got), []string{"stop_work unclosed", "progress"})
 	got = Scan(open+`{"signal_type":"PROGRESS","agent_id":"`+me+`","payload":{"percent":40}}`+"\n", me)
-	same(t, heard(got), []string{"stop_work unclosed", "progress"})
+	same(t, brief(got), []string{"stop_work unclosed", "progress"})
 }
 
 func TestProblemsThatBelongToNoSignal(t *testing.T) {
@@ -140,7 +140,7 @@ func TestProblemsOfASignal(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sigs := Scan(c.text, me)
 			if len(sigs) != 1 {
-				t.Fatalf("heard %v", heard(sigs))
+				t.Fatalf("read %v", brief(sigs))
 			}
 			var got []string
 			for _, p := range sigs[0].Problems {
@@ -159,7 +159,7 @@ func TestTheLastOfDoubledFieldsCounts(t *testing.T) {
 
 func TestTemplateIsForeignUntilItIsFilledIn(t *testing.T) {
 	got := Scan(Templates(me), me)
-	same(t, heard(got), []string{
+	same(t, brief(got), []string{
 		"clarification_needed foreign", "stop_work foreign", "delegate_work foreign", "completion_report foreign",
 	})
 	if n := len(Templates(me)); n > 1500 {
@@ -171,7 +171,7 @@ func TestTemplateIsForeignUntilItIsFilledIn(t *testing.T) {
 }
 
 func TestFallbackIsForeignUntilItIsFilledInAndShorter(t *testing.T) {
-	same(t, heard(Scan(Fallback(me), me)), []string{"clarification_needed foreign", "completion_report foreign"})
+	same(t, brief(Scan(Fallback(me), me)), []string{"clarification_needed foreign", "completion_report foreign"})
 	if n := len(Fallback(me)); n > 600 {
 		t.Errorf("the fallback takes %d bytes of every conversation", n)
 	}
@@ -185,7 +185,7 @@ func TestBounds(t *testing.T) {
 		text := "[STOP_WORK]\nagent_id: " + me + "\ndetails: |\n" + strings.Repeat("  a line of many\n", MaxBlock/8) + "[/STOP_WORK]\nafter\n"
 		got := Scan(text, me)
 		if len(got) != 1 || !slices.ContainsFunc(got[0].Problems, func(p Problem) bool { return p.Code == "truncated" }) {
-			t.Fatalf("heard %v", heard(got))
+			t.Fatalf("read %v", brief(got))
 		}
 		if n := len(got[0].Field("details")); n > MaxBlock || n < MaxBlock/4 {
 			t.Errorf("%d bytes are kept", n)
@@ -200,7 +200,7 @@ func TestBounds(t *testing.T) {
 	t.Run("a line is cut", func(t *testing.T) {
 		got := Scan("[STOP_WORK]\nagent_id: "+me+"\ndetails: "+strings.Repeat("x", 3*MaxBlock)+"\nstop_reason: error\n[/STOP_WORK]\n", me)
 		if len(got) != 1 || !slices.ContainsFunc(got[0].Problems, func(p Problem) bool { return p.Code == "truncated" }) {
-			t.Fatalf("heard %v", heard(got))
+			t.Fatalf("read %v", brief(got))
 		}
 	})
 	t.Run("signals of one turn", func(t *testing.T) {
@@ -221,13 +221,13 @@ func TestBounds(t *testing.T) {
 	t.Run("nesting", func(t *testing.T) {
 		for _, deep := range []string{strings.Repeat("[", 100000), strings.Repeat("{a: ", 100000), strings.Repeat("- ", 100000)} {
 			got := Scan(strings.Replace(stop(me), "no key", deep, 1), me)
-			same(t, heard(got), []string{"stop_work"})
+			same(t, brief(got), []string{"stop_work"})
 		}
 	})
 	t.Run("aliases", func(t *testing.T) {
 		bomb := "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\nd: *c\n"
 		got := Scan(strings.Replace(stop(me), "details", bomb+"details", 1), me)
-		same(t, heard(got), []string{"stop_work"})
+		same(t, brief(got), []string{"stop_work"})
 		same(t, got[0].Field("c"), "[*b, *b]")
 		same(t, got[0].Field("a"), "&a [x, x]")
 	})

@@ -303,7 +303,7 @@ func (c *conversation) result(b streamBlock) {
 	s.begin()
 	before := len(s.bash)
 	found := s.Bash(open.command, bounded(b.Content.text(), maxResult), b.IsError)
-	for i := range s.bash[before:] { // to be heard at the end of the turn
+	for i := range s.bash[before:] { // to be read at the end of the turn
 		sig := &s.bash[before+i]
 		sig.Line, sig.EndLine = c.line*inLine, c.line*inLine
 		for j := range sig.Problems {
@@ -347,7 +347,7 @@ func (c *conversation) at(n int) int {
 	return n / inLine
 }
 
-// hear takes signals from the scanner.
+// read takes signals from the scanner.
 func (c *conversation) read(sigs []Signal) {
 	for i := range sigs {
 		s := &sigs[i]

@@ -20,9 +20,9 @@ type machine struct {
 	open    *opened
 	suspect suspect
 	strays  []Problem        // of this turn, belonging to no signal
-	tail    *tail            // nil where signals without an id are heard like all others
+	tail    *tail            // nil where signals without an id are read like all others
 	emit    func(finding)    // is given each signal that ended, but for those in the tail
-	read    map[[32]byte]int // the texts of signals heard in this turn, and how many lines of each belong to it
+	read    map[[32]byte]int // the texts of signals read in this turn, and how many lines of each belong to it
 }
 
 // opened is a signal whose end has not come.
@@ -41,8 +41,8 @@ type finding struct {
 	marker collector
 }
 
-func newMachine(t *tail, hear func(finding)) machine {
-	return machine{tail: t, emit: hear, read: make(map[[32]byte]int)}
+func newMachine(t *tail, emit func(finding)) machine {
+	return machine{tail: t, emit: emit, read: make(map[[32]byte]int)}
 }
 
 // quiet reports whether nothing waits for what the next line says.
@@ -339,10 +339,10 @@ func (m *machine) finish() {
 	}
 }
 
-// clone copies the machine; hear is where the copy's signals go.
-func (m *machine) clone(hear func(finding)) machine {
+// clone copies the machine; emit is where the copy's signals go.
+func (m *machine) clone(emit func(finding)) machine {
 	c := *m
-	c.emit = hear
+	c.emit = emit
 	c.partial = slices.Clone(m.partial)
 	c.strays = slices.Clone(m.strays)
 	c.read = maps.Clone(m.read)

@@ -77,7 +77,7 @@ func TestOlderFormsCountAtTheEndOfTheTurnOnly(t *testing.T) {
 					}
 				}
 				if n != c.want {
-					t.Errorf("heard %v, want %d of it in\n%s", got, c.want, c.text)
+					t.Errorf("read %v, want %d of it in\n%s", got, c.want, c.text)
 				}
 			})
 		}
@@ -144,7 +144,7 @@ func TestOlderFormsWithTheAgentsIDCountAtOnce(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.BeginMessage(Main, "1")
 			same(t, dialectsOf(s.Text(filled(text)+"\nI go on.\n\nAnd on.\n")), []Dialect{d})
-			same(t, heard(Scan(strings.ReplaceAll(text, "AGENT", "bg-2"), me)), []string{"clarification_needed foreign"})
+			same(t, brief(Scan(strings.ReplaceAll(text, "AGENT", "bg-2"), me)), []string{"clarification_needed foreign"})
 		})
 	}
 }
@@ -164,7 +164,7 @@ func TestTemplatesOfOlderFormsAreForeign(t *testing.T) {
 	} {
 		got := Scan(text, me)
 		if len(got) != 1 || !got[0].Foreign {
-			t.Errorf("heard %v in %q", heard(got), text)
+			t.Errorf("read %v in %q", brief(got), text)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestEscalationNeedsItsQuestionFile(t *testing.T) {
 				s.Bash("./agent.sh", c.bash, false)
 			}
 			if got := s.EndTurn(""); len(got) != c.want {
-				t.Errorf("heard %v", heard(got))
+				t.Errorf("read %v", brief(got))
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestEscalationPrintedByACommandIsTheOneItNames(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.Bash(c.command, "QUESTION_ESCALATED:q1\n", false)
 			if got := s.EndTurn(""); len(got) != c.want {
-				t.Errorf("heard %v", heard(got))
+				t.Errorf("read %v", brief(got))
 			}
 		})
 	}
@@ -232,16 +232,16 @@ func TestEscalationUnderABadIDIsShown(t *testing.T) {
 		s.BeginMessage(Main, "1")
 		s.Text("QUESTION_ESCALATED:" + id)
 		got := s.EndTurn("")
-		same(t, heard(got), []string{"clarification_needed bad_id"})
+		same(t, brief(got), []string{"clarification_needed bad_id"})
 		if len(got[0].Questions) != 1 || len(got[0].Field("question_id")) > maxID || asked > 0 {
 			t.Errorf("%q: %d questions, an id of %d bytes, looked up %d times", id, len(got[0].Questions), len(got[0].Field("question_id")), asked)
 		}
 	}
 	for _, id := range []string{"workflow_1729350000_q1", "a.b-c", strings.Repeat("x", 128)} {
-		same(t, heard(Scan("QUESTION_ESCALATED:"+id, me)), []string{"clarification_needed"})
+		same(t, brief(Scan("QUESTION_ESCALATED:"+id, me)), []string{"clarification_needed"})
 	}
 	for _, talk := range []string{"QUESTION_ESCALATED:", "QUESTION_ESCALATED: the id goes here", "QUESTION_ESCALATED"} {
-		same(t, heard(Scan(talk, me)), []string{})
+		same(t, brief(Scan(talk, me)), []string{})
 	}
 }
 
@@ -258,7 +258,7 @@ func TestAwaitingObjectThatCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := Scan(text, me)
 			if len(got) != 1 || got[0].Problems[0].Code != "bad_json" || len(got[0].Questions) != 1 {
-				t.Fatalf("heard %+v", got)
+				t.Fatalf("read %+v", got)
 			}
 			if !strings.Contains(got[0].Questions[0].Text, "stateFile") || got[0].Field("state_file") != "/tmp/s.md" {
 				t.Errorf("asks %q, state file %q", bounded(got[0].Questions[0].Text, 200), got[0].Field("state_file"))
@@ -282,7 +282,7 @@ func TestPauseWithoutAQuestionShowsWhatIsThere(t *testing.T) {
 		}
 	}
 	for _, talk := range []string{"PAUSED_FOR_INPUT:", "AWAITING_USER_INPUT:", "PAUSED_FOR_INPUT: deprecated", "PAUSED_FOR_INPUT: see the skill"} {
-		same(t, heard(Scan(talk, me)), []string{})
+		same(t, brief(Scan(talk, me)), []string{})
 	}
 }
 
@@ -304,7 +304,7 @@ func TestTaskUpdateCallAsksIfItNeedsInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
-			same(t, heard(s.ToolCall(c.tool, []byte(c.input))), c.want)
+			same(t, brief(s.ToolCall(c.tool, []byte(c.input))), c.want)
 		})
 	}
 	s := NewScanner(Config{AgentID: me})

@@ -18,8 +18,8 @@ func stop(id string) string {
 	return "[STOP_WORK]\n" + line + "stop_reason: blocker\nblocker_type: missing_info\ndetails: no key\n[/STOP_WORK]\n"
 }
 
-// heard names the signals in a short form: their kind, and "foreign" or the problems if there are any.
-func heard(sigs []Signal) []string {
+// brief names the signals in a short form: their kind, and "foreign" or the problems if there are any.
+func brief(sigs []Signal) []string {
 	out := []string{}
 	for _, s := range sigs {
 		word := string(s.Kind)
@@ -72,7 +72,7 @@ func TestMarkerStandsAloneOnItsLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Scan(c.opening+body, me); len(got) != c.want {
-				t.Errorf("heard %v, want %d signals", heard(got), c.want)
+				t.Errorf("read %v, want %d signals", brief(got), c.want)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestMarkerStandsAloneOnItsLine(t *testing.T) {
 
 func TestClosingTagMayEndTheLastValue(t *testing.T) {
 	got := Scan("[STOP_WORK]\nagent_id: "+me+"\nstop_reason: error\nblocker_type: error\ndetails: it broke [/STOP_WORK]\nmore text", me)
-	same(t, heard(got), []string{"stop_work"})
+	same(t, brief(got), []string{"stop_work"})
 	same(t, got[0].Field("details"), "it broke")
 	same(t, got[0].EndLine, 5)
 }
@@ -93,7 +93,7 @@ func TestFenceLanguageDecides(t *testing.T) {
 		for _, mark := range []string{"```", "~~~~"} {
 			t.Run(mark+language, func(t *testing.T) {
 				if got := Scan(mark+language+"\n"+stop(me)+mark+"\n", me); len(got) != want {
-					t.Errorf("heard %v, want %d signals", heard(got), want)
+					t.Errorf("read %v, want %d signals", brief(got), want)
 				}
 			})
 		}
@@ -114,7 +114,7 @@ func TestFences(t *testing.T) {
 		{"a fence around the body only", "[STOP_WORK]\n```yaml\nagent_id: " + me + "\nstop_reason: error\nblocker_type: error\ndetails: x\n```\n[/STOP_WORK]\n", []string{"stop_work"}},
 		{"indented in a list", "1. I stop:\n   ```yaml\n   " + strings.ReplaceAll(stop(me), "\n", "\n   ") + "```\n", []string{"stop_work"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { same(t, heard(Scan(c.text, me)), c.want) })
+		t.Run(c.name, func(t *testing.T) { same(t, brief(Scan(c.text, me)), c.want) })
 	}
 }
 
@@ -123,7 +123,7 @@ func TestFenceEndsWithItsMessage(t *testing.T) {
 	s.BeginMessage(Main, "1")
 	s.Text("```python\nx = 1\n")
 	s.BeginMessage(Main, "2")
-	same(t, heard(s.Text(stop(me))), []string{"stop_work"})
+	same(t, brief(s.Text(stop(me))), []string{"stop_work"})
 }
 
 func TestWhoseIDDecides(t *testing.T) {
@@ -145,13 +145,13 @@ func TestWhoseIDDecides(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me, Accept: []string{"bg-task-1"}})
 			s.BeginMessage(Main, "1")
-			same(t, heard(s.Text(stop(c.id)+"and now I go on\n")), c.want)
+			same(t, brief(s.Text(stop(c.id)+"and now I go on\n")), c.want)
 		})
 	}
 }
 
 func TestWithoutOwnIDEveryIDButAPlaceholderCounts(t *testing.T) {
-	same(t, heard(Scan(stop("bg-task-1")+stop("<agent-id>"), "")), []string{"stop_work", "stop_work foreign"})
+	same(t, brief(Scan(stop("bg-task-1")+stop("<agent-id>"), "")), []string{"stop_work", "stop_work foreign"})
 }
 
 func TestSignalWithoutIDCountsOnlyAtTheEnd(t *testing.T) {
@@ -188,7 +188,7 @@ func TestSignalWithoutIDCountsOnlyAtTheEnd(t *testing.T) {
 		{"a marker with talk below", "[STOP_WORK]\nNote: that is how I stop\n", []string{}},
 		{"json", `{"signal_type":"STOP_WORK","agent_id":null,"payload":{"stop_reason":"error","blocker_type":"error","details":"x"}}` + "\n" + short, idle},
 	} {
-		t.Run(c.name, func(t *testing.T) { same(t, heard(Scan(c.text, me)), c.want) })
+		t.Run(c.name, func(t *testing.T) { same(t, brief(Scan(c.text, me)), c.want) })
 	}
 }
 
@@ -222,8 +222,8 @@ func TestSignalWithoutIDMustStandInTheLastMessage(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			s.BeginMessage(Main, "1")
 			c.feed(s)
-			same(t, heard(s.AtEnd()), c.want)
-			same(t, heard(s.EndTurn("")), c.want)
+			same(t, brief(s.AtEnd()), c.want)
+			same(t, brief(s.EndTurn("")), c.want)
 		})
 	}
 }
@@ -231,19 +231,19 @@ func TestSignalWithoutIDMustStandInTheLastMessage(t *testing.T) {
 func TestOwnSignalCountsAtOnceAndAnywhere(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Main, "1")
-	same(t, heard(s.Text("thinking\n"+stop(me))), []string{"stop_work"})
+	same(t, brief(s.Text("thinking\n"+stop(me))), []string{"stop_work"})
 	s.ToolCall("Read", nil)
 	s.BeginMessage(Main, "2")
-	same(t, heard(s.Text("going on\n\nfor long\n")), []string{})
-	same(t, heard(s.EndTurn("going on\n\nfor long\n")), []string{})
+	same(t, brief(s.Text("going on\n\nfor long\n")), []string{})
+	same(t, brief(s.EndTurn("going on\n\nfor long\n")), []string{})
 }
 
-func TestBlockOfTextThatEndsWithTheTagIsHeardAtItsEnd(t *testing.T) {
+func TestBlockOfTextThatEndsWithTheTagIsReadAtItsEnd(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Main, "1")
-	same(t, heard(s.Text(strings.TrimSuffix(stop(me), "\n"))), []string{})
-	same(t, heard(s.EndBlock()), []string{"stop_work"})
-	same(t, heard(s.EndTurn("")), []string{})
+	same(t, brief(s.Text(strings.TrimSuffix(stop(me), "\n"))), []string{})
+	same(t, brief(s.EndBlock()), []string{"stop_work"})
+	same(t, brief(s.EndTurn("")), []string{})
 }
 
 func TestEachBlockOfTextBeginsALine(t *testing.T) {
@@ -252,15 +252,15 @@ func TestEachBlockOfTextBeginsALine(t *testing.T) {
 	s.BeginBlock()
 	s.Text("I stop:")
 	s.BeginBlock()
-	same(t, heard(s.Text(stop(me))), []string{"stop_work"})
+	same(t, brief(s.Text(stop(me))), []string{"stop_work"})
 }
 
 func TestSubagentCountsOnlyWithTheAgentsID(t *testing.T) {
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Subagent, "9")
-	same(t, heard(s.Text(stop(me))), []string{"stop_work"})
-	same(t, heard(s.Text(stop("other"))), []string{"stop_work foreign"})
-	same(t, heard(s.EndTurn("")), []string{})
+	same(t, brief(s.Text(stop(me))), []string{"stop_work"})
+	same(t, brief(s.Text(stop("other"))), []string{"stop_work foreign"})
+	same(t, brief(s.EndTurn("")), []string{})
 }
 
 func TestInterleavedSourcesDoNotMix(t *testing.T) {
@@ -271,7 +271,7 @@ func TestInterleavedSourcesDoNotMix(t *testing.T) {
 	s.Text("```python\nnoise\n")
 	s.BeginMessage(Main, "1")
 	got := s.Text("stop_reason: error\nblocker_type: error\ndetails: x\n[/STOP_WORK]\n")
-	same(t, heard(got), []string{"stop_work"})
+	same(t, brief(got), []string{"stop_work"})
 	same(t, got[0].Line, 1)
 }
 
@@ -281,10 +281,10 @@ func TestSameSignalInOneTurnIsOne(t *testing.T) {
 	}
 	s := NewScanner(Config{AgentID: me})
 	s.BeginMessage(Main, "1")
-	same(t, heard(s.Text(at("2026-01-11T08:45:00Z")+at("2026-01-11T08:46:00Z")+stop(me))), []string{"stop_work"})
-	same(t, heard(s.EndTurn(stop(me))), []string{})
+	same(t, brief(s.Text(at("2026-01-11T08:45:00Z")+at("2026-01-11T08:46:00Z")+stop(me))), []string{"stop_work"})
+	same(t, brief(s.EndTurn(stop(me))), []string{})
 	s.BeginMessage(Main, "2")
-	same(t, heard(s.Text(stop(me))), []string{"stop_work"})
+	same(t, brief(s.Text(stop(me))), []string{"stop_work"})
 }
 
 func TestResultCountsOnlyIfTheTurnHadNoText(t *testing.T) {
@@ -301,7 +301,7 @@ func TestResultCountsOnlyIfTheTurnHadNoText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
 			c.feed(s)
-			same(t, heard(s.EndTurn(stop("-"))), c.want)
+			same(t, brief(s.EndTurn(stop("-"))), c.want)
 		})
 	}
 }
@@ -314,7 +314,7 @@ func TestAtEndChangesNothing(t *testing.T) {
 		first, second := s.AtEnd(), s.AtEnd()
 		same(t, second, first)
 	}
-	same(t, heard(s.AtEnd()), []string{"stop_work"})
-	same(t, heard(s.EndTurn("")), []string{"stop_work"})
+	same(t, brief(s.AtEnd()), []string{"stop_work"})
+	same(t, brief(s.EndTurn("")), []string{"stop_work"})
 	same(t, s.AtEnd(), []Signal(nil))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Config says whose signals a scanner hears.
+// Config says whose signals a scanner reads.
 type Config struct {
 	// AgentID is the agent's own id, which makes a signal genuine. With none, every id that is not a placeholder is:
 	// that is for reading a file, not for an agent that runs.
@@ -16,7 +16,7 @@ type Config struct {
 	// Escalated reports whether a question file of that id exists which we did not write (000: questions/pending/ID.json).
 	// It is asked while Bash, AtEnd and EndTurn run, with ids that are plain file names only. nil: there is none.
 	Escalated func(id string) bool
-	// AnyEscalation hears an escalation in text without its question file: for reading a text of long ago. In a Bash
+	// AnyEscalation reads an escalation in text without its question file: for reading a text of long ago. In a Bash
 	// result it still counts only if the command prints it, or if Escalated says so.
 	AnyEscalation bool
 }
@@ -103,7 +103,7 @@ func (s *Scanner) BeginBlock() {
 }
 
 // EndBlock says that the current block of text is complete, so that a closing marker at its very end, with no newline
-// after it, is heard now and not at the next event.
+// after it, is read now and not at the next event.
 func (s *Scanner) EndBlock() []Signal {
 	s.BeginBlock()
 	return s.take()

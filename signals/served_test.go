@@ -106,7 +106,7 @@ func TestACallThatTellsNothingIsNoSignal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if sig, ok := Served(c.tool, json.RawMessage(c.input)); ok {
-				t.Errorf("heard %v", summary(sig))
+				t.Errorf("read %v", summary(sig))
 			}
 		})
 	}
@@ -182,7 +182,7 @@ func FuzzServed(f *testing.F) {
 		at := all[int(i)%len(all)]
 		sig, ok := Served(at.name, input)
 		if ok && sig.Dialect != Tool || ok && sig.Kind == Clarification && len(sig.Questions) == 0 {
-			t.Errorf("heard %+v", sig)
+			t.Errorf("read %+v", sig)
 		}
 		var value any
 		if json.Unmarshal(input, &value) != nil || at.schema.Validate(value) != nil || at.name == "check_work" || len(input) > MaxBlock {

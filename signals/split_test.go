@@ -148,7 +148,7 @@ func checkRoundTrip(t *testing.T, first Signal) {
 	text := inJSON(t, first)
 	again := Scan(text, first.AgentID)
 	if len(again) != 1 {
-		t.Fatalf("heard %v in\n%s", heard(again), text)
+		t.Fatalf("read %v in\n%s", brief(again), text)
 	}
 	if diff := cmp.Diff(meaning(first), meaning(again[0])); diff != "" {
 		t.Fatalf("(-first +again)\n%s\nin\n%s", diff, text)

@@ -94,23 +94,23 @@ func (s State) ComputeUsage() map[string]*usage {
 		}
 	}
 	for _, a := range s.AllAgents() { // in their order: sums of fractions depend on it
-		used, aside := s.used(a), 0.0
+		used, reserved := s.used(a), 0.0
 		if l := s.Live(a.ID); l != nil {
-			aside = max(l.ShareUSD-l.CostUSD, 0)
+			reserved = max(l.ShareUSD-l.CostUSD, 0)
 		}
 		for above := a; above != nil; above = s.Agents[above.Parent] {
 			if b := books[above.ID]; b != nil {
 				b.Used.CostUSD += used.CostUSD
 				b.Used.Tokens += used.Tokens
 				b.Used.Turns += used.Turns
-				b.reserved += aside
+				b.reserved += reserved
 			}
 		}
 	}
 	return books
 }
 
-// used is what an agent itself has used, the turn under way included: cost aside, which only a result tells.
+// used is what an agent itself has used, the turn under way included: cost reserved, which only a result tells.
 func (s State) used(a *Agent) Budget {
 	used := Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
 	if l := s.Live(a.ID); l != nil && l.Used != nil {
@@ -217,7 +217,7 @@ func (s State) scopeInWords(scope *Agent) string {
 	return Title(scope)
 }
 
-// billed takes what a result says that its turn has used: what was heard of it before is in that.
+// billed takes what a result says that its turn has used: what was seen of it before is in that.
 func (d *transition) billed(a *Agent, l *Launch, b TurnEnded) {
 	a.CostUSD += b.CostUSD
 	a.InputTokens += b.InputTokens
@@ -241,18 +241,18 @@ const assumedUSD = 5e-6
 // broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells: what its
 // tokens would have cost on the average of the agent, else of the run, counts.
 func (d *transition) broken(a *Agent, l *Launch, b Ended) {
-	var heard checkpoints.Used
+	var seen checkpoints.Used
 	if l.Used != nil {
-		heard = *l.Used
+		seen = *l.Used
 	}
-	input, output, cost := max(b.InputTokens, heard.InputTokens), max(b.OutputTokens, heard.OutputTokens), b.CostUSD
+	input, output, cost := max(b.InputTokens, seen.InputTokens), max(b.OutputTokens, seen.OutputTokens), b.CostUSD
 	if cost == 0 {
 		cost = float64(input+output) * d.tokenUSD(a)
 	}
 	a.InputTokens += input
 	a.OutputTokens += output
 	a.CostUSD += cost
-	a.Turns += heard.Turns
+	a.Turns += seen.Turns
 	l.Used = nil
 }
 

@@ -56,7 +56,7 @@ func childMeant(call checkpoints.ToolCall) string {
 // answerAtOnce replies to a call that nobody has to be asked about.
 func answerAtOnce(l *Launch, r checkpoints.Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
 
-// knowsRequest reports whether a call was heard before.
+// knowsRequest reports whether a call was read before.
 func (d *transition) knowsRequest(l *Launch, request string) bool {
 	if ReplyAt(l, request) >= 0 {
 		return true

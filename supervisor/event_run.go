@@ -21,8 +21,10 @@ var _ = kind[Created]("created")
 func (e Created) apply(d *transition) error {
 	root := &Agent{
 		ID: e.Agent, Run: e.Run, Task: e.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: d.at,
-		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group, From: e.From,
-		Budget: bounding(e.Config.Budget), Estimate: parseEstimate(e.Estimated),
+		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group,
+		Conversation: checkpoints.Conversation{From: e.From},
+		Bounds:       checkpoints.Bounds{Budget: bounding(e.Config.Budget)},
+		Pace:         checkpoints.Pace{Estimate: parseEstimate(e.Estimated)},
 	}
 	root.SessionID = sessionOf(root)
 	d.Run = &Run{

@@ -14,14 +14,14 @@ func TestAnAgentIsStartedInTheRunsFolderOrAWorktreeOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
-	for _, folder := range []string{"work/sub", "garden/a-tree/sub", "garden/a-other", "outside/sub"} {
+	for _, folder := range []string{"work/sub", "worktrees/a-tree/sub", "worktrees/a-other", "outside/sub"} {
 		if err := os.MkdirAll(at(folder), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for link, to := range map[string]string{
-		"chosen": "work", "work/out": "outside", "work/in": "work/sub", "work/tree": "garden/a-tree", "garden/a-swapped": "outside",
-		"garden/a-tree/out": "outside", "gate": "garden",
+		"chosen": "work", "work/out": "outside", "work/in": "work/sub", "work/tree": "worktrees/a-tree", "worktrees/a-swapped": "outside",
+		"worktrees/a-tree/out": "outside", "gate": "worktrees",
 	} {
 		if err := os.Symlink(at(to), at(link)); err != nil {
 			t.Fatal(err)
@@ -34,15 +34,15 @@ func TestAnAgentIsStartedInTheRunsFolderOrAWorktreeOnly(t *testing.T) {
 		"the run's":                                 {"", "", true},
 		"below the run's":                           {"chosen/sub", "", true},
 		"a link inside":                             {"chosen/in", "", true},
-		"a link to a worktree of the run":           {"chosen/tree", "garden/a-tree", false},
+		"a link to a worktree of the run":           {"chosen/tree", "worktrees/a-tree", false},
 		"a link out":                                {"chosen/out", "", false},
 		"below a link out":                          {"chosen/out/sub", "", false},
-		"its worktree":                              {"garden/a-tree/sub", "garden/a-tree", true},
+		"its worktree":                              {"worktrees/a-tree/sub", "worktrees/a-tree", true},
 		"its worktree, by a link above":             {"gate/a-tree/sub", "gate/a-tree", true},
-		"a link out of its worktree":                {"garden/a-tree/out", "garden/a-tree", false},
-		"a link in the place of its worktree":       {"garden/a-swapped", "garden/a-swapped", false},
-		"below a link in the place of its worktree": {"garden/a-swapped/sub", "garden/a-swapped", false},
-		"a worktree of nobody here":                 {"garden/a-other", "garden/a-tree", false},
+		"a link out of its worktree":                {"worktrees/a-tree/out", "worktrees/a-tree", false},
+		"a link in the place of its worktree":       {"worktrees/a-swapped", "worktrees/a-swapped", false},
+		"below a link in the place of its worktree": {"worktrees/a-swapped/sub", "worktrees/a-swapped", false},
+		"a worktree of nobody here":                 {"worktrees/a-other", "worktrees/a-tree", false},
 		"a folder that is not there":                {"chosen/none", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {

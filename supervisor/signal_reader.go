@@ -7,14 +7,14 @@ import (
 	"claude-supervise/signals"
 )
 
-// SignalReader hear the signals in what one process says.
+// A SignalReader reads the signals in what one process says.
 type SignalReader struct {
 	Scanner  *signals.Scanner
 	commands map[string]string // Bash calls under way in the main conversation: tool use → command
 }
 
-// NewSignalReader makes the ears for an agent, with further ids that count as its own, and what reports whether an id is that of a
-// question file which the agent may mean.
+// NewSignalReader makes the reader for an agent, with further ids that count as its own, and what reports whether an id
+// is that of a question file which the agent may mean.
 func NewSignalReader(agent string, accept []string, escalated func(id string) bool) SignalReader {
 	return SignalReader{
 		Scanner:  signals.NewScanner(signals.Config{AgentID: agent, Accept: accept, Escalated: escalated}),
@@ -23,19 +23,19 @@ func NewSignalReader(agent string, accept []string, escalated func(id string) bo
 }
 
 // Read gives the signals that count with this message.
-func (h SignalReader) Read(m procs.Message) []signals.Signal {
+func (r SignalReader) Read(m procs.Message) []signals.Signal {
 	switch m := m.(type) {
 	case procs.Text:
 		src := signals.Main
 		if m.Parent != "" {
 			src = signals.Subagent
 		}
-		h.Scanner.BeginMessage(src, m.ID)
-		h.Scanner.BeginBlock()
-		return append(h.Scanner.Text(m.Text), h.Scanner.EndBlock()...)
+		r.Scanner.BeginMessage(src, m.ID)
+		r.Scanner.BeginBlock()
+		return append(r.Scanner.Text(m.Text), r.Scanner.EndBlock()...)
 	case procs.Raw: // one message, printed in pieces
-		h.Scanner.BeginMessage(signals.Main, "raw")
-		return h.Scanner.Text(m.Text)
+		r.Scanner.BeginMessage(signals.Main, "raw")
+		return r.Scanner.Text(m.Text)
 	case procs.ToolUse:
 		if m.Parent == "" {
 			if m.Name == "Bash" {
@@ -43,17 +43,17 @@ func (h SignalReader) Read(m procs.Message) []signals.Signal {
 				var command string
 				_ = json.Unmarshal(m.Input, &in)
 				_ = json.Unmarshal(in["command"], &command) // a call without one prints nothing that could count
-				h.commands[m.ID] = command
+				r.commands[m.ID] = command
 			}
-			return h.Scanner.ToolCall(m.Name, m.Input)
+			return r.Scanner.ToolCall(m.Name, m.Input)
 		}
 	case procs.ToolResult:
-		if command, ok := h.commands[m.ToolUse]; ok {
-			delete(h.commands, m.ToolUse)
-			return h.Scanner.Bash(command, m.Text, m.IsError)
+		if command, ok := r.commands[m.ToolUse]; ok {
+			delete(r.commands, m.ToolUse)
+			return r.Scanner.Bash(command, m.Text, m.IsError)
 		}
 	case procs.Result:
-		return h.Scanner.EndTurn(m.Text)
+		return r.Scanner.EndTurn(m.Text)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func achieved(criteria []string, metrics string) (beside []Criterion, rest strin
 	wanted := make([]map[string]bool, len(criteria))
 	for i, c := range criteria {
 		beside[i].Criterion = c
-		wanted[i] = telling(c)
+		wanted[i] = distinctive(c)
 	}
 	into, depth := &rest, 0
 	for line := range strings.Lines(metrics) {
@@ -29,7 +29,7 @@ func achieved(criteria []string, metrics string) (beside []Criterion, rest strin
 		}
 		if indent := indentation(line); into == &rest || indent <= depth {
 			into, depth = &rest, indent
-			if best := speaksOf(telling(text), wanted); best >= 0 {
+			if best := speaksOf(distinctive(text), wanted); best >= 0 {
 				into = &beside[best].Achieved
 			}
 		}
@@ -75,8 +75,8 @@ func indentation(line string) int {
 	return len(line) - len(strings.TrimLeftFunc(line, unicode.IsSpace))
 }
 
-// telling gives the words of a text that tell it from others, in small letters.
-func telling(text string) map[string]bool {
+// distinctive gives the words of a text that tell it from others, in small letters.
+func distinctive(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if !pointers[w] {

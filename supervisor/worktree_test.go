@@ -299,7 +299,8 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 	at := s.At
 	s.State.Questions["q-rule"] = &Question{
 		ID: "q-rule", Agent: childID, Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered,
-		Answer: "allow-run Edit(/src/**)", Rule: "Edit(/src/a.go)", AnsweredAt: &at,
+		Response: checkpoints.Response{Answer: "allow-run Edit(/src/**)", AnsweredAt: &at},
+		Grant:    checkpoints.Grant{Rule: "Edit(/src/a.go)"},
 	}
 	state := s.State
 	state.index = nil

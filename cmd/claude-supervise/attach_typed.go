@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A effect is what a person wants by a line typed to attach.
+// A lineKind is what a person wants by a line typed to attach.
 type lineKind int
 
 const (

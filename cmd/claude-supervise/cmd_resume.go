@@ -131,7 +131,7 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 	return s.finish(out, err)
 }
 
-// resumption finds out whether a run can go on, or have what failed in it tried again.
+// resumePlan finds out whether a run can go on, or have what failed in it tried again.
 func (s *session) resumePlan(ctx context.Context, id string, typed time.Time, failed bool) (client.ResumePlan, error) {
 	if failed {
 		return s.Retryable(ctx, id)

@@ -67,7 +67,7 @@ func (o runRequest) trust() error {
 	})
 }
 
-// wish says in a line which rules of the task file are not in force.
+// requestedRules says in a line which rules of the task file are not in force.
 func (o runRequest) requestedRules() error {
 	if len(o.requestedLimits) == 0 {
 		return nil

@@ -13,8 +13,9 @@ import (
 // maxStated bounds the texts of all stated tasks together, in bytes.
 const maxStated = 64 << 20
 
-// within puts the limits of a task file under those of the person: those that the person has set, and the defaults, it makes narrower.
-// What would make a default wider counts only where all of the file does; else it is given back, to be told.
+// applyLimits puts the limits of a task file under those of the person: those that the person has set, and the
+// defaults, it makes narrower. What would make a default wider counts only where all of the file does; else it is given
+// back, to be told.
 func applyLimits(cfg *supervisor.Config, file taskfile.File, given func(flag string) bool, all bool) (wishes []string) {
 	wish := func(format string, args ...any) { wishes = append(wishes, fmt.Sprintf(format, args...)) }
 	for _, limit := range []struct {

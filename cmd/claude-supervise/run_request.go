@@ -114,8 +114,8 @@ func unusable(flag, path string, err error) error {
 	return usage("%s: %w", flag, err)
 }
 
-// under puts what a task file says under the flags: one that the person gave goes before it. It gives what would loosen the
-// person's defaults, which counts only where all of the file does.
+// applyDefaults puts what a task file says under the flags: one that the person gave goes before it. It gives what
+// would loosen the person's defaults, which counts only where all of the file does.
 func applyDefaults(f *runFlags, file taskfile.File, given func(flag string) bool, all bool) (wishes []string) {
 	if file.Hold != "" && !given("hold") && !all && longer(file.Hold, f.hold) {
 		wishes, file.Hold = append(wishes, "hold "+file.Hold), ""

@@ -205,7 +205,7 @@ func reported(n supervisor.Notification) string {
 	return text
 }
 
-// beside shows each success criterion above what the report says of it.
+// criteriaTable shows each success criterion above what the report says of it.
 func criteriaTable(criteria []supervisor.Criterion) string {
 	var b strings.Builder
 	for _, c := range criteria {

@@ -37,9 +37,9 @@ func clock() int64 {
 
 // What stands in the context of a question until it is printed, each as long as the number that takes its place.
 const (
-	printedMark = "PPPPPPPPPPPPPPPPPPPP"
-	heardMark   = "HHHHHHHHHHHHHHHHHHHH"
-	beganMark   = "BBBBBBBBBBBBBBBBBBBB"
+	printedMark  = "PPPPPPPPPPPPPPPPPPPP"
+	receivedMark = "HHHHHHHHHHHHHHHHHHHH"
+	beganMark    = "BBBBBBBBBBBBBBBBBBBB"
 )
 
 func playAgent() int {
@@ -56,9 +56,9 @@ func playAgent() int {
 		}
 		s = scenario(n)
 	}
-	var heard atomic.Int64
+	var received atomic.Int64
 	return standin.Main(context.Background(), s, os.Args[1:], os.Environ(),
-		hearing{os.Stdin, &heard}, stamping{os.Stdout, &heard}, os.Stderr)
+		timed{os.Stdin, &received}, stamping{os.Stdout, &received}, os.Stderr)
 }
 
 func scenario(questions int) examples.Scenario {
@@ -73,7 +73,7 @@ questions:
   - question_id: Q1
     text: %s
     context: %s %s %s
-[/CLARIFICATION_NEEDED]`, text, printedMark, heardMark, beganMark)}}})
+[/CLARIFICATION_NEEDED]`, text, printedMark, receivedMark, beganMark)}}})
 		when = text
 	}
 	s.Turns = append(s.Turns, examples.Turn{When: when, Replies: []examples.Reply{{Text: `[COMPLETION_REPORT]
@@ -87,13 +87,13 @@ summary: all is asked
 
 const task = "Ask what is to be asked."
 
-// hearing notes when a message comes in.
-type hearing struct {
+// timed notes when a message comes in.
+type timed struct {
 	io.Reader
 	at *atomic.Int64
 }
 
-func (h hearing) Read(p []byte) (int, error) {
+func (h timed) Read(p []byte) (int, error) {
 	n, err := h.Reader.Read(p)
 	if bytes.Contains(p[:n], []byte(`"type":"user"`)) {
 		h.at.Store(clock())
@@ -104,12 +104,12 @@ func (h hearing) Read(p []byte) (int, error) {
 // stamping writes the times into what is printed, as the last thing before it is.
 type stamping struct {
 	io.Writer
-	heard *atomic.Int64
+	received *atomic.Int64
 }
 
 func (s stamping) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte(printedMark)) {
-		for mark, at := range map[string]int64{heardMark: s.heard.Load(), beganMark: began, printedMark: clock()} {
+		for mark, at := range map[string]int64{receivedMark: s.received.Load(), beganMark: began, printedMark: clock()} {
 			p = bytes.ReplaceAll(p, []byte(mark), fmt.Appendf(nil, "%020d", at))
 		}
 	}

@@ -19,12 +19,12 @@ const (
 	parkedQuestions = 60
 )
 
-// promptState is what was measured of a run whose questions were answered one by one.
-type asking struct{ announced, heard, began samples }
+// answerTimes are what was measured of a run whose questions were answered one by one.
+type answerTimes struct{ announced, received, began samples }
 
 // ask runs an agent that asks n questions, answers each, and does floor after it, so that both are measured in the same
 // minutes.
-func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (a asking, err error) {
+func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (a answerTimes, err error) {
 	run, err := h.questions(n).start(ctx, h.self, "--hold", hold)
 	if err != nil {
 		return a, err
@@ -36,7 +36,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 		if err != nil {
 			return a, err
 		}
-		printed, heard, began, err := stamps(e.Question.Context)
+		printed, received, began, err := stamps(e.Question.Context)
 		if err != nil {
 			return a, err
 		}
@@ -49,7 +49,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 			defer func() { err = errors.Join(err, store.Close()) }()
 			c = client.Client{Dirs: h.dirs, Store: store}
 		} else {
-			a.heard = append(a.heard, since(answered, heard))
+			a.received = append(a.received, since(answered, received))
 			a.began = append(a.began, since(answered, began))
 		}
 		if hold == "0" {
@@ -70,7 +70,7 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 }
 
 // stamps reads the times that the agent wrote into a question.
-func stamps(context string) (printed, heard, began int64, err error) {
+func stamps(context string) (printed, received, began int64, err error) {
 	var at [3]int64
 	words := strings.Fields(context)
 	if len(words) != len(at) {
@@ -115,8 +115,8 @@ func (b *bench) held(ctx context.Context) error {
 	}
 	b.table.add(figure{name: "question announced", value: a.announced.median(), floor: writes.median(), unit: "ms", target: 1})
 	b.table.add(figure{name: "question announced p99", value: a.announced.at(0.99), floor: writes.at(0.99), unit: "ms", target: 25})
-	b.table.add(figure{name: "answer, held agent", value: a.heard.median(), floor: rounds.median(), unit: "ms", target: 5})
-	b.table.add(figure{name: "answer, held agent p99", value: a.heard.at(0.99), floor: rounds.at(0.99), unit: "ms"})
+	b.table.add(figure{name: "answer, held agent", value: a.received.median(), floor: rounds.median(), unit: "ms", target: 5})
+	b.table.add(figure{name: "answer, held agent p99", value: a.received.at(0.99), floor: rounds.at(0.99), unit: "ms"})
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (b *bare) start(ctx context.Context, prompt string, session ...string) erro
 	if err := b.cmd.Start(); err != nil {
 		return err
 	}
-	b.lines = make(chan line, heardMost)
+	b.lines = make(chan line, receivedMost)
 	go b.read(out, b.lines)
 	initialize := map[string]any{"subtype": "initialize", "sdkMcpServers": []string{"supervise"}}
 	if err := b.say(map[string]any{"type": "control_request", "request_id": "init", "request": initialize}); err != nil {

@@ -13,7 +13,7 @@ const frames = 5 * 4096
 // A disk is the floor of all that must last and be told: a file that is appended to, and a socket that is rung.
 type disk struct {
 	file        *os.File
-	bell, hand  *net.UnixConn
+	waker, hand *net.UnixConn
 	written, in []byte
 }
 
@@ -22,7 +22,7 @@ func newDisk(dir string) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := &net.UnixAddr{Name: filepath.Join(dir, "bell"), Net: "unixgram"}
+	address := &net.UnixAddr{Name: filepath.Join(dir, "waker"), Net: "unixgram"}
 	waker, err := net.ListenUnixgram("unixgram", address)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -31,7 +31,7 @@ func newDisk(dir string) (*disk, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close(), waker.Close())
 	}
-	return &disk{file: file, bell: waker, hand: hand, written: make([]byte, frames), in: make([]byte, 1)}, nil
+	return &disk{file: file, waker: waker, hand: hand, written: make([]byte, frames), in: make([]byte, 1)}, nil
 }
 
 // write appends, and waits until it would outlive a power cut.
@@ -47,10 +47,10 @@ func (d *disk) ring() error {
 	if _, err := d.hand.Write(d.in); err != nil {
 		return err
 	}
-	_, err := d.bell.Read(d.in)
+	_, err := d.waker.Read(d.in)
 	return err
 }
 
 func (d *disk) close() error {
-	return errors.Join(d.file.Close(), d.hand.Close(), d.bell.Close())
+	return errors.Join(d.file.Close(), d.hand.Close(), d.waker.Close())
 }

@@ -28,14 +28,14 @@ type home struct {
 func (b *bench) home(name string) (home, error) {
 	root := filepath.Join(b.dir, name)
 	h := home{bench: b, root: root, cwd: filepath.Join(root, "work")}
-	state, bells := filepath.Join(root, "state"), filepath.Join(root, "bells")
-	for _, dir := range []string{h.cwd, state, bells} {
+	state, runtime := filepath.Join(root, "state"), filepath.Join(root, "runtime")
+	for _, dir := range []string{h.cwd, state, runtime} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return h, err
 		}
 	}
-	h.env = []string{"HOME=" + root, "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "XDG_RUNTIME_DIR=" + bells, "TERM=dumb"}
-	h.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(bells, "claude-supervise")}
+	h.env = []string{"HOME=" + root, "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "XDG_RUNTIME_DIR=" + runtime, "TERM=dumb"}
+	h.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(runtime, "claude-supervise")}
 	return h, nil
 }
 

@@ -89,10 +89,10 @@ func (b *bench) inside(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		b.table.add(figure{name: w.name + ": announced", value: own.announced.median(), floor: floor.announced.median(), unit: "ms", target: 1, bound: overFloor})
-		b.table.add(figure{name: w.name + ": answer to request", value: own.heard.median(), floor: floor.heard.median(), unit: "ms", target: 5, bound: overFloor})
+		b.table.add(figure{name: w.name + ": answer to request", value: own.received.median(), floor: floor.received.median(), unit: "ms", target: 5, bound: overFloor})
 		if w.questions > fewest {
 			b.table.add(figure{name: w.name + ": announced p99", value: own.announced.at(0.99), floor: floor.announced.at(0.99), unit: "ms", target: 25, bound: overFloor})
-			b.table.add(figure{name: w.name + ": answer to request p99", value: own.heard.at(0.99), floor: floor.heard.at(0.99), unit: "ms"})
+			b.table.add(figure{name: w.name + ": answer to request p99", value: own.received.at(0.99), floor: floor.received.at(0.99), unit: "ms"})
 		}
 		costs = append(costs, own.cost(w))
 	}
@@ -139,8 +139,8 @@ func (b *bench) both(ctx context.Context, w way, path string) (own, floor measur
 // A measured is what was seen of one agent.
 type measured struct {
 	*listening
-	announced, heard samples
-	caused           [][]request // by the task, and by each answer
+	announced, received samples
+	caused              [][]request // by the task, and by each answer
 }
 
 // one answers the question before, if there is one, and lets the agent ask the next.
@@ -152,7 +152,7 @@ func (m *measured) one(ctx context.Context, a asker, i int) error {
 		}
 		select {
 		case r := <-m.listening.requests:
-			m.heard = append(m.heard, since(answered, r.came))
+			m.received = append(m.received, since(answered, r.came))
 			m.caused = append(m.caused, []request{r})
 		case <-ctx.Done():
 			return ctx.Err()

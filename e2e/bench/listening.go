@@ -13,7 +13,7 @@ import (
 	"claude-supervise/examples"
 )
 
-// A listening is a scripted Messages API for one agent, and what it has heard of it.
+// A listening is a scripted Messages API for one agent, and what it has received of it.
 type listening struct {
 	url      string
 	requests chan request // of the conversation, in their order
@@ -29,11 +29,11 @@ type request struct {
 	pieces   []string // tools, system prompt and messages: the order in which the API's cache compares them
 }
 
-// heardMost is how many requests may wait to be looked at.
-const heardMost = 1 << 12
+// receivedMost is how many requests may wait to be looked at.
+const receivedMost = 1 << 12
 
 func listen(s examples.Scenario) *listening {
-	l := &listening{requests: make(chan request, heardMost)}
+	l := &listening{requests: make(chan request, receivedMost)}
 	api := messagesapi.New(s, func(messagesapi.Request) { l.replied.Store(clock()) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -41,8 +41,8 @@ func listen(s examples.Scenario) *listening {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if heard, ok := parseRequest(body); ok && r.URL.Path == "/v1/messages" {
-			l.requests <- heard
+		if received, ok := parseRequest(body); ok && r.URL.Path == "/v1/messages" {
+			l.requests <- received
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		api.ServeHTTP(w, r)

@@ -163,7 +163,7 @@ func (b *bench) ends(ctx context.Context) error {
 		return err
 	}
 	h.env = append(h.env, envAgent+"="+family)
-	var heard samples
+	var received samples
 	for range endTimes {
 		cmd := h.command(ctx, h.program, "run", "--json", "--quiet", "--delegate", "auto", "--claude", h.self, task)
 		out, err := cmd.StdoutPipe()
@@ -177,7 +177,7 @@ func (b *bench) ends(ctx context.Context) error {
 		events := bufio.NewScanner(out)
 		events.Buffer(nil, 16<<20)
 		for events.Scan() {
-			for _, mark := range []string{"printed ", "heard "} {
+			for _, mark := range []string{"printed ", "received "} {
 				if _, at, is := strings.Cut(events.Text(), mark); is && len(at) > len(printedMark) {
 					if ns, err := strconv.ParseInt(at[:len(printedMark)], 10, 64); err == nil && stamped[mark] == 0 {
 						stamped[mark] = ns
@@ -192,11 +192,11 @@ func (b *bench) ends(ctx context.Context) error {
 			return err
 		}
 		if len(stamped) < 2 {
-			return fmt.Errorf("the parent heard nothing: %v", stamped)
+			return fmt.Errorf("the parent received nothing: %v", stamped)
 		}
-		heard = append(heard, since(stamped["printed "], stamped["heard "]))
+		received = append(received, since(stamped["printed "], stamped["received "]))
 	}
-	b.table.add(figure{name: "child's report -> parent's prompt", value: heard.median(), unit: "ms"})
+	b.table.add(figure{name: "child's report -> parent's prompt", value: received.median(), unit: "ms"})
 	return nil
 }
 
@@ -210,7 +210,7 @@ func delegating() examples.Scenario {
 		Turns: []examples.Turn{
 			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "[DELEGATE_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T10:00:00Z\n" +
 				"delegation_reason: it is measured\nnew_task_description: Report at once.\nindependence: blocks_current_work\npriority: P0\n[/DELEGATE_WORK]"}}},
-			{When: "## DELEGATED WORK ENDED", Replies: []examples.Reply{{Text: "heard " + heardMark + " " + printedMark + "\n\n" + report("all is told")}}},
+			{When: "## DELEGATED WORK ENDED", Replies: []examples.Reply{{Text: "received " + receivedMark + " " + printedMark + "\n\n" + report("all is told")}}},
 		},
 		Children: []examples.Child{{Task: "Report at once.", Turns: []examples.Turn{
 			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "printed " + printedMark + "\n\n" + report("done")}}},

@@ -19,7 +19,7 @@ func TestBoundsEndATurn(t *testing.T) {
 		"budget-that-is-enough":  "--max-budget-usd=9",
 		"as-many-replies-as-may": "--max-turns=1",
 	} {
-		alike(t, name, billed, func(_ *testing.T, s *session) {
+		onBoth(t, name, billed, func(_ *testing.T, s *session) {
 			s.scenario.ClaudeFlags = append([]string{bound}, bashIsAllowed...)
 			p := s.begin()
 			p.finish("task")
@@ -31,7 +31,7 @@ func TestBoundsEndATurn(t *testing.T) {
 
 // A budget is that of a process: what the conversation has cost before does not count.
 func TestABudgetBeginsAnewWithEachProcess(t *testing.T) {
-	alike(t, "budget-of-a-later-process", billed, func(_ *testing.T, s *session) {
+	onBoth(t, "budget-of-a-later-process", billed, func(_ *testing.T, s *session) {
 		s.scenario.ClaudeFlags = append([]string{"--max-budget-usd=0.1"}, bashIsAllowed...)
 		p := s.begin()
 		p.finish("task")
@@ -43,7 +43,7 @@ func TestABudgetBeginsAnewWithEachProcess(t *testing.T) {
 }
 
 func TestAForkGoesOnUnderItsOwnIdAndLeavesTheOtherAsItIs(t *testing.T) {
-	alike(t, "fork", billed, func(_ *testing.T, s *session) {
+	onBoth(t, "fork", billed, func(_ *testing.T, s *session) {
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
 		p.finish("task")

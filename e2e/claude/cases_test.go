@@ -86,14 +86,14 @@ func (s *session) release() {
 var bashIsAllowed = []string{"--allowedTools", "Bash"}
 
 func TestMessagesArriveOnce(t *testing.T) {
-	alike(t, "again-in-the-same-process", talks, func(t *testing.T, s *session) {
+	onBoth(t, "again-in-the-same-process", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
 		p.say("task", s.task())
 		p.goesOn()
 		p.leave()
 	})
-	alike(t, "again-after-resume", talks, func(t *testing.T, s *session) {
+	onBoth(t, "again-after-resume", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
 		p.leave()
@@ -103,7 +103,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.goesOn()
 		p.leave()
 	})
-	alike(t, "again-after-a-turn-without-reply", hangs, func(t *testing.T, s *session) {
+	onBoth(t, "again-after-a-turn-without-reply", hangs, func(t *testing.T, s *session) {
 		// Only what has had a reply counts as being in the conversation.
 		p := s.begin()
 		p.until("system/init")
@@ -114,7 +114,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.goesOn()
 		p.leave()
 	})
-	alike(t, "without-uuid", talks, func(t *testing.T, s *session) {
+	onBoth(t, "without-uuid", talks, func(t *testing.T, s *session) {
 		p := s.start("--session-id", s.id)
 		p.initialize()
 		p.send(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "## NEXT"}})
@@ -122,7 +122,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 		p.until("result")
 		p.leave()
 	})
-	alike(t, "in-the-middle-of-a-turn", works, func(t *testing.T, s *session) {
+	onBoth(t, "in-the-middle-of-a-turn", works, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -142,7 +142,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 }
 
 func TestAQuestionOutlivesItsProcess(t *testing.T) {
-	alike(t, "term-while-asking", asks, func(t *testing.T, s *session) {
+	onBoth(t, "term-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
 		s.settled(0)
@@ -154,24 +154,24 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 		p.goesOn()
 		p.leave()
 	})
-	alike(t, "interrupt-while-asking", asks, func(t *testing.T, s *session) {
+	onBoth(t, "interrupt-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
 		p.control("interrupt", nil)
 		p.finish("task")
 		p.leave()
 	})
-	alike(t, "end-of-input-while-asking", asks, func(t *testing.T, s *session) {
+	onBoth(t, "end-of-input-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
 		p.leave()
 	})
-	alike(t, "end-of-input-while-asking-for-permission", writes, func(t *testing.T, s *session) {
+	onBoth(t, "end-of-input-while-asking-for-permission", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
 		p.leave()
 	})
-	alike(t, "refused-question", asks, func(t *testing.T, s *session) {
+	onBoth(t, "refused-question", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not now.", "interrupt": false})
 		p.finish("task")
@@ -190,7 +190,7 @@ func TestPermissions(t *testing.T) {
       - text: done
 `
 	for _, mode := range []string{"manual", "acceptEdits", "bypassPermissions"} {
-		alike(t, "permissions-"+mode, all, func(t *testing.T, s *session) {
+		onBoth(t, "permissions-"+mode, all, func(t *testing.T, s *session) {
 			s.scenario.ClaudeFlags = []string{"--permission-mode", mode}
 			p := s.begin()
 			for {
@@ -205,13 +205,13 @@ func TestPermissions(t *testing.T) {
 			p.leave()
 		})
 	}
-	alike(t, "refusal-that-ends-the-turn", writes, func(t *testing.T, s *session) {
+	onBoth(t, "refusal-that-ends-the-turn", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Stop.", "interrupt": true})
 		p.finish("task")
 		p.leave()
 	})
-	alike(t, "changed-input", writes, func(t *testing.T, s *session) {
+	onBoth(t, "changed-input", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{
 			"behavior": "allow", "updatedInput": map[string]any{"file_path": filepath.Join(s.cwd, "elsewhere"), "content": "other"},
@@ -225,7 +225,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	alike(t, "tools", `
+	onBoth(t, "tools", `
   - when: "## YOUR TASK"
     replies:
       - text: two at once
@@ -248,7 +248,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestTheGate(t *testing.T) {
-	alike(t, "gate-refuses-without-end", talks, func(t *testing.T, s *session) {
+	onBoth(t, "gate-refuses-without-end", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		for {
 			l := p.until("control_request/hook_callback", "result")
@@ -263,7 +263,7 @@ func TestTheGate(t *testing.T) {
 }
 
 func TestControlRequests(t *testing.T) {
-	alike(t, "control-requests", talks, func(t *testing.T, s *session) {
+	onBoth(t, "control-requests", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
 		p.control("interrupt", nil)
@@ -279,7 +279,7 @@ func TestControlRequests(t *testing.T) {
 }
 
 func TestWorkIsBrokenOff(t *testing.T) {
-	alike(t, "interrupt-while-working", works, func(t *testing.T, s *session) {
+	onBoth(t, "interrupt-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -290,7 +290,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		p.goesOn()
 		p.leave()
 	})
-	alike(t, "term-while-working", works, func(t *testing.T, s *session) {
+	onBoth(t, "term-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -304,7 +304,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		p.finish("go on")
 		p.leave()
 	})
-	alike(t, "end-of-input-while-working", works, func(t *testing.T, s *session) {
+	onBoth(t, "end-of-input-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -314,13 +314,13 @@ func TestWorkIsBrokenOff(t *testing.T) {
 		s.release()
 		p.end()
 	})
-	alike(t, "hang-up-while-idle", talks, func(t *testing.T, s *session) {
+	onBoth(t, "hang-up-while-idle", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
 		s.signal(syscall.SIGHUP)
 		p.end()
 	})
-	alike(t, "interrupt-while-the-model-is-silent", hangs, func(t *testing.T, s *session) {
+	onBoth(t, "interrupt-while-the-model-is-silent", hangs, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("system/init")
 		p.say("next", "## NEXT")
@@ -333,7 +333,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 }
 
 func TestWorkInTheBackground(t *testing.T) {
-	alike(t, "background-after-the-end-of-input", worksInBackground, func(t *testing.T, s *session) {
+	onBoth(t, "background-after-the-end-of-input", worksInBackground, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -342,7 +342,7 @@ func TestWorkInTheBackground(t *testing.T) {
 		s.release()
 		p.end()
 	})
-	alike(t, "background-ended-by-term", worksInBackground, func(t *testing.T, s *session) {
+	onBoth(t, "background-ended-by-term", worksInBackground, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()
@@ -357,7 +357,7 @@ func TestWorkInTheBackground(t *testing.T) {
 }
 
 func TestAFailedRequestEndsTheTurn(t *testing.T) {
-	alike(t, "overloaded-in-the-middle", `
+	onBoth(t, "overloaded-in-the-middle", `
   - when: "## YOUR TASK"
     replies:
       - tools: [{name: Bash, input: {command: "echo hi", description: work}}]
@@ -374,27 +374,27 @@ func TestAFailedRequestEndsTheTurn(t *testing.T) {
 }
 
 func TestWhatEndsAtOnce(t *testing.T) {
-	alike(t, "unknown-flags", talks, func(t *testing.T, s *session) {
+	onBoth(t, "unknown-flags", talks, func(t *testing.T, s *session) {
 		for _, flags := range [][]string{{"--nonsense"}, {"--nonsense=3"}, {"-y"}, {"--session-id", "bad"}} {
 			s.start(flags...).end()
 		}
 	})
-	alike(t, "input-that-is-not-json", talks, func(t *testing.T, s *session) {
+	onBoth(t, "input-that-is-not-json", talks, func(t *testing.T, s *session) {
 		p := s.start("--session-id", s.id)
 		p.raw("hello {")
 		p.end()
 	})
-	alike(t, "no-conversation", talks, func(t *testing.T, s *session) {
+	onBoth(t, "no-conversation", talks, func(t *testing.T, s *session) {
 		s.start("--resume", s.id).end()
 		s.start("--resume", "abc").end()
 	})
-	alike(t, "session-in-use", talks, func(t *testing.T, s *session) {
+	onBoth(t, "session-in-use", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
 		p.leave()
 		s.start("--session-id", s.id).end()
 	})
-	alike(t, "nothing-said", talks, func(t *testing.T, s *session) {
+	onBoth(t, "nothing-said", talks, func(t *testing.T, s *session) {
 		p := s.start("--session-id", s.id)
 		p.initialize()
 		p.leave()

@@ -37,8 +37,9 @@ var update = flag.Bool("update", false, "write testdata anew from what the real 
 var signal = regexp.MustCompile(`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK|AWAITING_USER_INPUT|PAUSED_FOR_INPUT|` +
 	`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
 
-// alike plays a case with the stand-in and the real CLI, and holds both to what was written down; in a short run one of three.
-func alike(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
+// onBoth plays a case with the stand-in and the real CLI, and holds both to what was written down; in a short run one
+// of three.
+func onBoth(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
 	if !sample.Has(name, 3) {
 		return
 	}
@@ -73,7 +74,7 @@ func alike(t *testing.T, name, scenario string, play func(*testing.T, *session))
 
 func TestEveryScenarioIsPlayedAlike(t *testing.T) {
 	for _, name := range alone(t) {
-		alike(t, "scenario-"+name, name, func(t *testing.T, s *session) {
+		onBoth(t, "scenario-"+name, name, func(t *testing.T, s *session) {
 			s.play()
 			s.meetsExpectations(t)
 		})

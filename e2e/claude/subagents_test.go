@@ -89,7 +89,7 @@ func inBackground(scenario string) string {
 }
 
 func TestTheSupervisorsTools(t *testing.T) {
-	alike(t, "served-tools", callsTools, func(t *testing.T, s *session) {
+	onBoth(t, "served-tools", callsTools, func(t *testing.T, s *session) {
 		s.asksForTools = true
 		p := s.begin()
 		l := p.until("control_request/can_use_tool")
@@ -119,7 +119,7 @@ func TestTheSupervisorsTools(t *testing.T) {
 }
 
 func TestSubagents(t *testing.T) {
-	alike(t, "two-subagents-answered-in-the-other-order", twoSubagents, func(t *testing.T, s *session) {
+	onBoth(t, "two-subagents-answered-in-the-other-order", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
 		one, two := p.call(), p.call()
 		if strings.Contains(s.json(one.at("request", "message", "params", "arguments")), "two") {
@@ -131,14 +131,14 @@ func TestSubagents(t *testing.T) {
 		p.finish("task")
 		p.leave()
 	})
-	alike(t, "subagents-two-deep", nested, func(t *testing.T, s *session) {
+	onBoth(t, "subagents-two-deep", nested, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not this.", "interrupt": false})
 		p.answer(p.call(), "A1: A")
 		p.finish("task")
 		p.leave()
 	})
-	alike(t, "interrupt-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
+	onBoth(t, "interrupt-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.call()
 		p.call()
@@ -146,7 +146,7 @@ func TestSubagents(t *testing.T) {
 		p.finish("task")
 		p.leave()
 	})
-	alike(t, "end-of-input-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
+	onBoth(t, "end-of-input-while-subagents-wait", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.call()
 		p.call()
@@ -156,7 +156,7 @@ func TestSubagents(t *testing.T) {
 		"term-while-a-subagent-waits":                   revived,
 		"term-while-a-subagent-in-the-background-waits": inBackground(revived),
 	} {
-		alike(t, name, scenario, func(t *testing.T, s *session) {
+		onBoth(t, name, scenario, func(t *testing.T, s *session) {
 			s.scenario.ClaudeFlags = bashIsAllowed
 			p := s.begin()
 			if strings.Contains(name, "background") {
@@ -187,7 +187,7 @@ func (s *session) subagent() string {
 }
 
 func TestPermissionsThatLast(t *testing.T) {
-	alike(t, "updated-permissions", `
+	onBoth(t, "updated-permissions", `
   - when: "## YOUR TASK"
     replies:
       - tools: [{name: Bash, input: {command: "sh -c true", description: make a}}]

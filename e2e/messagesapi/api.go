@@ -70,8 +70,8 @@ func (a *API) Requests() []Request {
 	return slices.Clone(a.requests)
 }
 
-// Heard reports whether a user message with this text has reached the model.
-func (a *API) Heard(text string) bool {
+// Received reports whether a user message with this text has reached the model.
+func (a *API) Received(text string) bool {
 	return slices.ContainsFunc(a.Requests(), func(r Request) bool {
 		return slices.ContainsFunc(r.Conversation, func(m examples.Message) bool {
 			return m.Role == examples.User && slices.ContainsFunc(m.Texts, func(t string) bool { return strings.Contains(t, text) })

@@ -172,8 +172,8 @@ func TestWhatTheModelHeardIsKept(t *testing.T) {
 	if diff := cmp.Diff([]string{"done"}, seen); diff != "" {
 		t.Errorf("a side request is no part of the scenario: %s", diff)
 	}
-	if !api.Heard("YOUR TASK") || api.Heard("I write.") {
-		t.Error("heard is what a user said, and only that")
+	if !api.Received("YOUR TASK") || api.Received("I write.") {
+		t.Error("received is what a user said, and only that")
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 
 func TestACallAndItsResultStandTogetherOrTheRequestIsRefused(t *testing.T) {
 	const (
-		call    = `{"role":"assistant","content":[{"type":"tool_use","id":"t1"}]}`
-		calls   = `{"role":"assistant","content":[{"type":"tool_use","id":"t1"},{"type":"tool_use","id":"t2"}]}`
-		answer  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"}]}`
-		other   = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2"}]}`
-		aside   = `{"role":"system","content":"a date"}`
-		goOn    = `{"role":"user","content":"go on"}`
-		without = "ids were found without `tool_result` blocks immediately after: "
-		astray  = "unexpected `tool_use_id` found in `tool_result` blocks: "
+		call       = `{"role":"assistant","content":[{"type":"tool_use","id":"t1"}]}`
+		calls      = `{"role":"assistant","content":[{"type":"tool_use","id":"t1"},{"type":"tool_use","id":"t2"}]}`
+		answer     = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"}]}`
+		other      = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2"}]}`
+		aside      = `{"role":"system","content":"a date"}`
+		goOn       = `{"role":"user","content":"go on"}`
+		without    = "ids were found without `tool_result` blocks immediately after: "
+		unexpected = "unexpected `tool_use_id` found in `tool_result` blocks: "
 	)
 	for name, c := range map[string]struct {
 		messages []string
@@ -30,9 +30,9 @@ func TestACallAndItsResultStandTogetherOrTheRequestIsRefused(t *testing.T) {
 		"both":                                {[]string{task, calls, goOn}, without + "t1, t2."},
 		"a call at the end":                   {[]string{task, call}, without + "t1."},
 		"a result later on":                   {[]string{task, call, goOn, firstOne, result, answer}, without + "t1."},
-		"a result without a call":             {[]string{task, firstOne, other}, "messages.2: " + astray + "t2."},
-		"a result at the beginning":           {[]string{answer}, "messages.0: " + astray + "t1."},
-		"a result of a call of an older turn": {[]string{task, call, answer, firstOne, result, other}, astray + "t2."},
+		"a result without a call":             {[]string{task, firstOne, other}, "messages.2: " + unexpected + "t2."},
+		"a result at the beginning":           {[]string{answer}, "messages.0: " + unexpected + "t1."},
+		"a result of a call of an older turn": {[]string{task, call, answer, firstOne, result, other}, unexpected + "t2."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api, server := serve(t, nil)
@@ -47,7 +47,7 @@ func TestACallAndItsResultStandTogetherOrTheRequestIsRefused(t *testing.T) {
 				t.Errorf("status %d: %s", code, text)
 			}
 			if len(api.Requests()) > 0 {
-				t.Error("the model has heard it")
+				t.Error("the model has received it")
 			}
 		})
 	}

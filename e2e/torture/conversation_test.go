@@ -20,7 +20,7 @@ type conversation struct {
 	calls    []*call
 }
 
-// heard is one text to the model: a prompt, or the result of a call.
+// message is one text to the model: a prompt, or the result of a call.
 type message struct {
 	uuid, text string
 	replied    bool // the model has said something since
@@ -106,7 +106,7 @@ func (c *conversation) take(line []byte) {
 	}
 }
 
-// hear takes a text to the model. A message that was said again under its uuid, since the process died before it had
+// read takes a text to the model. A message that was said again under its uuid, since the process died before it had
 // been replied to, is one message.
 func (c *conversation) read(uuid, text string) {
 	for _, h := range c.messages {

@@ -40,19 +40,19 @@ func newDay(t *testing.T, seed uint64, n int, total *totals, real bool) *day {
 		t.Fatal(err)
 	}
 	d := &day{t: t, seed: seed, n: n, dir: dir, total: total}
-	state, bells := filepath.Join(dir, "state"), filepath.Join(dir, "bells")
-	for _, folder := range []string{state, bells, filepath.Join(dir, "home"), filepath.Join(dir, "tmp")} {
+	state, runtime := filepath.Join(dir, "state"), filepath.Join(dir, "runtime")
+	for _, folder := range []string{state, runtime, filepath.Join(dir, "home"), filepath.Join(dir, "tmp")} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if real {
 		d.real = claude.Program(t)
-		d.env = claude.Environment(filepath.Join(dir, "home"), "http://127.0.0.1:1") // the witness knows the address
+		d.env = claude.Environment(filepath.Join(dir, "home"), "http://127.0.0.1:1") // the wrapper knows the address
 	}
 	d.env = append(d.env, "HOME="+filepath.Join(dir, "home"), "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR="+filepath.Join(dir, "tmp"),
-		"XDG_STATE_HOME="+state, "XDG_RUNTIME_DIR="+bells, "TERM=dumb", "LANG=C.UTF-8")
-	d.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(bells, "claude-supervise")}
+		"XDG_STATE_HOME="+state, "XDG_RUNTIME_DIR="+runtime, "TERM=dumb", "LANG=C.UTF-8")
+	d.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(runtime, "claude-supervise")}
 	return d
 }
 
@@ -82,7 +82,7 @@ func (d *day) live(ctx context.Context, size int) {
 	_ = all.Wait() // what goes wrong is told to the test
 }
 
-// prepare makes the desk of a run.
+// prepare makes the folder of a run.
 func (d *day) prepare(p runPlan) *run {
 	d.t.Helper()
 	r := newRun(d, p)

@@ -15,7 +15,7 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// hear reads the events of a supervisor. A question's notice brings people to answer it.
+// readMessage reads the events of a supervisor. A question's notice brings people to answer it.
 func (r *run) readMessage(ctx context.Context, s *supervisor) {
 	lines := bufio.NewScanner(s.stdout)
 	lines.Buffer(nil, 16<<20)

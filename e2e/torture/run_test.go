@@ -78,7 +78,7 @@ func (r *run) live(ctx context.Context) {
 		r.people.Wait()
 	}()
 	r.total.add(runs)
-	rng := r.rng("keeper " + r.plan.name)
+	rng := r.rng("killer " + r.plan.name)
 	for found := r.begin(ctx); found != nil && found.EndedAt == nil && ctx.Err() == nil; found = r.record() {
 		if found.Left == "parked" && rng.IntN(4) > 0 {
 			r.waitForPeople(ctx)
@@ -240,7 +240,7 @@ func (r *run) sign() {
 	}
 }
 
-// murder kills the run's processes at moments of which some follow closely on something that happened.
+// killAtMoments kills the run's processes at moments of which some follow closely on something that happened.
 func (r *run) killAtMoments(ctx context.Context) {
 	rng := r.rng("kills " + r.plan.name)
 	for r.total.left() > 0 {
@@ -292,7 +292,7 @@ func (r *run) killAgent() {
 	}
 }
 
-// agent finds the newest process of the agent by what the witness wrote; nil if it has gone. The process is held by its
+// agent finds the newest process of the agent by what the wrapper wrote; nil if it has gone. The process is held by its
 // handle before it is looked at, so that a number that was given again is not mistaken for it.
 func (r *run) agent() *os.Process {
 	text, err := os.ReadFile(filepath.Join(r.terminal, "pid"))

@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// The programs under test: claude-supervise, and the witness that takes claude's place.
+// The programs under test: claude-supervise, and the wrapper that takes claude's place.
 var program, agentWrapper string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
@@ -39,13 +39,13 @@ func runTests(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	// Never with the race detector: what is tested here is what happens when it dies, and the more often the better.
-	build := exec.Command("go", "build", "-o", dir, "claude-supervise/cmd/claude-supervise", "claude-supervise/e2e/torture/witness")
+	build := exec.Command("go", "build", "-o", dir, "claude-supervise/cmd/claude-supervise", "claude-supervise/e2e/torture/wrapper")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 		return 1
 	}
-	program, agentWrapper = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "witness")
+	program, agentWrapper = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "wrapper")
 	return m.Run()
 }
 

@@ -145,7 +145,7 @@ func (a *agent) queueSilently(text string) {
 	a.queue = append(a.queue, prompt{text: text, origin: doc{"kind": "task-notification"}, silent: true})
 }
 
-// notification is how the model hears of the end of a task.
+// notification is how the model is told of the end of a task.
 func notification(id, call, status, summary, output string) string {
 	if output != "" {
 		output = "<output-file>" + output + "</output-file>\n"

@@ -142,7 +142,7 @@ func (a *agent) connect() error {
 	}
 	hello := s.hello
 	s.hello = nil
-	if _, err := a.main.heard(hello); err != nil {
+	if _, err := a.main.awaitResult(hello); err != nil {
 		return unlessRefused(err)
 	}
 	if _, err := a.main.request(s.message("notifications/initialized", nil, -1)); err != nil {
@@ -150,7 +150,7 @@ func (a *agent) connect() error {
 	}
 	id := s.next
 	s.next++
-	list, err := a.main.heard(a.ask(s.message("tools/list", nil, id)))
+	list, err := a.main.awaitResult(a.ask(s.message("tools/list", nil, id)))
 	if err != nil {
 		return unlessRefused(err)
 	}
@@ -172,8 +172,8 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// heard waits for the server's answer to a message: its result. The errors are those of request.
-func (c *conversation) heard(r *request) (json.RawMessage, error) {
+// awaitResult waits for the server's answer to a message: its result. The errors are those of request.
+func (c *conversation) awaitResult(r *request) (json.RawMessage, error) {
 	data, err := c.await(r)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (c *conversation) served(made call) (result, error) {
 	}
 	id := s.next
 	s.next++
-	data, err := c.heard(c.ask(s.message("tools/call", doc{
+	data, err := c.awaitResult(c.ask(s.message("tools/call", doc{
 		"name": tool, "arguments": made.input, "_meta": doc{"claudecode/toolUseId": made.id, "progressToken": id},
 	}, id)))
 	switch {

@@ -172,14 +172,14 @@ func (p *past) take(e entry) {
 	}
 	switch e.Type {
 	case "user":
-		p.heard(examples.User, e.Message.Content.Texts())
+		p.received(examples.User, e.Message.Content.Texts())
 		p.results(e)
 		if len(e.Message.Content) == 1 && e.Message.Content[0].Type == "text" {
 			p.waiting = append(p.waiting, e.UUID)
 		}
 	case "attachment":
 		if e.Attachment.Type == "queued_command" {
-			p.heard(examples.System, []string{e.Attachment.Prompt})
+			p.received(examples.System, []string{e.Attachment.Prompt})
 		}
 	case "assistant":
 		for _, uuid := range p.waiting {
@@ -200,7 +200,7 @@ func (p *past) take(e entry) {
 	}
 }
 
-func (p *past) heard(role examples.Role, texts []string) {
+func (p *past) received(role examples.Role, texts []string) {
 	p.messages = append(p.messages, examples.Message{Role: role, Texts: texts})
 	p.inReply = false
 	for _, t := range texts {

@@ -97,7 +97,7 @@ func (c *conversation) play(p prompt) error {
 // converse lets the model speak until it is done, and gives its last text.
 func (c *conversation) converse(t *turn) (string, error) {
 	for blocks := 0; ; {
-		if c.broken != nil { // nobody hears it, and its tools are gone
+		if c.broken != nil { // nobody reads it, and its tools are gone
 			return "", c.broken
 		}
 		if err := c.drain(); err != nil {

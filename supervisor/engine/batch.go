@@ -7,8 +7,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// messagesAhead is how many messages of children may wait to be heard: what came while one transaction was made durable is
-// saved by the next, together.
+// messagesAhead is how many messages of children may wait to be read: what came while one transaction was made durable
+// is saved by the next, together.
 const messagesAhead = 16
 
 // A batch is what happened in one go. The state runs ahead of what is saved until it is closed; nothing is shown or done
@@ -24,7 +24,7 @@ type happening struct {
 	notice supervisor.Notification
 }
 
-// hearAll hears a message and those that wait behind it. The end of a process is the last of a batch.
+// readAll reads a message and those that wait behind it. The end of a process is the last of a batch.
 func (e *engine) readAll(ctx context.Context, h childMessage) error {
 	e.batch = &batch{saved: e.state}
 	for {

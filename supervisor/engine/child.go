@@ -22,7 +22,7 @@ type child struct {
 	gone     chan struct{} // closed with the listener's exit
 }
 
-// hear takes one message of a child.
+// read takes one message of a child.
 func (e *engine) read(ctx context.Context, h childMessage) error {
 	if err := e.readOne(ctx, h); err != nil {
 		return err
@@ -191,8 +191,8 @@ func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 	})
 }
 
-// besides notices, while a question waits in a call, when something else of the agent begins or ends: the process is held for
-// the person from the moment on in which all of it waits.
+// busyElsewhere notices, while a question waits in a call, when something else of the agent begins or ends: the process
+// is held for the person from the moment on in which all of it waits.
 func (e *engine) busyElsewhere(ctx context.Context, c *child) error {
 	if b, changed := supervisor.CheckBusyElsewhere(e.state, &c.Listener); changed {
 		return e.apply(ctx, b)

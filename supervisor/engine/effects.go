@@ -130,7 +130,7 @@ func (e *engine) recover(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-// knowsExit waits until the engine has heard the process's exit; false if it ended before.
+// knowsExit waits until the engine has read the process's exit; false if it ended before.
 func (e *engine) knowsExit(c *child) bool {
 	select {
 	case <-c.gone:

@@ -39,7 +39,7 @@ type engine struct {
 	messages     chan childMessage
 	interrupted  bool   // the person has asked to leave
 	stopAsked    bool   // or that something stops
-	batch        *batch // open while what the children have said meanwhile is heard
+	batch        *batch // open while what the children have said meanwhile is read
 	backpressure supervisor.Backpressure
 	memory       chan struct{} // one value when the kernel says that memory is short
 	disk         answering     // of what agents name

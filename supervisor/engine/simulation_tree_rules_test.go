@@ -86,7 +86,7 @@ func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Hap
 	return ""
 }
 
-// atWork counts the processes that do not only wait, and the folders that are made ready for one.
+// atWorkNow counts the processes that do not only wait, and the folders that are made ready for one.
 func atWorkNow(s supervisor.State) int {
 	n := 0
 	for id, a := range s.Agents {

@@ -12,7 +12,7 @@ import (
 
 // This file is what a syncer makes of what it sees in the folders.
 
-// hear takes what was seen in the folders.
+// read takes what was seen in the folders.
 func (k *Syncer) read(ctx context.Context, event checkpoints.FileDropEvent) {
 	q, single := k.named(event.ID)
 	switch event.Kind {
@@ -125,13 +125,13 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.reject(ctx, event.ID, err.Error())
 		return
 	}
-	k.trouble(ctx, event.ID, k.Door.Consume(event.ID))
+	k.trouble(ctx, event.ID, k.Drop.Consume(event.ID))
 }
 
 // reject says why an answer file is of no use, there and to who watches the run.
 func (k *Syncer) reject(ctx context.Context, id, why string) {
 	k.Tell(ctx, fmt.Sprintf("the answer file %s.txt was not taken: %s", id, why))
-	k.trouble(ctx, id, k.Door.Reject(id, why))
+	k.trouble(ctx, id, k.Drop.Reject(id, why))
 }
 
 func (k *Syncer) send(ctx context.Context, n supervisor.FileEvent) {

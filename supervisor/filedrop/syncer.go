@@ -19,7 +19,7 @@ import (
 // answers that are dropped there in the inbox, like any other client. What it does can be done again after a crash: the
 // database alone decides.
 type Syncer struct {
-	Door   *checkpoints.FileDrop
+	Drop   *checkpoints.FileDrop
 	Client client.Client
 	Choose func(q *supervisor.Question, typed string) (string, error)
 	Log    zerolog.Logger
@@ -154,8 +154,8 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 		if k.Up[q.ID] {
 			return
 		}
-		if err = k.Door.Post(fileOf(q)); err == nil {
-			_, err = k.Door.Question(q.ID)
+		if err = k.Drop.Post(fileOf(q)); err == nil {
+			_, err = k.Drop.Question(q.ID)
 		}
 		k.Up[q.ID] = err == nil
 		if errors.Is(err, fs.ErrNotExist) { // its folder was removed in this very moment
@@ -163,10 +163,10 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 			k.Again.Reset(FolderSettles)
 		}
 	case checkpoints.QuestionWithdrawn:
-		err = k.Door.Withdraw(q.ID)
+		err = k.Drop.Withdraw(q.ID)
 		k.Done[q.ID] = err == nil
 	default:
-		err = k.Door.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
+		err = k.Drop.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
 		k.Done[q.ID] = err == nil
 	}
 	k.trouble(ctx, q.ID, err)
@@ -186,7 +186,7 @@ func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		default:
 			continue
 		}
-		answer, err := k.Door.ReadAnswer(id)
+		answer, err := k.Drop.ReadAnswer(id)
 		if err != nil {
 			continue
 		}
@@ -204,7 +204,7 @@ func (k *Syncer) takeLeft(ctx context.Context, q *supervisor.Question) {
 		return
 	}
 	k.See(id, "")
-	if k.Door.Answered(id) {
+	if k.Drop.Answered(id) {
 		k.read(ctx, checkpoints.FileDropEvent{Kind: checkpoints.FileDropAnswer, ID: id, Answer: answer})
 	}
 }
@@ -221,9 +221,9 @@ func (k *Syncer) settle(ctx context.Context, first *supervisor.Question) {
 		k.Done[first.ID] = true // whoever put it there takes it away
 		return
 	}
-	err := k.Door.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))
+	err := k.Drop.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))
 	if err == nil && !first.File.Polls {
-		err = k.Door.Consume(first.File.ID)
+		err = k.Drop.Consume(first.File.ID)
 	}
 	for _, q := range group {
 		k.Done[q.ID] = err == nil

@@ -6,9 +6,9 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// unheard reads in a transcript what the agent said since the last prompt that has reached it, when its supervisor died: some
-// of it nobody has read, or read and not saved. What is known comes again and changes nothing. whole tells that the turn had
-// come to its end: the last that was said is a text with a signal.
+// unread reads in a transcript what the agent said since the last prompt that has reached it, when its supervisor died:
+// some of it nobody has read, or read and not saved. What is known comes again and changes nothing. whole tells that
+// the turn had come to its end: the last that was said is a text with a signal.
 func unread(transcript string, prompts []*supervisor.Delivery, h supervisor.SignalReader) (found []signals.Signal,
 	whole bool, err error) {
 	prompt, reached := "", false
@@ -19,10 +19,10 @@ func unread(transcript string, prompts []*supervisor.Delivery, h supervisor.Sign
 		}
 	}
 	err = procs.SaidAfter(transcript, prompt, func(m procs.Message) {
-		heard := h.Read(m)
-		found = append(found, heard...)
+		read := h.Read(m)
+		found = append(found, read...)
 		_, text := m.(procs.Text)
-		whole = text && len(heard) > 0
+		whole = text && len(read) > 0
 	})
 	if last := h.Scanner.EndTurn(""); len(last) > 0 {
 		found, whole = append(found, last...), true

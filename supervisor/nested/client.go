@@ -211,9 +211,9 @@ func (n *NestedRun) pass(s view.Snapshot, tell func(supervisor.Notification)) {
 
 // listen hands on what the agent says and does, until over is closed.
 func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(supervisor.Notification)) error {
-	ears := supervisor.NewSignalReader(l.Agent, nil, nil)
+	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
 	return l.Until(ctx, over, func(line []byte) error {
-		for _, said := range loggedNotices(line, ears.Read) {
+		for _, said := range loggedNotices(line, reader.Read) {
 			said.Run, said.Agent = l.Run, l.Agent
 			tell(said)
 		}
@@ -221,8 +221,8 @@ func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(sup
 	})
 }
 
-// loggedNotices says as notices what a line of a log holds. hear finds the signals in it.
-func loggedNotices(line []byte, hear func(procs.Message) []signals.Signal) []supervisor.Notification {
+// loggedNotices says as notices what a line of a log holds. read finds the signals in it.
+func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []supervisor.Notification {
 	var e view.LogEntry
 	if json.Unmarshal(line, &e) != nil {
 		return nil // a line that is no protocol, or was cut by a crash
@@ -230,7 +230,7 @@ func loggedNotices(line []byte, hear func(procs.Message) []signals.Signal) []sup
 	var said []supervisor.Notification
 	text := func(text string, m procs.Message) {
 		said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
-			Prose: supervisor.Prose(text, hear(m))})
+			Prose: supervisor.Prose(text, read(m))})
 	}
 	switch e.Line.Type {
 	case "raw":
@@ -242,13 +242,13 @@ func loggedNotices(line []byte, hear func(procs.Message) []signals.Signal) []sup
 				text(b.Text, procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent})
 			case "tool_use":
 				use := procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent}
-				hear(use)
+				read(use)
 				said = append(said,
 					supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(use)})
 			}
 		}
 	case "result":
-		hear(procs.Result{Text: e.Line.Result})
+		read(procs.Result{Text: e.Line.Result})
 	}
 	return said
 }

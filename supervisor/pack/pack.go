@@ -321,8 +321,8 @@ func (p *packing) transcripts() error {
 	for _, a := range p.exported.Agents {
 		transcript, err := procs.Transcript(env, a.SessionID)
 		if err != nil {
-			heard := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
-			if heard && (!a.Status.Ended() || supervisor.Revivable(a)) {
+			begun := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
+			if begun && (!a.Status.Ended() || supervisor.Revivable(a)) {
 				p.told = append(p.told, fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))
 			}
 			continue

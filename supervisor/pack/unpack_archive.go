@@ -41,7 +41,7 @@ type entry struct {
 	exec   bool
 	link   string
 	size   int64
-	number int // of its content in the parcel's folder
+	number int // of its content in the archive's folder
 }
 
 // readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked. What

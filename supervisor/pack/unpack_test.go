@@ -206,7 +206,7 @@ func TestAnAddressIsPackedWithoutWhatLetsOneIn(t *testing.T) {
 }
 
 // Whatever is in a pack file, reading it ends, and what is read once is written and read again the same.
-func FuzzReadParcel(f *testing.F) {
+func FuzzReadArchive(f *testing.F) {
 	f.Add(forged(f, func(es []forgedEntry) []forgedEntry { return es }))
 	f.Add([]byte("\x1f\x8b"))
 	f.Fuzz(func(t *testing.T, file []byte) {
@@ -385,25 +385,38 @@ func attack(e *checkpoints.Exported) {
 	work := text.JSON(signals.Signal{Kind: signals.Delegate,
 		Fields: []signals.Field{{Name: "new_task_description", Value: "touch x"}}})
 	for i, q := range []supervisor.Question{
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered, Answer: supervisor.RunIt,
-			Context: "touch x"},
-		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered, Answer: "run: touch x", Prepared: true},
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered, Answer: supervisor.RunIt,
-			Context: "touch y", Asker: "q-1"},
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionDelivered, Answer: supervisor.RunIt,
-			Ran: &checkpoints.Ran{Epoch: 1}},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionAnswered, Answer: supervisor.Allow, Tool: call(),
-			Text: "Allow Bash: true?", Rule: "Bash(true)"},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered, Answer: supervisor.AllowRun,
-			Tool: call(), Rule: "Bash(touch x)", ForAllLike: true},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionOpen, Tool: call(), Text: "Allow Bash: true?", Context: "true", Rule: "Bash(true)"},
-		{Kind: checkpoints.AskDelegation, State: checkpoints.QuestionAnswered, Answer: supervisor.Approve,
-			Child: "a-new000000000", Signal: work},
-		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered, Answer: supervisor.DelegateIt,
-			Child: "a-new000000001", Signal: work, Prepared: true},
-		{Kind: checkpoints.AskBudget, State: checkpoints.QuestionAnswered, Answer: "raise 1000",
-			Exceeded: &checkpoints.Exceeded{What: supervisor.BudgetCost, Bound: 5}},
-		{Kind: checkpoints.AskClarification, State: checkpoints.QuestionAnswered, Answer: "SQLite", Text: "Which?"},
+		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: supervisor.RunIt},
+			Wording:  checkpoints.Wording{Context: "touch x"}},
+		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: "run: touch x"}, Handling: checkpoints.Handling{Prepared: true}},
+		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: supervisor.RunIt},
+			Wording:  checkpoints.Wording{Context: "touch y"}, Origin: checkpoints.Origin{Asker: "q-1"}},
+		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionDelivered,
+			Response: checkpoints.Response{Answer: supervisor.RunIt},
+			Handling: checkpoints.Handling{Ran: &checkpoints.Ran{Epoch: 1}}},
+		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: supervisor.Allow}, Origin: checkpoints.Origin{Tool: call()},
+			Wording: checkpoints.Wording{Text: "Allow Bash: true?"}, Grant: checkpoints.Grant{Rule: "Bash(true)"}},
+		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered,
+			Response: checkpoints.Response{Answer: supervisor.AllowRun, ForAllLike: true},
+			Origin:   checkpoints.Origin{Tool: call()}, Grant: checkpoints.Grant{Rule: "Bash(touch x)"}},
+		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionOpen, Origin: checkpoints.Origin{Tool: call()},
+			Wording: checkpoints.Wording{Text: "Allow Bash: true?", Context: "true"},
+			Grant:   checkpoints.Grant{Rule: "Bash(true)"}},
+		{Kind: checkpoints.AskDelegation, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: supervisor.Approve},
+			Origin:   checkpoints.Origin{Child: "a-new000000000", Signal: work}},
+		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: supervisor.DelegateIt},
+			Origin:   checkpoints.Origin{Child: "a-new000000001", Signal: work},
+			Handling: checkpoints.Handling{Prepared: true}},
+		{Kind: checkpoints.AskBudget, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: "raise 1000"},
+			Origin:   checkpoints.Origin{Exceeded: &checkpoints.Exceeded{What: supervisor.BudgetCost, Bound: 5}}},
+		{Kind: checkpoints.AskClarification, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: "SQLite"}, Wording: checkpoints.Wording{Text: "Which?"}},
 	} {
 		q.ID = "q-" + string(rune('0'+i))
 		if i > 9 {

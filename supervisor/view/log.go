@@ -265,14 +265,15 @@ func Said(line []byte) []string { return inWords(line, supervisor.Said) }
 // Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the agent's
 // signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until then.
 func (l Log) Prose() func(line []byte) []string {
-	ears := supervisor.NewSignalReader(l.Agent, nil, nil)
+	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
 	return func(line []byte) []string {
-		return inWords(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), ears.Read(m)) })
+		return inWords(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), reader.Read(m)) })
 	}
 }
 
-// inWords says what a line of a log holds. What is to be said of a text, hear gives; it hears the calls and ends of turns, too.
-func inWords(line []byte, hear func(procs.Message) string) []string {
+// inWords says what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
+// turns, too.
+func inWords(line []byte, read func(procs.Message) string) []string {
 	var e LogEntry
 	if json.Unmarshal(line, &e) != nil {
 		return nil // a line that is no protocol, or was cut by a crash
@@ -283,23 +284,23 @@ func inWords(line []byte, hear func(procs.Message) string) []string {
 	case e.Stderr != "":
 		out = append(out, stamp+"stderr: "+e.Stderr)
 	case e.Line.Type == "raw":
-		if text := hear(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" { // more than what hides a cursor
+		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" { // more than what hides a cursor
 			out = append(out, stamp+strings.TrimRight(text, "\r\n"))
 		}
 	case e.Line.Type == "assistant":
 		for _, b := range e.Blocks() {
 			switch {
 			case b.Type == "text":
-				if text := hear(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
+				if text := read(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
 					out = append(out, stamp+text)
 				}
 			case b.Type == "tool_use":
-				hear(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
+				read(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
 				out = append(out, stamp+CallInWords(b.Name, b.Input))
 			}
 		}
 	case e.Line.Type == "result":
-		hear(procs.Result{Text: e.Line.Result})
+		read(procs.Result{Text: e.Line.Result})
 		out = append(out, fmt.Sprintf("%s-- turn ended: %s", stamp, e.Line.Subtype))
 	}
 	return out

@@ -1,6 +1,6 @@
 package terminal
 
-// Bell rings the terminal's wake-up socket, if stderr is one. It moves nothing on the screen.
+// Bell rings the terminal's bell, if stderr is one. It moves nothing on the screen.
 func (p *Printer) Bell() {
 	if p.err.terminal == nil {
 		return

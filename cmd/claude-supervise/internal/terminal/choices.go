@@ -272,7 +272,7 @@ func (c *choices) clear() {
 	c.none = c.q.guarded()
 }
 
-// aim puts the cursor on the option that the typed text means, if that is one. Of a decision it is else on none.
+// moveTo puts the cursor on the option that the typed text means, if that is one. Of a decision it is else on none.
 func (c *choices) moveTo() {
 	c.none = c.q.guarded()
 	if meant := c.q.readings(c.filter); len(meant) == 1 {

@@ -12,8 +12,8 @@ import (
 
 const pasteBegin, pasteEnd = ansi.BracketedPasteStart, ansi.BracketedPasteEnd
 
-// heard tells what a keyboard made of bytes, in words.
-func heard(msgs []tea.Msg) []string {
+// keysOf says what a keyboard made of bytes, in words.
+func keysOf(msgs []tea.Msg) []string {
 	var words []string
 	for _, msg := range msgs {
 		switch msg := msg.(type) {
@@ -52,7 +52,7 @@ func TestAKeyboardHearsKeysAndPastes(t *testing.T) {
 			var k keyboard
 			var got []string
 			for _, look := range test.looks {
-				got = append(got, heard(k.take([]byte(look)))...)
+				got = append(got, keysOf(k.take([]byte(look)))...)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -66,10 +66,10 @@ func TestAKeyboardHearsKeysAndPastes(t *testing.T) {
 
 func TestAnEscapeThatStaysAloneIsTheKey(t *testing.T) {
 	var k keyboard
-	if got := heard(k.take([]byte("\x1b"))); len(got) > 0 || !k.half() {
-		t.Fatalf("it heard %v before it could know", got)
+	if got := keysOf(k.take([]byte("\x1b"))); len(got) > 0 || !k.half() {
+		t.Fatalf("it made %v before it could know", got)
 	}
-	if diff := cmp.Diff([]string{"esc"}, heard(k.settle())); diff != "" || k.half() {
+	if diff := cmp.Diff([]string{"esc"}, keysOf(k.settle())); diff != "" || k.half() {
 		t.Error(diff)
 	}
 }
@@ -97,7 +97,7 @@ func FuzzAPasteArrivesWhole(f *testing.F) {
 		all := pasteBegin + text + pasteEnd
 		at := int(cut) % len(all)
 		var k keyboard
-		got := append(heard(k.take([]byte(all[:at]))), heard(k.take([]byte(all[at:])))...)
+		got := append(keysOf(k.take([]byte(all[:at]))), keysOf(k.take([]byte(all[at:])))...)
 		want := []string{fmt.Sprintf("paste %q", strings.TrimRight(Clean(text), "\n"))}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -23,7 +23,7 @@ const kernelLine = 4095
 type lines struct {
 	fd      int
 	file    *os.File // keeps fd open
-	bell    *os.File
+	waker   *os.File
 	ring    *os.File
 	woken   atomic.Bool
 	pending []byte // the start of a line
@@ -41,11 +41,11 @@ func newLines(in *os.File) (*lines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read the terminal: %w", err)
 	}
-	return &lines{fd: int(in.Fd()), file: in, bell: waker, ring: ring}, nil
+	return &lines{fd: int(in.Fd()), file: in, waker: waker, ring: ring}, nil
 }
 
 func (l *lines) close() {
-	l.bell.Close()
+	l.waker.Close()
 	l.ring.Close()
 }
 
@@ -59,7 +59,7 @@ func (l *lines) wake() {
 // wait blocks until the terminal has a line (if listen is set), wake is called, or the time is over; for a negative limit it
 // never is. It reports whether there is a line.
 func (l *lines) wait(listen bool, limit time.Duration) (bool, error) {
-	fds := []int{int(l.bell.Fd())}
+	fds := []int{int(l.waker.Fd())}
 	if listen {
 		fds = append(fds, l.fd)
 	}
@@ -70,7 +70,7 @@ func (l *lines) wait(listen bool, limit time.Duration) (bool, error) {
 	if ready[0] {
 		var b [1]byte
 		l.woken.Store(false) // before the read: a wake in between writes again and is not lost
-		_, _ = l.bell.Read(b[:])
+		_, _ = l.waker.Read(b[:])
 	}
 	return listen && ready[1], nil
 }

@@ -259,7 +259,7 @@ func (p *Printer) draw(rows []string, anew bool) {
 	p.notify()
 }
 
-// settle waits until the terminal has taken everything so far, or ctx ends.
+// finishLine waits until the terminal has taken everything so far, or ctx ends.
 func (p *Printer) finishLine(ctx context.Context) {
 	taken := make(chan struct{})
 	p.mu.Lock()

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A testBench is a person at a real terminal: types goes to the terminal, and what the terminal shows is waited for.
+// A testTerminal is a person at a real terminal: types goes to the terminal, and what the terminal shows is waited for.
 type testTerminal struct {
 	t        *testing.T
 	keyboard *os.File // the master side

@@ -25,8 +25,8 @@ type rawTerminal struct {
 	out     *Printer
 	mode    keyMode
 	keys    keyboard
-	heard   time.Time // when something last arrived
-	restore func()    // nil while the seat is not taken
+	arrived time.Time // when something last did
+	restore func()    // nil while the terminal is not taken
 
 	stopped atomic.Bool // others have had the terminal since the form was drawn
 }
@@ -84,7 +84,7 @@ const minute = time.Minute
 // read gives the keys that have arrived, if any; ended tells that the terminal is gone.
 func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
 	if !ready {
-		if s.keys.half() && time.Since(s.heard) >= escapeTime {
+		if s.keys.half() && time.Since(s.arrived) >= escapeTime {
 			got = s.keys.settle()
 		}
 		return got, false, nil
@@ -112,12 +112,12 @@ func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
 			break
 		}
 	}
-	s.heard = time.Now()
+	s.arrived = time.Now()
 	return s.keys.take(in), false, nil
 }
 
-// obey stops or quits the program where a key asks for that, and tells so. What was typed with it is forgotten, as the kernel
-// would.
+// onKey stops or quits the program where a key asks for that, and tells so. What was typed with it is forgotten, as the
+// kernel would.
 func (s *rawTerminal) onKey(got []tea.Msg) bool {
 	for _, msg := range got {
 		key, ok := msg.(tea.KeyPressMsg)
@@ -137,8 +137,9 @@ func (s *rawTerminal) onKey(got []tea.Msg) bool {
 // stopTime is how long a stop by a signal may take to happen. In a process group that nobody could wake again none happens.
 const stopTime = 100 * time.Millisecond
 
-// yield leaves the terminal as it was and sends a signal to whom the kernel would: all of this process group. That stops the
-// program as nothing here ever asks for SIGTSTP: the runtime would take it from then on, for ever, to no effect.
+// suspend leaves the terminal as it was and sends a signal to whom the kernel would: all of this process group. That
+// stops the program as nothing here ever asks for SIGTSTP: the runtime would take it from then on, for ever, to no
+// effect.
 func (s *rawTerminal) suspend(sig unix.Signal) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a terminal that stands still does not hold a Ctrl-Z up
 	defer cancel()
@@ -152,7 +153,7 @@ func (s *rawTerminal) suspend(sig unix.Signal) {
 		return
 	}
 	s.stopped.Store(true)
-	for range 2 { // going on, the time may be over before the signal is heard of; then it comes at once
+	for range 2 { // going on, the time may be over before the signal arrives; then it comes at once
 		select {
 		case <-continued:
 			return

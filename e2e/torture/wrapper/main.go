@@ -1,7 +1,7 @@
-// Command witness takes claude's place in the torture test: it plays the run's scenario as the stand-in does, or becomes
-// the real CLI, and sees what no other can: whether a second process of its agent lives.
+// Command wrapper takes claude's place in the torture test: it plays the run's scenario as the stand-in does, or
+// becomes the real CLI, and sees what no other can: whether a second process of its agent lives.
 //
-// Its folder is the run's; beside it, on the run's desk, lie
+// Its folder is the run's; beside it, in the test's folder of the run, lie
 //
 //	scenario.yaml   what the stand-in plays
 //	claude, api     the real CLI's path and the address of its Messages API, where it is to become that
@@ -28,7 +28,7 @@ import (
 func main() {
 	code, err := play()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "witness:", err)
+		fmt.Fprintln(os.Stderr, "wrapper:", err)
 		code = 1
 	}
 	os.Exit(code)
@@ -39,18 +39,18 @@ func play() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	desk := filepath.Dir(cwd)
-	if err := attest(desk); err != nil {
+	folder := filepath.Dir(cwd)
+	if err := attest(folder); err != nil {
 		return 0, err
 	}
-	claude, err := os.ReadFile(filepath.Join(desk, "claude"))
+	claude, err := os.ReadFile(filepath.Join(folder, "claude"))
 	if err == nil {
-		return 0, become(desk, string(claude))
+		return 0, become(folder, string(claude))
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	scenario, err := examples.Load(filepath.Join(desk, "scenario.yaml"))
+	scenario, err := examples.Load(filepath.Join(folder, "scenario.yaml"))
 	if err != nil {
 		return 0, err
 	}
@@ -59,21 +59,21 @@ func play() (int, error) {
 
 // attest takes the lock for life, and complains where it is taken. What the process starts inherits the lock: a command
 // that outlives its agent is a second process of it, too.
-func attest(desk string) error {
-	lock, err := syscall.Open(filepath.Join(desk, "lock"), syscall.O_CREAT|syscall.O_RDWR, 0o600) // no O_CLOEXEC
+func attest(folder string) error {
+	lock, err := syscall.Open(filepath.Join(folder, "lock"), syscall.O_CREAT|syscall.O_RDWR, 0o600) // no O_CLOEXEC
 	if err != nil {
 		return fmt.Errorf("open the lock: %w", err)
 	}
 	if err := syscall.Flock(lock, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		if err := complain(desk, err); err != nil {
+		if err := complain(folder, err); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(desk, "pid"), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	return os.WriteFile(filepath.Join(folder, "pid"), []byte(strconv.Itoa(os.Getpid())), 0o600)
 }
 
-func complain(desk string, taken error) error {
-	f, err := os.OpenFile(filepath.Join(desk, "twice"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func complain(folder string, taken error) error {
+	f, err := os.OpenFile(filepath.Join(folder, "twice"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func complain(desk string, taken error) error {
 }
 
 // become turns this process into the real CLI.
-func become(desk, claude string) error {
-	api, err := os.ReadFile(filepath.Join(desk, "api"))
+func become(folder, claude string) error {
+	api, err := os.ReadFile(filepath.Join(folder, "api"))
 	if err != nil {
 		return err
 	}

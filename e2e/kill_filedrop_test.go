@@ -12,8 +12,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// These tales are of answers that have a way to go before the agent reads them: a command is run for them, they are stored
-// beside the agent's state, or they lie in a file where its script looks for them.
+// These scenarios are of answers that have a way to go before the agent reads them: a command is run for them, they are
+// stored beside the agent's state, or they lie in a file where its script looks for them.
 var answerScenarios = []killScenario{
 	{name: "a command for a stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: blockerResolved, ends: (*world).commandTold},
 	{name: "a command for a parked stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: blockerResolved, ends: (*world).commandTold},
