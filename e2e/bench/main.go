@@ -15,12 +15,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"claude-supervise/e2e/machine"
 )
 
 func main() {
@@ -54,10 +55,8 @@ func measure(ctx context.Context, watch time.Duration, only string) (err error) 
 	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.dir, "claude-supervise/cmd/claude-supervise", "claude-supervise/e2e/bench/floor")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("the programs do not build: %w", err)
+	if err := machine.Build(b.dir, []string{"-trimpath"}, "cmd/claude-supervise", "e2e/bench/floor"); err != nil {
+		return err
 	}
 	b.program, b.floor = filepath.Join(b.dir, "claude-supervise"), filepath.Join(b.dir, "floor")
 
