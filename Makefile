@@ -61,9 +61,9 @@ attacks: ## every attack, to bare claude and to a run (2 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -timeout 30m -parallel $(PARALLEL) -run 'TestNoSourceOfSettings' ./e2e
 
-race: ## all but the simulation of the packages that start goroutines, under the race detector (3 min)
+race: ## the packages that start goroutines, under the race detector (3 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(SHORT) -race -timeout 30m -skip 'Simulation|Schedule' $(RACY)
+	$(SHORT) -race -timeout 30m $(RACY)
 
 releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and what procs holds of it
 	for release in $(RELEASES); do \

@@ -166,17 +166,21 @@ func (e *UnknownError) Error() string {
 		shorten(e.ID), program, program)
 }
 
-// An AmbiguousError says that several ids begin alike.
+// An AmbiguousError says that several ids begin alike, or that several runs have one name.
 type AmbiguousError struct {
 	Prefix     string
 	Candidates []string // full ids, sorted; the first ones if More
 	More       bool
+	Name       bool // it is a name
 }
 
 func (e *AmbiguousError) Error() string {
 	list := strings.Join(e.Candidates, ", ")
 	if e.More {
 		list += ", …"
+	}
+	if e.Name {
+		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant", shorten(e.Prefix), list)
 	}
 	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
 }

@@ -21,11 +21,6 @@ const (
 	LaunchSurveyed   LaunchPhase = "surveyed"    // the same, and its checkpoint was written
 )
 
-// LaunchPhases are all phases of a launch.
-var LaunchPhases = []LaunchPhase{
-	LaunchIntended, LaunchIdle, LaunchTurn, LaunchTurnEnding, LaunchTurnOwed, LaunchTurnDue, LaunchEnded, LaunchSurveyed,
-}
-
 // InTurn reports whether a turn is under way.
 func (p LaunchPhase) InTurn() bool {
 	return p == LaunchTurn || p == LaunchTurnEnding || p == LaunchTurnOwed

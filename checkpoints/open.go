@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -79,7 +80,24 @@ func open(d Dirs, sys system) (*Store, error) {
 			return nil, err
 		}
 	}
-	return connect(path, readWrite)
+	s, err := connect(path, readWrite)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.indexByName()
+}
+
+// indexByName gives a database the index that earlier ones of the same schema did not have. They can be read without it.
+func (s *Store) indexByName() error {
+	for line := range strings.Lines(schema) {
+		if strings.HasPrefix(line, "CREATE INDEX IF NOT EXISTS") {
+			_, err := s.conn.ExecContext(context.Background(), line)
+			if err != nil && !errors.Is(s.failed("open", err), errFull) { // a full disk can do without
+				return errors.Join(s.failed("open", err), s.Close())
+			}
+		}
+	}
+	return nil
 }
 
 // OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty. It

@@ -30,17 +30,21 @@ func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 	if !PlainID(run) {
 		return nil, fmt.Errorf("own run %q: not an id", shorten(run))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, ownPatience, ErrOwned)
-	defer cancel()
-	if err := d.makeState(syncDir); err != nil {
+	if err := d.makeState(syncDir); err != nil { // which a busy disk may take long for
 		return nil, fmt.Errorf("own run %s: %w", run, err)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, ownPatience, ErrOwned)
+	defer cancel()
 	for {
 		if err := os.MkdirAll(d.RunDir(run), 0o700); err != nil {
 			return nil, fmt.Errorf("own run %s: %w", run, err)
 		}
 		lock := flock.New(d.Lock(run))
-		if _, err := lock.TryLockContext(ctx, ownInterval); errors.Is(err, fs.ErrNotExist) {
+		held, err := lock.TryLock()
+		if err == nil && !held {
+			_, err = lock.TryLockContext(ctx, ownInterval)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // the folder was removed before the file was opened
 		} else if err != nil {
 			if ctx.Err() != nil {

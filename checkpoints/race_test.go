@@ -153,7 +153,8 @@ func TestAnAnswerIsChangedOrItsDeliveryBeginsNeverBoth(t *testing.T) {
 		}
 		begin := Change{
 			Event: Event{Run: testRun, Seq: int64(2*i + 2)}, Taken: note.Seq, CheckInbox: true, IfInboxAt: note.Seq,
-			Questions: []*Question{{ID: q.ID, Run: testRun, Agent: testAgent, State: QuestionAnswered, Answer: "sqlite", Delivering: true}},
+			Questions: []*Question{{ID: q.ID, Run: testRun, Agent: testAgent, State: QuestionAnswered,
+				Response: Response{Answer: "sqlite"}, Handling: Handling{Delivering: true}}},
 		}
 		beginErr, changeErr := both(
 			func() error { return supervisor.Commit(t.Context(), begin) },

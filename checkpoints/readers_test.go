@@ -179,6 +179,14 @@ func TestAnIDIsFoundByItsStart(t *testing.T) {
 		commit(t, s, c)
 	}
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2}, Questions: []*Question{{ID: "q-h4k7mp", Run: testRun}}})
+	for id, run := range map[string]Run{
+		"r-n1": {Name: "nightly", EndedAt: &noon}, "r-n2": {Name: "nightly"}, "r-n3": {Name: "twice"}, "r-n4": {Name: "twice"},
+		"r-n5": {Name: "h4k7m2"}, "r-n6": {Name: "k3"}, "r-n7": {Name: "r-weekly"}, "r-n8": {Name: "over", EndedAt: &noon},
+		"r-n9": {Name: "r-h4k7mpaa"},
+	} {
+		run.ID = id
+		commit(t, s, Change{Run: &run, Event: Event{Run: id, Seq: 1}})
+	}
 
 	for typed, want := range map[string]string{
 		"r-k3v9x2ab":     "run r-k3v9x2ab",
@@ -192,8 +200,17 @@ func TestAnIDIsFoundByItsStart(t *testing.T) {
 		"h4k7mp":         "question q-h4k7mp", // also the start of r-h4k7mpaa, but whole
 		"q-h4k7mp":       "question q-h4k7mp",
 		"r-h":            "run r-h4k7mpaa",
-		"k3":             "several r-k3v9x2ab r-k3zzzzzz",
-		"r-":             "several r-h4k7mpaa r-k3v9x2ab r-k3zzzzzz",
+		"k3v":            "run r-k3v9x2ab",
+		"k":              "several r-k3v9x2ab r-k3zzzzzz",
+		"r-k":            "several r-k3v9x2ab r-k3zzzzzz",
+		"nightly":        "run r-n2", // the other has ended
+		"over":           "run r-n8", // though it has
+		"twice":          "several r-n3 r-n4",
+		"k3":             "run r-n6",          // a name wins over the start of an id,
+		"r-weekly":       "run r-n7",          // may look like one,
+		"h4k7m2":         "question q-h4k7m2", // and no name hides a whole id
+		"r-h4k7mpaa":     "run r-h4k7mpaa",
+		"night":          "nothing",
 		"h4k7mpa":        "run r-h4k7mpaa",
 		"h4":             "several q-h4k7m0 q-h4k7m1 q-h4k7m2 q-h4k7mp r-h4k7mpaa",
 		"":               "nothing",
@@ -248,6 +265,9 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 	_, err10 := s.Events(ctx, testRun, 3)
 	_, err11 := s.Inbox(ctx, testRun, 3)
 	_, _, err12 := s.Resolve(ctx, testRun)
+	if _, _, err := s.Resolve(ctx, "a name"); err == nil {
+		t.Error("a name is found that nobody gave")
+	}
 	exported, err14 := s.Export(ctx, testRun)
 	_, err15 := s.EndedRuns(ctx, noon)
 	c.Run.EndedAt = &noon

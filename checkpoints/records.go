@@ -66,71 +66,99 @@ type Run struct {
 
 // An Agent is one task with one conversation.
 type Agent struct {
-	ID              string       `json:"id"`
-	Run             string       `json:"run"`
-	Parent          string       `json:"parent,omitempty"`
-	Depth           int          `json:"depth"`
-	Seq             int          `json:"seq,omitempty"` // place in the order in which the agents of the run came, the root's being 0
-	Task            string       `json:"task"`          // the prompt as the person gave it, with what a task file says beside it
-	Status          Status       `json:"status"`
-	Reason          string       `json:"reason"`
-	Since           time.Time    `json:"since"`
-	SessionID       string       `json:"session_id"`
-	Launches        int          `json:"launches"` // how many launches there were; the last one's number
-	NotBefore       *time.Time   `json:"not_before,omitempty"`
-	HoldUntil       *time.Time   `json:"hold_until,omitempty"`
-	Failures        int          `json:"failures,omitempty"` // passing failures in a row
-	Report          *Report      `json:"report,omitempty"`
-	Outbox          []OutboxItem `json:"sayings,omitempty"`     // what waits to be said to it, in the order it happened
-	GoOn            bool         `json:"go_on,omitempty"`       // a turn was lost: unless there is something else to say, it is told to go on
-	Fresh           bool         `json:"fresh,omitempty"`       // its session is gone: the next launch begins a new one with the checkpoint
-	Checkpoint      string       `json:"checkpoint,omitempty"`  // what a fresh session is told of the work so far
-	Kept            *Kept        `json:"kept,omitempty"`        // the checkpoint that it left itself, the last
-	StopOnly        bool         `json:"stop_only,omitempty"`   // and not of what it has started, which goes on under the next above it that lives
-	StopWanted      string       `json:"stop_wanted,omitempty"` // a person asked for its end: who
-	Fault           string       `json:"fault,omitempty"`       // what sort of failure ended it: start, budget, login, limit, api, crash, question, gave_up
-	FaultReason     string       `json:"fault_reason,omitempty"`
-	Progress        *Progress    `json:"progress,omitempty"`     // as it last told it
-	ReportRequested bool         `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
-	ToldMissing     bool         `json:"told_missing,omitempty"` // it was told once which deliverables are missing
-	Without         []string     `json:"without,omitempty"`      // flags that the found release refused
-	Priority        string       `json:"priority,omitempty"`     // P0, P1 or P2: P0 goes first
-	Group           bool         `json:"group,omitempty"`        // it has no conversation of its own, and ends when its children have
-	Delegated       *Delegated   `json:"delegated,omitempty"`    // how it came about; nil for the root
-	From            string       `json:"from,omitempty"`         // the session with whose conversation its own begins; "": it begins empty
-	ContinuedBy     string       `json:"continued_by,omitempty"` // the agent that goes on with its conversation, and counts in its place
-	QueuedAt        *time.Time   `json:"queued_at,omitempty"`    // since when it waits until a process of it may start
-	ToolUses        int          `json:"tool_uses,omitempty"`
-	Turns           int          `json:"turns,omitempty"` // requests to the API that its own conversation has made, as claude counts them
-	CostUSD         float64      `json:"cost_usd"`
-	InputTokens     int64        `json:"input_tokens"`
-	OutputTokens    int64        `json:"output_tokens"`
-	EndedAt         *time.Time   `json:"ended_at,omitempty"`
+	ID              string     `json:"id"`
+	Run             string     `json:"run"`
+	Parent          string     `json:"parent,omitempty"`
+	Depth           int        `json:"depth"`
+	Seq             int        `json:"seq,omitempty"` // place in the order in which they came, the root's being 0
+	Task            string     `json:"task"`          // the prompt as given, with what a task file says beside it
+	SuccessCriteria []string   `json:"success_criteria,omitempty"`
+	Deliverables    []string   `json:"deliverables,omitempty"` // files among them are looked for on disk
+	Status          Status     `json:"status"`
+	Reason          string     `json:"reason"`
+	Since           time.Time  `json:"since"`
+	Priority        string     `json:"priority,omitempty"`  // P0, P1 or P2: P0 goes first
+	Group           bool       `json:"group,omitempty"`     // it has no conversation, and ends when its children have
+	Delegated       *Delegated `json:"delegated,omitempty"` // how it came about; nil for the root
+	QueuedAt        *time.Time `json:"queued_at,omitempty"` // since when it waits until a process of it may start
+	EndedAt         *time.Time `json:"ended_at,omitempty"`
 
-	// What it and all below it may use.
-	Budget    *Budget       `json:"budget,omitempty"`     // nil: what those above it may
-	Exceeds   string        `json:"exceeds,omitempty"`    // over_budget: the agent whose budget keeps it from going on, itself or one above it
-	Worked    time.Duration `json:"worked,omitempty"`     // how long any of them was at work, where Budget bounds it
-	FinishBy  int           `json:"finish_by,omitempty"`  // it was told to finish up, and may make requests until it has made so many; 0: it was not
-	LimitedBy string        `json:"limited_by,omitempty"` // the usage limit because of which it rests until NotBefore, in the API's words
-	Rejected  int           `json:"rejected,omitempty"`   // how often in a row its requests have met a usage limit
+	Conversation
+	Reporting
+	Ending
+	Bounds
+	Usage
+	Pace
+	Workplace
+}
 
-	// How long its task takes, by the estimate that came with it.
+// A Conversation is how far an agent and its supervisor are in what they say to each other.
+type Conversation struct {
+	SessionID   string       `json:"session_id"`
+	From        string       `json:"from,omitempty"`         // the session with whose conversation its own begins, if any
+	ContinuedBy string       `json:"continued_by,omitempty"` // the agent that goes on with it, and counts in its place
+	Launches    int          `json:"launches"`               // how many launches there were; the last one's number
+	Fresh       bool         `json:"fresh,omitempty"`        // its session is gone: the next launch begins a new one
+	GoOn        bool         `json:"go_on,omitempty"`        // a turn was lost: it is told to go on, if nothing else
+	Without     []string     `json:"without,omitempty"`      // flags that the found release refused
+	Checkpoint  string       `json:"checkpoint,omitempty"`   // what a fresh session is told of the work so far
+	Kept        *Kept        `json:"kept,omitempty"`         // the checkpoint that it left itself, the last
+	Outbox      []OutboxItem `json:"sayings,omitempty"`      // what waits to be said to it, in the order it happened
+}
+
+// Reporting is what an agent says of its work, and was told of that.
+type Reporting struct {
+	Report          *Report   `json:"report,omitempty"`
+	Progress        *Progress `json:"progress,omitempty"`     // as it last told it
+	ReportRequested bool      `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
+	ToldMissing     bool      `json:"told_missing,omitempty"` // it was told once which deliverables are missing
+}
+
+// An Ending is why an agent is to end, or has failed.
+type Ending struct {
+	StopWanted  string `json:"stop_wanted,omitempty"` // a person asked for its end: who
+	StopOnly    bool   `json:"stop_only,omitempty"`   // and not of what it has started, which goes on under the next above
+	Fault       string `json:"fault,omitempty"`       // the sort of failure: start, budget, login, limit, api, crash, …
+	FaultReason string `json:"fault_reason,omitempty"`
+	Failures    int    `json:"failures,omitempty"` // passing failures in a row
+}
+
+// Bounds are what an agent and all below it may use, and what keeps it from going on for a while.
+type Bounds struct {
+	Budget    *Budget    `json:"budget,omitempty"`     // nil: what those above it may
+	Exceeds   string     `json:"exceeds,omitempty"`    // over_budget: the agent, itself or one above, whose budget it is
+	FinishBy  int        `json:"finish_by,omitempty"`  // told to finish up, it may make so many requests in all
+	LimitedBy string     `json:"limited_by,omitempty"` // the usage limit for which it rests until NotBefore
+	Rejected  int        `json:"rejected,omitempty"`   // how often in a row its requests have met a usage limit
+	NotBefore *time.Time `json:"not_before,omitempty"`
+	HoldUntil *time.Time `json:"hold_until,omitempty"`
+}
+
+// Usage is what an agent has used.
+type Usage struct {
+	ToolUses     int           `json:"tool_uses,omitempty"`
+	Turns        int           `json:"turns,omitempty"` // requests of its own conversation, as claude counts them
+	CostUSD      float64       `json:"cost_usd"`
+	InputTokens  int64         `json:"input_tokens"`
+	OutputTokens int64         `json:"output_tokens"`
+	Worked       time.Duration `json:"worked,omitempty"` // how long any of them was at work, where Budget bounds it
+}
+
+// A Pace is how long an agent's task takes, by the estimate that came with it.
+type Pace struct {
 	Estimate    time.Duration `json:"estimate,omitempty"`     // 0: there is none, or none that can be read
 	Overdue     *time.Time    `json:"overdue,omitempty"`      // when it takes longer, once it has begun
 	ToldOverdue bool          `json:"told_overdue,omitempty"` // the person was told that it does
+}
 
-	// What the task names beside its text. Files among the deliverables are looked for on disk.
-	SuccessCriteria []string `json:"success_criteria,omitempty"`
-	Deliverables    []string `json:"deliverables,omitempty"`
-
-	// Where it works.
+// A Workplace is where an agent works.
+type Workplace struct {
 	Cwd      string    `json:"cwd,omitempty"`      // its folder, absolute; "": its parent's, the root's is the run's
 	Placing  bool      `json:"placing,omitempty"`  // it is about to be launched: its folder is made ready
 	Placed   bool      `json:"placed,omitempty"`   // that is done
 	Tidying  bool      `json:"tidying,omitempty"`  // it is about to end: its worktree is looked through
 	Gone     []string  `json:"gone,omitempty"`     // files that the context of its task names and that are nowhere
-	Beyond   []string  `json:"beyond,omitempty"`   // the same that are not in its worktree but where that was made from, absolute
+	Beyond   []string  `json:"beyond,omitempty"`   // those that are only where its worktree was made from, absolute
 	Worktree *Worktree `json:"worktree,omitempty"` // nil: it works in the folder of its parent
 }
 
@@ -300,50 +328,76 @@ const (
 
 // A Question is one thing a person answers. Questions of one signal or call share a Group.
 type Question struct {
-	ID          string          `json:"id"`
-	Run         string          `json:"run"`
-	Agent       string          `json:"agent"`
-	Who         string          `json:"who,omitempty"` // the agent in a few words, for people, where the run has several
-	Group       string          `json:"group"`
-	Index       int             `json:"index"` // place in the group, from 0
-	Own         string          `json:"own"`   // the agent's own id of it, e.g. Q1
-	Kind        QuestionKind    `json:"kind"`
-	State       QuestionState   `json:"state"`
-	Header      string          `json:"header,omitempty"`
-	Text        string          `json:"text"`
-	Context     string          `json:"context,omitempty"`
-	Truncated   string          `json:"cut,omitempty"` // what of it was too much to be kept, in words
-	Options     []Option        `json:"options,omitempty"`
-	MultiSelect bool            `json:"multi_select,omitempty"`
-	Validate    string          `json:"validate,omitempty"`
-	Optional    bool            `json:"optional,omitempty"`
-	Urgent      bool            `json:"urgent,omitempty"`
-	Noticed     int             `json:"noticed,omitempty"` // epoch in which its one notice was given
-	Fingerprint string          `json:"fingerprint"`       // of the signal or call, without its time
-	Signal      json.RawMessage `json:"signal,omitempty"`  // the signal it came from
-	Tool        *ToolCall       `json:"tool,omitempty"`    // the call it came from
-	AskedAt     time.Time       `json:"asked_at"`
-	Answer      string          `json:"answer,omitempty"`
-	Skipped     bool            `json:"skipped,omitempty"`
-	Declined    bool            `json:"declined,omitempty"` // the person will not answer it; Answer says why
-	AnsweredAt  *time.Time      `json:"answered_at,omitempty"`
-	AnsweredBy  string          `json:"answered_by,omitempty"`
-	Delivering  bool            `json:"delivering,omitempty"`  // its delivery has begun: the answer can no longer be changed
-	GrantSpent  bool            `json:"grant_spent,omitempty"` // a permission given while parked was used by the relaunch
-	Rule        string          `json:"rule,omitempty"`        // of a permission: the rule that allows exactly this in the whole run
-	Revoked     string          `json:"revoked,omitempty"`     // who took the rule back that its answer gave
-	ByRule      bool            `json:"by_rule,omitempty"`     // a rule has answered it, nobody was asked
-	ForAllLike  bool            `json:"for_alike,omitempty"`   // its answer is that of every question of the run that is alike
-	Like        string          `json:"like,omitempty"`        // the question whose answer it was given with those of all alike; "": it has its own
-	Kept        *Kept           `json:"kept,omitempty"`        // the checkpoint that its signal names
-	Prepared    bool            `json:"prepared,omitempty"`    // of the first of a group: what has to be done before its answer is said is done
-	Gone        []string        `json:"gone,omitempty"`        // of a stop: what its snapshot names and is not on disk
-	Asker       string          `json:"asker,omitempty"`       // of a command: the question whose answer wants it
-	Child       string          `json:"child,omitempty"`       // of a delegation, or a stop that is answered by one: the id that the child gets
-	Nested      *Nested         `json:"nested,omitempty"`      // of a delegation that a run inside the agent asks for
-	Ran         *Ran            `json:"ran,omitempty"`         // of a command: what came of it
-	Exceeded    *Exceeded       `json:"exceeded,omitempty"`    // of a budget
-	File        *FileAsked      `json:"file,omitempty"`        // the agent's own file that it stands in
+	ID      string        `json:"id"`
+	Run     string        `json:"run"`
+	Agent   string        `json:"agent"`
+	Who     string        `json:"who,omitempty"` // the agent in a few words, for people, where the run has several
+	Group   string        `json:"group"`
+	Index   int           `json:"index"` // place in the group, from 0
+	Own     string        `json:"own"`   // the agent's own id of it, e.g. Q1
+	Kind    QuestionKind  `json:"kind"`
+	State   QuestionState `json:"state"`
+	AskedAt time.Time     `json:"asked_at"`
+
+	Wording
+	Origin
+	Response
+	Grant
+	Handling
+}
+
+// A Wording is what a question asks.
+type Wording struct {
+	Header      string   `json:"header,omitempty"`
+	Text        string   `json:"text"`
+	Context     string   `json:"context,omitempty"`
+	Truncated   string   `json:"cut,omitempty"` // what of it was too much to be kept, in words
+	Options     []Option `json:"options,omitempty"`
+	MultiSelect bool     `json:"multi_select,omitempty"`
+	Validate    string   `json:"validate,omitempty"`
+	Optional    bool     `json:"optional,omitempty"`
+	Urgent      bool     `json:"urgent,omitempty"`
+}
+
+// An Origin is what a question came from, and what it is about beside its words.
+type Origin struct {
+	Fingerprint string          `json:"fingerprint"`        // of the signal or call, without its time
+	Signal      json.RawMessage `json:"signal,omitempty"`   // the signal it came from
+	Tool        *ToolCall       `json:"tool,omitempty"`     // the call it came from
+	File        *FileAsked      `json:"file,omitempty"`     // the agent's own file that it stands in
+	Kept        *Kept           `json:"kept,omitempty"`     // the checkpoint that its signal names
+	Asker       string          `json:"asker,omitempty"`    // of a command: the question whose answer wants it
+	Child       string          `json:"child,omitempty"`    // of a delegation, or a stop answered by one: the child's id
+	Nested      *Nested         `json:"nested,omitempty"`   // of a delegation that a run inside the agent asks for
+	Exceeded    *Exceeded       `json:"exceeded,omitempty"` // of a budget
+}
+
+// A Response is what a person, or who speaks for one, has answered.
+type Response struct {
+	Answer     string     `json:"answer,omitempty"`
+	Skipped    bool       `json:"skipped,omitempty"`
+	Declined   bool       `json:"declined,omitempty"` // the person will not answer it; Answer says why
+	AnsweredAt *time.Time `json:"answered_at,omitempty"`
+	AnsweredBy string     `json:"answered_by,omitempty"`
+	ForAllLike bool       `json:"for_alike,omitempty"` // its answer is that of every question of the run that is alike
+	Like       string     `json:"like,omitempty"`      // the question whose answer it has, "": its own
+}
+
+// A Grant is what an answer permits beyond its call.
+type Grant struct {
+	Rule       string `json:"rule,omitempty"`        // of a permission: the rule that allows exactly this in the whole run
+	GrantSpent bool   `json:"grant_spent,omitempty"` // a permission given while parked was used by the relaunch
+	ByRule     bool   `json:"by_rule,omitempty"`     // a rule has answered it, nobody was asked
+	Revoked    string `json:"revoked,omitempty"`     // who took the rule back that its answer gave
+}
+
+// A Handling is how far a question and its answer are on their way.
+type Handling struct {
+	Noticed    int      `json:"noticed,omitempty"`    // epoch in which its one notice was given
+	Delivering bool     `json:"delivering,omitempty"` // its delivery has begun: the answer can no longer be changed
+	Prepared   bool     `json:"prepared,omitempty"`   // of the first of a group: what its answer needs is done
+	Gone       []string `json:"gone,omitempty"`       // of a stop: what its snapshot names and is not on disk
+	Ran        *Ran     `json:"ran,omitempty"`        // of a command: what came of it
 }
 
 // Kept is the checkpoint file that a signal names, and the copy of it as it was at that moment.

@@ -74,16 +74,19 @@ func firstChange() Change {
 		},
 		Agents: []*Agent{{
 			ID: testAgent, Run: testRun, Task: "Write the tests <all of them> & run them", Status: Waiting, Reason: "asks which database",
-			Since: noon, SessionID: "0b7d3c1e-5a55-4f0e-9a5d-6f2a0e6c9f10", Launches: 1, CostUSD: 0.25, InputTokens: 12_000, OutputTokens: 900,
-			Outbox: []OutboxItem{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}},
+			Since: noon,
+			Conversation: Conversation{SessionID: "0b7d3c1e-5a55-4f0e-9a5d-6f2a0e6c9f10", Launches: 1,
+				Outbox: []OutboxItem{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}}},
+			Usage: Usage{CostUSD: 0.25, InputTokens: 12_000, OutputTokens: 900},
 		}},
 		Launches: []*Launch{{
 			Agent: testAgent, N: 1, Epoch: 1, Phase: LaunchTurn, PID: 4712, StartTicks: 991, StartedAt: &started,
 		}},
 		Questions: []*Question{{
 			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: AskClarification, State: QuestionOpen,
-			Header: "Database", Text: "Which database?", Options: []Option{{Label: "sqlite"}, {Label: "postgres", Description: "as in production"}},
-			Fingerprint: "f1", Signal: json.RawMessage(`{"kind":"clarification_needed"}`), AskedAt: noon,
+			Wording: Wording{Header: "Database", Text: "Which database?",
+				Options: []Option{{Label: "sqlite"}, {Label: "postgres", Description: "as in production"}}},
+			Origin: Origin{Fingerprint: "f1", Signal: json.RawMessage(`{"kind":"clarification_needed"}`)}, AskedAt: noon,
 		}},
 		Deliveries: []*Delivery{{
 			UUID: "5c1f3a52-8f4c-5b7e-9d3b-2b1f6f0f2a11", Agent: testAgent, Key: "task a-7Qm2xK9fWb4T", Seq: 1, State: DeliveryDelivered,

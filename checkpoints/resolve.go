@@ -24,8 +24,8 @@ var idKinds = []struct{ kind, prefix, query string }{
 }
 
 // Resolve finds the run, agent or question that a person means: by the id, by its start, or by either without the prefix
-// ("r-", "a-", "q-"). A whole id wins over the start of another. *UnknownError if there is none, *AmbiguousError if there
-// are several.
+// ("r-", "a-", "q-"), or a run by its name. A whole id wins over a name, and that over the start of an id; of runs with one
+// name the one that has not ended wins. *UnknownError if there is none, *AmbiguousError if there are several.
 func (s *Store) Resolve(ctx context.Context, typed string) (kind, id string, err error) {
 	type match struct{ kind, id string }
 	var starts, wholes []match
@@ -62,19 +62,57 @@ func (s *Store) Resolve(ctx context.Context, typed string) (kind, id string, err
 	if len(wholes) == 1 {
 		return wholes[0].kind, wholes[0].id, nil
 	}
-	switch {
-	case typed == "" || len(starts) == 0:
+	if typed == "" {
 		return "", "", &UnknownError{ID: typed}
-	case len(starts) == 1:
+	}
+	if !prefixed(typed) || len(starts) == 0 {
+		if named, err := s.named(ctx, typed); err != nil {
+			return "", "", err
+		} else if len(named) == 1 {
+			return KindRun, named[0], nil
+		} else if len(named) > 1 {
+			e := ambiguous(typed, named)
+			e.Name = true
+			return "", "", e
+		}
+	}
+	switch len(starts) {
+	case 0:
+		return "", "", &UnknownError{ID: typed}
+	case 1:
 		return starts[0].kind, starts[0].id, nil
 	}
-	e := &AmbiguousError{Prefix: typed, More: len(starts) > candidatesMax}
+	var ids []string
 	for _, m := range starts {
-		e.Candidates = append(e.Candidates, m.id)
+		ids = append(ids, m.id)
 	}
-	slices.Sort(e.Candidates)
-	e.Candidates = e.Candidates[:min(len(e.Candidates), candidatesMax)]
-	return "", "", e
+	return "", "", ambiguous(typed, ids)
+}
+
+// named gives the runs of a name that have not ended, or, where all have, those that have: more than candidatesMax at most.
+func (s *Store) named(ctx context.Context, name string) (runs []string, err error) {
+	err = s.read(ctx, "look up a name in", func(ctx context.Context) error {
+		const query = `SELECT id, ended FROM runs WHERE json_extract(doc, '$.name') = ? ORDER BY ended, started DESC LIMIT ?`
+		onlyLive := false
+		return s.rows(ctx, query, []any{name, candidatesMax + 1}, func(found *sql.Rows) error {
+			var id string
+			var ended bool
+			if err := found.Scan(&id, &ended); err != nil {
+				return err
+			}
+			onlyLive = onlyLive || !ended
+			if !ended || !onlyLive {
+				runs = append(runs, id)
+			}
+			return nil
+		})
+	})
+	return runs, err
+}
+
+func ambiguous(typed string, ids []string) *AmbiguousError {
+	slices.Sort(ids)
+	return &AmbiguousError{Prefix: typed, Candidates: ids[:min(len(ids), candidatesMax)], More: len(ids) > candidatesMax}
 }
 
 func prefixed(typed string) bool {

@@ -10,6 +10,8 @@ CREATE TABLE runs (
     doc     TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_by_end ON runs (ended, started);
+-- IF NOT EXISTS: databases of before there was this one are given it when they are opened (see indexByName).
+CREATE INDEX IF NOT EXISTS runs_by_name ON runs (json_extract(doc, '$.name'), ended, started);
 
 CREATE TABLE agents (
     run TEXT NOT NULL,

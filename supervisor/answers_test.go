@@ -324,7 +324,7 @@ func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
 // A call of ask_user returns as little as it can without a doubt what was answered to what.
 func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
 	asked := func(own string, give func(*Question), labels ...string) *Question {
-		q := &Question{Own: own, Text: "Which?"}
+		q := &Question{Own: own, Wording: checkpoints.Wording{Text: "Which?"}}
 		for _, l := range labels {
 			q.Options = append(q.Options, checkpoints.Option{Label: l})
 		}

@@ -186,6 +186,19 @@ func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
 	}
 }
 
+func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s.stops(dependency, "run: npm install")
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.plans("end " + Root) // it is parked, and hears nothing before its next launch
+	s.Answers("q-2", leaveIt)
+	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
+	s.plans("prepare q-1")
+	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionDelivered || c.Answer != leaveIt {
+		t.Errorf("the question of the command is %s, answered %q", c.State, c.Answer)
+	}
+}
+
 func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")

@@ -236,7 +236,7 @@ func (d *transition) decideBudgets(id string) {
 		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
 		q = d.question(q.ID)
 		if q.Skipped || q.Declined || checkBudget(q, q.Answer) != nil {
-			q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionOpen, "", false, false, nil, ""
+			q.State, q.Response = checkpoints.QuestionOpen, checkpoints.Response{}
 			continue
 		}
 		q.State = checkpoints.QuestionDelivered // it needs no words

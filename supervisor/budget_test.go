@@ -370,11 +370,11 @@ func FuzzRaised(f *testing.F) {
 }
 
 func BenchmarkBooksOfAThousandAgents(b *testing.B) {
-	s := State{Agents: map[string]*Agent{Root: {ID: Root, Budget: &Budget{CostUSD: 10}}},
+	s := State{Agents: map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &Budget{CostUSD: 10}}}},
 		Launches: map[string][]*Launch{}}
 	for i := range 1000 {
 		id := "a-" + strings.Repeat("x", i%7) + time.Duration(i).String()
-		s.Agents[id] = &Agent{ID: id, Parent: Root, CostUSD: 0.001}
+		s.Agents[id] = &Agent{ID: id, Parent: Root, Usage: checkpoints.Usage{CostUSD: 0.001}}
 	}
 	for b.Loop() {
 		s.ComputeUsage()

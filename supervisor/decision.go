@@ -38,7 +38,7 @@ func CheckDecision(q *Question, answer, cwd string) error {
 }
 
 func checkDelegation(answer string) error {
-	decided := &Question{Answer: answer}
+	decided := &Question{Response: checkpoints.Response{Answer: answer}}
 	if _, ok := approved(decided); ok {
 		return nil
 	}

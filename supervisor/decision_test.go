@@ -38,7 +38,8 @@ func FuzzADenialSaysWhyAndWhatElse(f *testing.F) {
 		if strings.Contains(why+alternative, instead) || strings.HasSuffix(strings.TrimSpace(why), "instead") {
 			return // no such reason can be told apart
 		}
-		q := &Question{Kind: checkpoints.AskDelegation, Answer: Denial(why, alternative)}
+		q := &Question{Kind: checkpoints.AskDelegation,
+			Response: checkpoints.Response{Answer: Denial(why, alternative)}}
 		gotWhy, gotAlternative := denied(q)
 		if want := strings.TrimSpace(why); gotWhy != want && !strings.HasPrefix(want, Deny) {
 			t.Errorf("why is %q, want %q", gotWhy, want)

@@ -21,8 +21,10 @@ var _ = kind[Created]("created")
 func (e Created) apply(d *transition) error {
 	root := &Agent{
 		ID: e.Agent, Run: e.Run, Task: e.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: d.at,
-		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group, From: e.From,
-		Budget: bounding(e.Config.Budget), Estimate: parseEstimate(e.Estimated),
+		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group,
+		Conversation: checkpoints.Conversation{From: e.From},
+		Bounds:       checkpoints.Bounds{Budget: bounding(e.Config.Budget)},
+		Pace:         checkpoints.Pace{Estimate: parseEstimate(e.Estimated)},
 	}
 	root.SessionID = sessionOf(root)
 	d.Run = &Run{
@@ -164,6 +166,8 @@ func (e Left) apply(d *transition) error {
 		return unwelcome("the supervisor does not leave any more")
 	}
 	r := d.run()
-	r.Left, r.PID = r.Leaving, 0
+	if r.Left, r.PID = r.Leaving, 0; d.mergeDue() {
+		r.Left = LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
+	}
 	return nil
 }

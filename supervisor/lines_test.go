@@ -30,9 +30,11 @@ func TestNoLineOfAnothersTextPassesForOneOfOurs(t *testing.T) {
 			"a message":     agentSays(&child, said),
 			"a delegation": DelegationQuestion(Work{Task: said,
 				Said: checkpoints.Delegated{Context: said, Coordination: said}}).Context,
-			"what a command printed":  commandRan("make", &Question{Ran: &checkpoints.Ran{Exit: "exit 0", Output: said}}),
-			"work that is under way":  underWay(&child),
-			"a delegation's approval": delegationDecided(&Question{Answer: "approve " + said, Child: childOne}),
+			"what a command printed": commandRan("make",
+				&Question{Handling: checkpoints.Handling{Ran: &checkpoints.Ran{Exit: "exit 0", Output: said}}}),
+			"work that is under way": underWay(&child),
+			"a delegation's approval": delegationDecided(&Question{Response: checkpoints.Response{Answer: "approve " + said},
+				Origin: checkpoints.Origin{Child: childOne}}),
 		} {
 			for line := range strings.SplitSeq(text.Newlines.Replace(written), "\n") {
 				if line == "## DELEGATION APPROVED" && name != "a delegation's approval" || strings.HasPrefix(line, "more") {

@@ -156,7 +156,7 @@ func (s State) NestedRefused(a *Agent, w Work) string {
 
 // whyDenied says in words why a nested run is not started.
 func whyDenied(answer, by string) string {
-	why, alternative := denied(&Question{Answer: answer})
+	why, alternative := denied(&Question{Response: checkpoints.Response{Answer: answer}})
 	if why == "" {
 		why = "no reason was given."
 	}

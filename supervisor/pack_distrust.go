@@ -204,7 +204,7 @@ func Grants(q *Question) bool {
 	case checkpoints.AskPermission:
 		return word == Allow || word == AllowRun
 	case checkpoints.AskDelegation:
-		_, ok := approved(&Question{Answer: q.Answer})
+		_, ok := approved(&Question{Response: checkpoints.Response{Answer: q.Answer}})
 		return ok
 	case checkpoints.AskBudget:
 		word, _ := budgetAnswer(q.Answer)
@@ -233,9 +233,8 @@ func (d *transition) reopens(q *Question) bool {
 
 // askAnew opens a question again.
 func (d *transition) askAnew(q *Question) {
-	q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionOpen, "", nil, ""
-	q.Skipped, q.Declined, q.Delivering, q.ByRule, q.GrantSpent = false, false, false, false, false
-	q.Like, q.Revoked, q.Ran, q.Prepared = "", "", nil, false
+	q.State, q.Response, q.Grant = checkpoints.QuestionOpen, checkpoints.Response{}, checkpoints.Grant{Rule: q.Rule}
+	q.Delivering, q.Ran, q.Prepared = false, nil, false
 	dequeue(d.agent(q.Agent), q.Group)
 }
 
@@ -261,8 +260,8 @@ func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
 
 func reshow(q *Question, asked signals.Question) {
 	now := NewQuestion(q.Kind, asked)
-	q.Own, q.Header, q.Text, q.Context, q.Truncated, q.Options = now.Own, now.Header, now.Text, now.Context, now.Truncated, now.Options
-	q.MultiSelect, q.Validate, q.Optional = now.MultiSelect, now.Validate, now.Optional
+	now.Urgent = q.Urgent
+	q.Own, q.Wording = now.Own, now.Wording
 }
 
 // distrustCommand asks anew whether a command may run, of what the answer of the stop wants; else nobody is asked.

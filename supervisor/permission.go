@@ -259,7 +259,7 @@ func (d *transition) reopen() {
 		return q.ByRule && q.State == checkpoints.QuestionAnswered && !q.Delivering && d.permitted(q.Rule, q.Agent) == ""
 	}) {
 		q := d.question(q.ID)
-		q.State, q.Answer, q.AnsweredAt, q.AnsweredBy, q.ByRule = checkpoints.QuestionOpen, "", nil, "", false
+		q.State, q.Response, q.ByRule = checkpoints.QuestionOpen, checkpoints.Response{}, false
 		dequeue(d.agent(q.Agent), q.Group)
 	}
 }

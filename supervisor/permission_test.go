@@ -236,8 +236,9 @@ func TestDenyStopEndsAParkedAgentToo(t *testing.T) {
 // The agent must not learn from a prompt what it was not permitted to read.
 func TestARelaunchTellsTheCallAndNotWhatThePersonWasShown(t *testing.T) {
 	q := &Question{
-		Kind: checkpoints.AskPermission, Answer: Deny, Context: "-secret of the file",
-		Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]string{"command": "npm test"})},
+		Kind: checkpoints.AskPermission, Response: checkpoints.Response{Answer: Deny},
+		Wording: checkpoints.Wording{Context: "-secret of the file"},
+		Origin:  checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]string{"command": "npm test"})}},
 	}
 	for who, text := range map[string]string{
 		"the agent": permissionDecided(q), "its subagent": State{}.forSubagent([]*Question{q}),

@@ -23,8 +23,9 @@ var phases = map[checkpoints.LaunchPhase][]checkpoints.LaunchPhase{
 		checkpoints.LaunchEnded},
 	checkpoints.LaunchTurnOwed: {checkpoints.LaunchTurn, checkpoints.LaunchTurnEnding, checkpoints.LaunchTurnDue,
 		checkpoints.LaunchIdle, checkpoints.LaunchEnded},
-	checkpoints.LaunchTurnDue: {checkpoints.LaunchTurn, checkpoints.LaunchIdle, checkpoints.LaunchEnded},
-	checkpoints.LaunchEnded:   {checkpoints.LaunchSurveyed},
+	checkpoints.LaunchTurnDue:  {checkpoints.LaunchTurn, checkpoints.LaunchIdle, checkpoints.LaunchEnded},
+	checkpoints.LaunchEnded:    {checkpoints.LaunchSurveyed},
+	checkpoints.LaunchSurveyed: nil,
 }
 
 // enter brings a launch into a phase, in which it may be already. It panics where the phase cannot follow: a bug.

@@ -93,7 +93,7 @@ func (s State) planAnswers() []Effect {
 }
 
 // unprepare takes back that a group's answers are ready: one of them has changed. A command that the old one wanted is not
-// asked about any more; if it runs already, it runs to its end.
+// asked about any more. One that was decided about stays so; if it runs already, it runs to its end.
 func (d *transition) unprepare(group string) {
 	first := d.Questions[group]
 	if first == nil || !first.Prepared {
@@ -102,7 +102,7 @@ func (d *transition) unprepare(group string) {
 	d.question(group).Prepared = false
 	if c := d.commandOf(first); c != nil {
 		c = d.question(c.ID)
-		if c.Asker = ""; c.Ran == nil {
+		if c.Asker = ""; c.State != checkpoints.QuestionDelivered {
 			c.State = checkpoints.QuestionWithdrawn
 		}
 	}

@@ -37,7 +37,8 @@ func TestAPresetGrantsNothing(t *testing.T) {
 		"a blocker by a file's other agent":  {checkpoints.AskBlocker, DelegateIt, true, false},
 		"a command in capitals and brackets": {checkpoints.AskBlocker, " RUN : make", false, false},
 	} {
-		q := &Question{Kind: c.kind, Answer: c.answer, Options: command}
+		q := &Question{Kind: c.kind, Response: checkpoints.Response{Answer: c.answer},
+			Wording: checkpoints.Wording{Options: command}}
 		p := Preset{Key: "x", Value: c.answer, FromFile: c.file}
 		if why := p.Grants(q, Config{Demo: "ask"}); (why == "") != c.may {
 			t.Errorf("%s: %q", name, why)

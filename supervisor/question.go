@@ -47,9 +47,11 @@ func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Questio
 	}
 	q := &Question{
 		Own: cut.text("id", asked.ID, maxHeader), Kind: kind, State: checkpoints.QuestionOpen,
-		Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
-		Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
-		Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
+		Wording: checkpoints.Wording{
+			Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
+			Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
+			Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
+		},
 	}
 	for i, o := range options {
 		of := fmt.Sprintf("option %d's ", i+1)
@@ -102,7 +104,7 @@ func (s source) of(q *Question) { q.Fingerprint, q.Signal, q.Tool = s.fingerprin
 // small is what the later questions of a group keep of it: all of it, which may be a megabyte, stands with the first.
 func (s source) small() source {
 	if len(s.signal) > 0 {
-		sig := SignalOf(&Question{Signal: s.signal})
+		sig := SignalOf(&Question{Origin: checkpoints.Origin{Signal: s.signal}})
 		sig.Raw, sig.Questions = "", nil
 		sig.Fields = slices.DeleteFunc(sig.Fields, func(f signals.Field) bool { return len(f.Value) > maxHeader })
 		s.signal = text.JSON(sig)

@@ -60,7 +60,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 		reason = "tried again by a person"
 		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: d.at})
 	}
-	a.EndedAt, a.StopWanted, a.StopOnly, a.Fault, a.FaultReason, a.Failures, a.ReportRequested = nil, "", false, "", "", 0, false
+	a.EndedAt, a.Ending, a.ReportRequested = nil, checkpoints.Ending{}, false
 	a.Report, a.ToldMissing = nil, false
 	a.FinishBy, a.Rejected = 0, 0
 	if a.Delegated != nil {

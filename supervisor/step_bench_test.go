@@ -68,7 +68,9 @@ func askedBefore(n int) State {
 		q := &Question{
 			ID: fmt.Sprint("q-", i), Run: RunID, Agent: Root, Group: fmt.Sprint("q-", i),
 			Kind: checkpoints.AskClarification, State: checkpoints.QuestionDelivered,
-			Text: "Which?", Tool: &call, AskedAt: at, Answer: "this", AnsweredAt: &at, Delivering: true, Noticed: 1,
+			Wording: checkpoints.Wording{Text: "Which?"}, Origin: checkpoints.Origin{Tool: &call}, AskedAt: at,
+			Response: checkpoints.Response{Answer: "this", AnsweredAt: &at},
+			Handling: checkpoints.Handling{Delivering: true, Noticed: 1},
 		}
 		s.Questions[q.ID] = q
 		v := &Delivery{UUID: fmt.Sprint("u", i), Agent: Root, Seq: i + 2, State: checkpoints.DeliveryDelivered,

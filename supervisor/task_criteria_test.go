@@ -42,7 +42,8 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 		{"a criterion that only points", []string{"it works"}, "it works", []string{""}, "it works"},
 		{"a criterion in other letters", []string{"登录 页面"}, "登录 页面 ok", []string{"登录 页面 ok"}, ""},
 	} {
-		a := &Agent{SuccessCriteria: c.criteria, Report: &checkpoints.Report{Metrics: c.metrics}}
+		a := &Agent{SuccessCriteria: c.criteria,
+			Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Metrics: c.metrics}}}
 		beside, rest := MatchCriteria(a)
 		var got []string
 		for i, b := range beside {
@@ -58,7 +59,8 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 }
 
 func TestWithoutCriteriaAllMetricsAreLeftAsTheyAre(t *testing.T) {
-	beside, rest := MatchCriteria(&Agent{Report: &checkpoints.Report{Metrics: "  12 of 12\n"}})
+	beside, rest := MatchCriteria(&Agent{
+		Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Metrics: "  12 of 12\n"}}})
 	if beside != nil || rest != "  12 of 12\n" {
 		t.Errorf("beside %v stands %q", beside, rest)
 	}

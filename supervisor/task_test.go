@@ -68,7 +68,8 @@ func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 }
 
 func TestTheFilesOfTheTaskAreDueBesideThoseOfTheReport(t *testing.T) {
-	a := &Agent{Deliverables: []string{"auth.go", "a faster login"}, Report: &checkpoints.Report{Files: []string{"notes.md", "auth.go"}}}
+	a := &Agent{Deliverables: []string{"auth.go", "a faster login"},
+		Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Files: []string{"notes.md", "auth.go"}}}}
 	if diff := cmp.Diff([]string{"auth.go", "notes.md"}, Due(a)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

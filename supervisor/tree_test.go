@@ -107,7 +107,8 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 			c := Agent{
 				ID: worker(i), Task: "Count.", Status: checkpoints.Partial,
 				Reason: "deliverables are missing:\n" + long, EndedAt: &s.At,
-				Report: &checkpoints.Report{Summary: long, Metrics: long, Issues: long}, Delegated: &checkpoints.Delegated{},
+				Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Summary: long, Metrics: long, Issues: long}},
+				Delegated: &checkpoints.Delegated{},
 			}
 			enqueue(a, checkpoints.OutboxItem{Key: childKey(&c), Text: s.State.childEnded(&c), From: c.ID})
 		}
@@ -180,9 +181,12 @@ func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 	d := NewTransition(State{
 		Run: &Run{ID: RunID, Root: Root},
 		Agents: map[string]*Agent{
-			Root:       {ID: Root, Status: checkpoints.Failed, Fault: string(procs.OverBudget)},
-			childOne:   {ID: childOne, Parent: Root, Status: checkpoints.Stopped, StopWanted: "the end of " + Root},
-			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped, StopWanted: "the end of " + childOne},
+			Root: {ID: Root, Status: checkpoints.Failed,
+				Ending: checkpoints.Ending{Fault: string(procs.OverBudget)}},
+			childOne: {ID: childOne, Parent: Root, Status: checkpoints.Stopped,
+				Ending: checkpoints.Ending{StopWanted: "the end of " + Root}},
+			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped,
+				Ending: checkpoints.Ending{StopWanted: "the end of " + childOne}},
 		},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 	}, time.Time{})

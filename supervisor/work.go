@@ -112,7 +112,8 @@ func (d *transition) spawn(c Child) {
 		ID: c.Agent, Run: d.Run.ID, Parent: parent.ID, Depth: parent.Depth + 1, Task: c.prompt(),
 		Status: checkpoints.Queued, Reason: "not yet started", Since: d.at, Priority: c.Priority, Delegated: &said,
 		SuccessCriteria: c.SuccessCriteria, Deliverables: c.Deliverables,
-		Budget: bounding(c.Budget), Estimate: parseEstimate(said.Estimated),
+		Bounds: checkpoints.Bounds{Budget: bounding(c.Budget)},
+		Pace:   checkpoints.Pace{Estimate: parseEstimate(said.Estimated)},
 	}
 	a.SessionID = sessionOf(a)
 	if c.Cwd != "" && text.Under(c.Cwd, d.Folder(parent.ID)) {

@@ -117,7 +117,7 @@ func unplace(a *Agent, from, to string) (lost bool) {
 	if a.Worktree != nil {
 		cwd, lost = a.Worktree.From, a.Worktree.Path != ""
 	}
-	a.Cwd, a.Placed, a.Placing, a.Tidying, a.Gone, a.Beyond, a.Worktree = "", false, false, false, nil, nil, nil
+	a.Workplace = checkpoints.Workplace{}
 	if rel, err := filepath.Rel(from, cwd); cwd != "" && err == nil && filepath.IsLocal(rel) {
 		a.Cwd = filepath.Join(to, rel)
 	}

@@ -233,6 +233,19 @@ func TestTheFindingsOfSeveralAgentsAreMergedBeforeTheirSupervisorLeaves(t *testi
 	}
 }
 
+func TestFindingsThatAnInterruptLeavesUnmergedAreMergedByTheNextSupervisor(t *testing.T) {
+	s := withChildren(t, Config{}, Work{Task: "Collect"})
+	s.stopped(1)
+	s.Do(Merged{Problem: "no space left on device", Again: true})
+	s.Do(InterruptAsked{})
+	s.Do(Left{Undone: []string{"merge 2"}})
+	if r := s.State.Run; r.Left != LeavingInterrupted || ExitCodeOf(s.State) != ExitInterrupted || r.EndedAt != nil {
+		t.Errorf("it is left as %q, exit %d, ended at %v", r.Left, ExitCodeOf(s.State), r.EndedAt)
+	}
+	s.Do(Opened{PID: 2, Policy: Ask})
+	s.plans("merge 1")
+}
+
 func TestTheFilesOfAContextAreThoseThatAreNoWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		"- Current analysis (see AUTH_ANALYSIS.md)\n- Do NOT modify files in src/auth/ (this agent goes on)": {"AUTH_ANALYSIS.md", "src/auth/"},
@@ -286,7 +299,8 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 	at := s.At
 	s.State.Questions["q-rule"] = &Question{
 		ID: "q-rule", Agent: childID, Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered,
-		Answer: "allow-run Edit(/src/**)", Rule: "Edit(/src/a.go)", AnsweredAt: &at,
+		Response: checkpoints.Response{Answer: "allow-run Edit(/src/**)", AnsweredAt: &at},
+		Grant:    checkpoints.Grant{Rule: "Edit(/src/a.go)"},
 	}
 	state := s.State
 	state.index = nil

@@ -90,7 +90,7 @@ the answer goes where the script looks for it.`,
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
 	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
-	return cmd
+	return completes(cmd, completeQuestions, completeOptions)
 }
 
 func runAnswer(ctx context.Context, args []string, f answerFlags) error {

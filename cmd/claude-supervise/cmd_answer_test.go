@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 )
 
@@ -29,7 +30,8 @@ func TestADenialMayHaveTwoArguments(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := spelled(&supervisor.Question{Options: delegation.Options}, []string{"deny", "too early", "list it"}); got != "deny too early list it" {
+	if got := spelled(&supervisor.Question{Wording: checkpoints.Wording{Options: delegation.Options}},
+		[]string{"deny", "too early", "list it"}); got != "deny too early list it" {
 		t.Errorf("another question: %q", got)
 	}
 }

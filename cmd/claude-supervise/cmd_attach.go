@@ -59,7 +59,7 @@ and with its exit code; 0 if you leave.`,
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "no colours, and nothing drawn in place")
-	return cmd
+	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents), completeNothing)
 }
 
 // maxMessage bounds a message, in bytes: what is longer belongs in a file that the message names.

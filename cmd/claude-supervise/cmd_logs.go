@@ -32,7 +32,7 @@ supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.`
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is printed from now on")
 	cmd.Flags().BoolVar(&raw, "raw", false, "the lines of the log as they are: JSON, byte for byte (to a terminal with what it would obey escaped)")
-	return cmd
+	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents), completeNothing)
 }
 
 func runLogs(ctx context.Context, id string, follow, raw bool) error {

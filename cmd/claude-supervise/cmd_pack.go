@@ -53,7 +53,7 @@ brings it back. The file holds all that the agents saw: keep it as private.`,
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the uncommitted work out")
 	addMaxSize(cmd, &f.maxSize)
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "go on here after all; the file must not be unpacked any more")
-	return cmd
+	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }
 
 func addMaxSize(cmd *cobra.Command, size *string) {

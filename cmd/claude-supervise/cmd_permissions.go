@@ -40,7 +40,7 @@ of --allow is claude's own: it holds until the agent's process ends.)`,
 	}
 	cmd.Flags().StringVar(&revoke, "revoke", "", "take the `RULE` back, or the one of this number")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }
 
 func runPermissions(ctx context.Context, id string, asJSON bool) error {

@@ -18,8 +18,9 @@ func newPrune() *cobra.Command {
 	var olderThan string
 	var dry, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "prune [RUN...]",
-		Short: "forget runs that have ended",
+		Use:     "prune [RUN...]",
+		Aliases: []string{"rm"},
+		Short:   "forget runs that have ended",
 		Long: `Forget runs that ended long ago, or those that are named: their records, their
 questions and answers, and what their agents printed. What the agents wrote, and
 claude's own transcripts, stay. A run that has not ended is never forgotten.`,
@@ -38,7 +39,7 @@ claude's own transcripts, stay. A run that has not ended is never forgotten.`,
 	cmd.Flags().StringVar(&olderThan, "older-than", "30d", "those that ended at least a `DURATION` ago")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say which")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	return completes(cmd, completeRuns(true, hasEnded))
 }
 
 // days reads a duration, of which days may be the unit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,21 +20,37 @@ func newPs() *cobra.Command {
 	var l listing
 	var watch bool
 	cmd := &cobra.Command{
-		Use:   "ps",
-		Short: "list the runs that go on, and what they wait for",
+		Use:     "ps",
+		Aliases: []string{"ls"},
+		Short:   "list the runs that go on, and what they wait for",
 		Long: `List the runs that go on, and what they wait for.
 
 With --watch the list is shown again whenever something changes: in place on a
 terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
 		Example: "  claude-supervise ps --tree --watch\n" +
+			"  claude-supervise ps --cwd .\n" +
 			"  claude-supervise ps -a --json | jq '.[] | {id, status, exit_code}'",
 		Args: exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runPs(cmd.Context(), l, watch) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if l.ids && (l.tree || l.asJSON || watch) {
+				return usage("-q prints ids alone: it does not go with --tree, --watch and --json")
+			}
+			if l.cwd != "" {
+				folder, err := filepath.Abs(l.cwd)
+				if err != nil {
+					return err
+				}
+				l.cwd = folder
+			}
+			return runPs(cmd.Context(), l, watch)
+		},
 	}
 	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "the runs that have ended, too")
 	cmd.Flags().BoolVar(&l.tree, "tree", false, "each run with its agents below it")
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "follow what changes")
 	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVarP(&l.ids, "ids", "q", false, "only their ids, one per line")
+	cmd.Flags().StringVar(&l.cwd, "cwd", "", "only runs in the folder `DIR`, or below it")
 	return cmd
 }
 
@@ -54,12 +71,35 @@ func runPs(ctx context.Context, l listing, watch bool) error {
 }
 
 // A listing is how runs are listed.
-type listing struct{ all, tree, asJSON bool }
+type listing struct {
+	all, tree, asJSON, ids bool
+	cwd                    string // absolute; "": wherever they run
+}
+
+// of leaves out the runs that are not listed.
+func (l listing) of(runs []view.RunView) []view.RunView {
+	if l.cwd == "" {
+		return runs
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r view.RunView) bool {
+		path, err := filepath.Rel(l.cwd, r.Cwd)
+		return err != nil || !filepath.IsLocal(path)
+	})
+}
 
 // print lists the runs once.
 func (l listing) print(p *terminal.Printer, runs []view.RunView) error {
-	if l.asJSON {
+	runs = l.of(runs)
+	switch {
+	case l.asJSON:
 		return p.JSON(nonNil(runs))
+	case l.ids:
+		for _, r := range runs {
+			if err := p.Result(r.ID); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return p.Result(l.text(p.Columns(), runs, time.Now()))
 }
@@ -67,6 +107,8 @@ func (l listing) print(p *terminal.Printer, runs []view.RunView) error {
 // text lists the runs for people.
 func (l listing) text(width int, runs []view.RunView, now time.Time) string {
 	switch {
+	case len(runs) == 0 && l.cwd != "":
+		return "No run is in " + l.cwd + ". All there are: claude-supervise ps -a"
 	case len(runs) == 0 && l.all:
 		return "There are no runs yet. Start one with: claude-supervise run \"TASK\""
 	case len(runs) == 0:

@@ -78,7 +78,9 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
 	addGivenFlags(cmd, &g)
 	addSessionFlags(cmd, &f)
-	return cmd
+	completesFlag(cmd, "permissions", "ask", "deny")
+	completesFlag(cmd, "delegate", "ask", "auto", "deny")
+	return completes(cmd, completeRuns(false, isLeft), completeNothing)
 }
 
 // A program is what resume may give a run in place of what it was started with; "": the same.
@@ -214,7 +216,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 }
 
 // stopAlone takes over a run that nobody supervises for as long as it takes to stop it.
-func stopAlone(ctx context.Context, run string) error {
+func stopAlone(ctx context.Context, run string, f stopFlags) error {
 	s, err := newSession(sessionFlags{quiet: true})
 	if err != nil {
 		return err
@@ -224,10 +226,10 @@ func stopAlone(ctx context.Context, run string) error {
 			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: supervisor.Park})
 		})
 	if errors.Is(err, supervisor.ErrOwned) {
-		return errors.Join(s.close(), print(func(p *terminal.Printer) error { return p.Result(run + " is being stopped.") }))
+		return errors.Join(s.close(), f.tell(run, "stopping", run+" is being stopped."))
 	}
 	if err == nil && out.Code == supervisor.ExitStopped {
-		return errors.Join(s.printer.Result(run+" is stopped."), s.close())
+		return errors.Join(s.close(), f.tell(run, "stopped", run+" is stopped."))
 	}
 	return s.finish(out, err)
 }

@@ -155,6 +155,14 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 	})
 	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
 	addRunFlags(cmd, &f)
+	for flag, values := range map[string][]cobra.Completion{
+		"check":       {checkOff, checkWarn, checkAsk, checkRequire},
+		"permissions": {"ask", "deny"}, "delegate": {"ask", "auto", "deny"}, "on-question": {"ask", "park", "fail"},
+		"relaunch": {"resume", "fresh"}, "on-silence": {"tell", "retry", "fail"}, "hold": {"0", "5m", "forever"},
+	} {
+		completesFlag(cmd, flag, values...)
+	}
+	completesDemo(cmd)
 	return cmd
 }
 

@@ -15,8 +15,9 @@ import (
 func newShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "show a run, an agent or a question",
+		Use:     "show ID",
+		Aliases: []string{"inspect"},
+		Short:   "show a run, an agent or a question",
 		Long: `Tell all about a run, an agent or a question. A run of several agents is shown
 as the tree of them, with what they have spent together; an agent with how it
 came about, what it has done and left behind, and what its processes use now.`,
@@ -27,7 +28,7 @@ came about, what it has done and left behind, and what its processes use now.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runShow(cmd.Context(), args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents, completeQuestions))
 }
 
 func runShow(ctx context.Context, id string, asJSON bool) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,33 +16,68 @@ import (
 )
 
 func newStop() *cobra.Command {
-	var only bool
+	var f stopFlags
 	cmd := &cobra.Command{
-		Use:   "stop ID",
-		Short: "stop a run, or an agent and what it started",
+		Use:     "stop ID... | --all",
+		Aliases: []string{"kill"},
+		Short:   "stop a run, or an agent and what it started",
 		Long: `Stop a run, or an agent and what it started. Its process is ended; what it
-wrote stays. Other agents of the run go on, and who started it is told.`,
-		Example: "  claude-supervise stop r-3f9a2c1b\n  claude-supervise stop a-7Qm2xK9fWb4T\n  claude-supervise stop a-7Qm2xK9fWb4T --only",
-		Args:    exactly(1, 1, "the id of a run or an agent"),
+wrote stays. Other agents of the run go on, and who started it is told.
+Of several, each is stopped that can be.`,
+		Example: "  claude-supervise stop r-3f9a2c1b\n  claude-supervise stop a-7Qm2xK9fWb4T --only\n" +
+			"  claude-supervise stop r-3f9a2c1b nightly\n  claude-supervise stop --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			return runStop(cmd.Context(), args[0], only)
+			switch {
+			case f.all && (len(args) > 0 || f.only):
+				return usage("--all stops every run: it takes no ids, and not --only")
+			case !f.all && len(args) == 0:
+				return usage("stop takes the ids of runs or agents, or --all; `%s --help` has an example", cmd.CommandPath())
+			}
+			return runStops(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&only, "only", false, "only that agent, not what it started")
-	return cmd
+	cmd.Flags().BoolVar(&f.only, "only", false, "only that agent, not what it started")
+	cmd.Flags().BoolVar(&f.all, "all", false, "every run that has not ended")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what became of each, one JSON object per line")
+	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }
 
-// runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to
-// stop it, so that nothing is left for somebody to find.
-func runStop(ctx context.Context, id string, only bool) error {
+type stopFlags struct{ only, all, asJSON bool }
+
+// runStops stops one after the other. That one cannot be stopped keeps none of the others.
+func runStops(ctx context.Context, ids []string, f stopFlags) error {
 	client, err := openClient()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
+	if f.all {
+		runs, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Runs(ctx, false)
+		if err != nil {
+			return err
+		}
+		for _, r := range runs {
+			ids = append(ids, r.ID)
+		}
+		if len(ids) == 0 && !f.asJSON {
+			return print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
+		}
+	}
+	var failed []error
+	for _, id := range ids {
+		if err := runStop(ctx, client, id, f); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to
+// stop it, so that nothing is left for somebody to find.
+func runStop(ctx context.Context, client client.Client, id string, f stopFlags) error {
 	run, agent, ended, err := client.Target(ctx, id)
 	if err != nil {
 		return err
@@ -57,27 +93,40 @@ func runStop(ctx context.Context, id string, only bool) error {
 		}
 	}
 	if !ended {
-		err = client.Stop(ctx, run, agent, only, who("stop"))
+		err = client.Stop(ctx, run, agent, f.only, who("stop"))
 		ended = errors.Is(err, supervisor.ErrEnded)
 	}
 	switch {
 	case ended:
-		return print(func(p *terminal.Printer) error { return p.Result(over + " has already ended.") })
+		return f.tell(over, "ended", over+" has already ended.")
 	case err != nil:
 		return err
 	}
-	becomes, err := stopped(ctx, client, run, agent, only)
+	becomes, err := stopped(ctx, client, run, agent, f.only)
 	if err != nil {
 		return err
 	}
 	switch {
 	case client.Supervised(run):
+		return f.tell(cmp.Or(agent, run), "stopping", becomes.text)
 	case becomes.whole:
-		return stopAlone(ctx, run)
-	default:
-		becomes.text += "\nNobody supervises " + run + ": it is kept, and done when that goes on. To go on, run:\n  claude-supervise resume " + run
+		return stopAlone(ctx, run, f)
 	}
-	return print(func(p *terminal.Printer) error { return p.Result(becomes.text) })
+	return f.tell(agent, "kept", becomes.text+"\nNobody supervises "+run+": it is kept, and done when that goes on. To go on, run:\n"+
+		"  claude-supervise resume "+run)
+}
+
+// tell says what became of a stop.
+func (f stopFlags) tell(id, status, text string) error {
+	return print(func(p *terminal.Printer) error {
+		if f.asJSON {
+			return p.JSON(struct {
+				ID     string `json:"id"`
+				Status string `json:"status"`
+			}{id, status})
+		}
+		return p.Result(text)
+	})
 }
 
 // A stop is what one comes to.

@@ -16,11 +16,13 @@ func newVersion() *cobra.Command {
 		Short:   "print the version",
 		Example: "  claude-supervise version",
 		Args:    exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "claude-supervise "+version+revision())
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
+}
+
+func printVersion(cmd *cobra.Command) error {
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), "claude-supervise "+version+revision())
+	return err
 }
 
 // revision tells from which commit a program without a version was built.

@@ -22,8 +22,7 @@ import (
 )
 
 func newWait() *cobra.Command {
-	var limit time.Duration
-	var asJSON bool
+	var f waitFlags
 	cmd := &cobra.Command{
 		Use:   "wait ID...",
 		Short: "wait until runs or agents have ended, or are left to a person",
@@ -31,33 +30,47 @@ func newWait() *cobra.Command {
 parked, was interrupted, or its supervisor died. One line each says so. The id
 of a run's first agent stands for the run.
 
+With --any it waits for the first of them only. With --question a run or agent
+is waited for until a question of it is open, too, which is then 0.
+
 The exit code is that of the run or agent: 75 if it is parked, 130 if it was
 left otherwise; of several the worst, in the order 70, 69, 1, 6, 5, 4, 130, 75,
 3, 0. It is 124 if the time is up and one still goes on, and 130 after Ctrl-C.`,
 		Example: "  claude-supervise wait r-3f9a2c1b\n" +
 			"  claude-supervise wait a-7Qm2xK9fWb4T a-Zp3r\n" +
 			"  claude-supervise wait r-3f9a2c1b r-7uz22pon --timeout 30m\n" +
-			"  claude-supervise wait r-3f9a2c1b --timeout 0   # only look",
+			"  claude-supervise wait r-3f9a2c1b --timeout 0   # only look\n" +
+			"  claude-supervise wait --any --question r-3f9a2c1b r-7uz22pon",
 		Args: exactly(1, math.MaxInt, "the ids of runs or agents"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !cmd.Flags().Changed("timeout"):
-				limit = math.MaxInt64
-			case limit < 0:
-				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", limit)
+				f.limit = math.MaxInt64
+			case f.limit < 0:
+				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", f.limit)
 			}
-			return runWait(cmd.Context(), args, limit, asJSON)
+			return runWait(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().DurationVar(&limit, "timeout", 0, "wait at most this `DURATION`; 0 looks once (default: no limit)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print each run or agent as ps --json does, one per line")
-	return cmd
+	cmd.Flags().BoolVar(&f.any, "any", false, "only until one of them has")
+	cmd.Flags().BoolVar(&f.question, "question", false, "or until one of its questions is open")
+	cmd.Flags().DurationVar(&f.limit, "timeout", 0, "wait at most this `DURATION`; 0 looks once (default: no limit)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each run or agent as ps --json does, one per line")
+	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }
+
+type waitFlags struct {
+	limit                 time.Duration
+	any, question, asJSON bool
+}
+
+// errOne ends a wait for any of several once there is one.
+var errOne = errors.New("one is enough")
 
 // errTimedOut ends a wait that has taken as long as the person allowed.
 var errTimedOut = errors.New("the time is up")
 
-func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool) error {
+func runWait(ctx context.Context, ids []string, f waitFlags) error {
 	r, err := view.OpenReader()
 	if err != nil {
 		return err
@@ -67,31 +80,35 @@ func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool
 	if err != nil {
 		return err
 	}
-	if limit > 0 {
+	if f.limit > 0 {
 		if err := notForItself(ctx, r, nodes); err != nil {
 			return err
 		}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
+	limited, cancel := context.WithTimeoutCause(ctx, f.limit, errTimedOut)
 	defer cancel()
 
 	code := supervisor.ExitSuccess
 	var waited error
 	err = print(func(p *terminal.Printer) error {
-		waited = r.AwaitEach(limited, nodes, func(a view.Awaited) error {
+		await := r.AwaitEach
+		if f.question {
+			await = r.AwaitQuestion
+		}
+		waited = await(limited, nodes, func(a view.Awaited) error {
 			nodes = slices.DeleteFunc(nodes, func(n view.Node) bool { return n == a.Node })
-			code = view.WorseCode(code, a.Code())
-			if asJSON {
-				return p.JSON(inJSON(a))
+			if !f.question || len(a.Open()) == 0 {
+				code = view.WorseCode(code, a.Code())
 			}
-			if next := whatNextFor(a); next != "" {
-				defer p.Notice(next)
+			if err := f.tell(p, a); err != nil || !f.any {
+				return err
 			}
-			return p.Result(stateOf(a))
+			return errOne
 		})
 		switch {
+		case errors.Is(waited, errOne):
 		case ctx.Err() != nil:
 			code = supervisor.ExitInterrupted
 		case errors.Is(waited, errTimedOut):
@@ -106,6 +123,21 @@ func runWait(ctx context.Context, ids []string, limit time.Duration, asJSON bool
 		return exitError(code)
 	}
 	return err
+}
+
+// tell says how one was left.
+func (f waitFlags) tell(p *terminal.Printer, a view.Awaited) error {
+	if f.asJSON {
+		return p.JSON(inJSON(a))
+	}
+	if open := a.Open(); f.question && len(open) > 0 {
+		p.Notice("Answer with:\n  claude-supervise answer " + open[0] + " VALUE")
+		return p.Result(fmt.Sprintf("%s asks %s", cmp.Or(a.Agent, a.Run), strings.Join(open, ", ")))
+	}
+	if next := whatNextFor(a); next != "" {
+		defer p.Notice(next)
+	}
+	return p.Result(stateOf(a))
 }
 
 // notForItself refuses that an agent waits for its own end, or for what has to wait for that: neither would ever end.

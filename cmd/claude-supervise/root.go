@@ -39,6 +39,7 @@ const examplesOfUse = `  # see it work, with no key and no claude installed
   claude-supervise resume r-3f9a2c1b`
 
 func newRoot() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:           "claude-supervise",
 		Short:         "supervise headless Claude Code, and never lose a question",
@@ -52,8 +53,14 @@ func newRoot() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(cmd)
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", ".FlagUsagesWrapped 80", " for more information about a command.", " tells more.", // within 80 columns

@@ -33,8 +33,9 @@ func TestAQuestionFileThatARunHasTakenForItsOwnIsThatRunsQuestion(t *testing.T) 
 	mine := func(id string, index int, state checkpoints.QuestionState) *supervisor.Question {
 		return &supervisor.Question{
 			ID: id, Run: s.Run.ID, Agent: s.Run.Root, Group: "g-1", Index: index, Kind: checkpoints.AskFile,
-			State: state,
-			Text:  "Which?", AskedAt: checkpoints.Now(), File: &checkpoints.FileAsked{ID: "taken", Polls: true},
+			State:   state,
+			Wording: checkpoints.Wording{Text: "Which?"}, AskedAt: checkpoints.Now(),
+			Origin: checkpoints.Origin{File: &checkpoints.FileAsked{ID: "taken", Polls: true}},
 		}
 	}
 	s.Commit(checkpoints.Change{Questions: []*supervisor.Question{

@@ -6,13 +6,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 )
 
 func TestTheClockOfABudgetTellsHowLongWasWorkedEvenIfItIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{state: supervisor.State{Agents: map[string]*supervisor.Agent{Root: {ID: Root,
-			Budget: &supervisor.Budget{Time: time.Hour}, Worked: 59*time.Minute + 30*time.Second}}}}
+			Bounds: checkpoints.Bounds{Budget: &supervisor.Budget{Time: time.Hour}},
+			Usage:  checkpoints.Usage{Worked: 59*time.Minute + 30*time.Second}}}}}
 		measure := e.clock(supervisor.Effect{Do: supervisor.DoClock, Agent: Root})
 		if r := measure(t.Context()); r.event != (supervisor.Worked{Agent: Root, For: 30 * time.Second}) {
 			t.Errorf("it tells %+v", r.event)

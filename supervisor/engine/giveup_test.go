@@ -26,6 +26,7 @@ type blockade struct {
 	alone   bool   // without its answers: a person is waited for
 	with    func(*supervisor.Config)
 	project bool                                                                   // it works in a repository
+	env     []string                                                               // of its agents
 	before  func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) // what happens under an earlier supervisor
 	answers map[checkpoints.QuestionKind]string                                    // what a person answers, past all checks
 	changes func(*supervisor.Run,
@@ -89,7 +90,8 @@ var blockades = map[supervisor.EffectKind]blockade{
 	supervisor.DoRun: {plays: "stop", alone: true,
 		answers: map[checkpoints.QuestionKind]string{checkpoints.AskBlocker: "run: true",
 			checkpoints.AskCommand: supervisor.RunIt}},
-	supervisor.DoDrop: {plays: "document-update-review"},
+	supervisor.DoDrop: {plays: "document-update-review",
+		env: []string{"MAX_QUICK_WAIT=1"}}, // one look of its script: else it may have gone before its question file is seen
 	supervisor.DoReclaim: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold),
 		changes: func(_ *supervisor.Run, q *supervisor.Question) {
 			at := checkpoints.Now()
@@ -159,7 +161,7 @@ func (d *testBench) interrupt(times int) {
 }
 
 func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b blockade) {
-	d := newTestBench(t)
+	d := newTestBench(t, b.env...)
 	s, err := examples.Load(b.plays)
 	if err != nil {
 		t.Fatal(err)
@@ -258,8 +260,13 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 	}()
 	select {
 	case <-reached:
-	case l := <-ended:
-		t.Fatalf("it never came to %q: %+v (%v)", kind, l.out.Root, l.err)
+	case l := <-ended: // perhaps after it came to it, too
+		select {
+		case <-reached:
+			ended <- l
+		default:
+			t.Fatalf("it never came to %q: %+v (%v)", kind, l.out.Root, l.err)
+		}
 	}
 	accepted := client.Say(t.Context(), run, said, "a test")
 	want, code := checkpoints.Stopped, -1

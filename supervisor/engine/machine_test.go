@@ -48,7 +48,7 @@ type testBench struct {
 	ns         []supervisor.Notification
 }
 
-func newTestBench(t *testing.T) *testBench {
+func newTestBench(t *testing.T, env ...string) *testBench {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -63,7 +63,7 @@ func newTestBench(t *testing.T) *testBench {
 	home := t.TempDir()
 	d := &testBench{t: t, interrupts: make(chan string), dirs: dirs, store: store}
 	d.Supervisor = host.Machine{Dirs: dirs, Store: store, Claude: filepath.Join(home, ".claude"), Self: self,
-		Log: zerolog.Nop(), Env: append(os.Environ(), "HOME="+home, "TMPDIR="+t.TempDir()),
+		Log: zerolog.Nop(), Env: slices.Concat(os.Environ(), []string{"HOME=" + home, "TMPDIR=" + t.TempDir()}, env),
 	}.Supervisor(engine.Supervisor{
 		Interrupts: d.interrupts, Open: func([]*supervisor.Question) {},
 		Notify:   func(context.Context, *supervisor.Question) {},

@@ -161,8 +161,9 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
 	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Tool == nil })
 	b = supervisor.Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: "Files you wrote: schema.sql"}
+	var t *talk
 	e.waits(f.Key, func() {
-		t := e.transcript(a, l)
+		t = e.transcript(a, l)
 		for _, q := range s.AskedIn(l) {
 			sub := *q.Tool.From
 			sub.Done, sub.Interrupted = "It had read.", t == nil || !t.ended(sub.ToolUse)
@@ -171,10 +172,13 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 			}
 			b.Subagents[q.ID] = sub
 		}
-		if t != nil && !s.Execs() && l.End == supervisor.EndRecover && len(prompts) > 0 {
-			found, b.Whole = t.unheard(prompts, reader)
+		if t != nil {
+			t = &talk{entries: slices.Clone(t.entries)}
 		}
 	})
+	if t != nil && !s.Execs() && l.End == supervisor.EndRecover && len(prompts) > 0 {
+		found, b.Whole = t.unheard(prompts, reader) // which looks for question files
+	}
 	return b, found
 }
 
@@ -216,4 +220,7 @@ func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints
 }
 
 // Printed reports whether an agent has named a question file.
-func (e *simEngine) Printed(_, agent, id string) bool { return e.w.door.askers[id] == agent }
+func (e *simEngine) Printed(_, agent, id string) bool {
+	defer e.w.enter()()
+	return e.w.door.askers[id] == agent
+}

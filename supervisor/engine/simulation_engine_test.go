@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 )
 
@@ -32,10 +32,8 @@ type simEngine struct {
 	killed     chan struct{} // closed when it is killed: nothing that it begins takes effect
 	left       chan struct{} // closed when it has gone
 	panics     any           // why it has gone so
-
-	mu    sync.Mutex
-	items []*simItem
-	taken []simStep // steps since the last save
+	items      []*simItem
+	taken      []simStep // steps since the last save
 }
 
 // A simItem is something for which a goroutine of the engine waits.
@@ -70,7 +68,8 @@ func (w *simulation) supervise(do func(context.Context, Supervisor) (supervisor.
 		defer close(e.left)
 		defer e.cancel()
 		defer func() {
-			if e.panics = recover(); e.panics != nil && w.trace != nil {
+			if e.panics = recover(); e.panics != nil {
+				defer w.enter()()
 				w.tell("%s", debug.Stack())
 			}
 		}()
@@ -86,7 +85,7 @@ func (w *simulation) supervise(do func(context.Context, Supervisor) (supervisor.
 func (e *simEngine) supervisor() Supervisor {
 	w := e.w
 	s := Supervisor{
-		Store: e, Processes: e, Files: e, Machine: e, IDs: e, Now: w.now, Interrupts: e.interrupts, Log: zerolog.Nop(),
+		Store: e, Processes: e, Files: e, Machine: e, IDs: e, Now: e.now, Interrupts: e.interrupts, Log: zerolog.Nop(),
 		Tell:   func(supervisor.Notification) {},
 		Open:   func([]*supervisor.Question) {},
 		Choose: func(_ *supervisor.Question, typed string) (string, error) { return typed, nil },
@@ -105,6 +104,7 @@ func (e *simEngine) supervisor() Supervisor {
 			e.wait(&simItem{key: "the engine takes the result of " + key, weight: 4, comes: true})
 		},
 		instead: func(f supervisor.Effect, act func(context.Context) result) func(context.Context) result {
+			defer w.enter()()
 			w.reached.deeds[f.Do]++
 			if f.Do != supervisor.DoReclaim {
 				return act
@@ -125,9 +125,9 @@ func (e *simEngine) wait(it *simItem) bool { return e.waitIn(context.Background(
 
 func (e *simEngine) waitIn(ctx context.Context, it *simItem) bool {
 	it.gone = make(chan struct{})
-	e.mu.Lock()
+	leave := e.w.enter()
 	e.items = append(e.items, it)
-	e.mu.Unlock()
+	leave()
 	select {
 	case e.posted <- struct{}{}:
 	default:
@@ -138,8 +138,7 @@ func (e *simEngine) waitIn(ctx context.Context, it *simItem) bool {
 	case <-ctx.Done():
 	case <-e.killed:
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.w.enter()()
 	e.items = slices.DeleteFunc(e.items, func(o *simItem) bool { return o == it })
 	return false
 }
@@ -156,6 +155,7 @@ func (e *simEngine) until(ctx context.Context, key string, ready func() bool, do
 
 // step is Step, or a broken one. What of it is saved, the save tells.
 func (e *simEngine) step(s supervisor.State, event supervisor.Happened) (supervisor.State, error) {
+	defer e.w.enter()()
 	next, err := e.w.step(s, event)
 	if err != nil {
 		e.w.reached.unwelcome++
@@ -167,7 +167,7 @@ func (e *simEngine) step(s supervisor.State, event supervisor.Happened) (supervi
 
 // settle lets the engine go on until it waits for the world.
 func (w *simulation) settle() {
-	synctest.Wait()
+	w.yields(synctest.Wait)
 	e := w.engine
 	if e == nil {
 		return
@@ -179,6 +179,13 @@ func (w *simulation) settle() {
 	}
 	w.tell("     the supervisor leaves")
 	w.engine = nil
+	if e.panics != nil && e.real != nil {
+		for _, u := range e.real.inflight {
+			u.cancel(errLeftNow)
+		}
+	}
+	close(e.killed)
+	w.yields(synctest.Wait)
 	w.alone()
 	if e.panics != nil {
 		if b, ok := e.panics.(broken); ok {
@@ -195,8 +202,10 @@ func (w *simulation) crash() {
 	w.engine = nil
 	e.cancel()
 	close(e.killed)
-	<-e.left
-	synctest.Wait()
+	w.yields(func() {
+		<-e.left
+		synctest.Wait()
+	})
 	w.alone()
 }
 
@@ -250,9 +259,7 @@ func (e *simEngine) release(it *simItem) {
 	if it.saves {
 		e.w.mayDie()
 	}
-	e.mu.Lock()
 	e.items = slices.DeleteFunc(e.items, func(o *simItem) bool { return o == it })
-	e.mu.Unlock()
 	close(it.gone)
 	e.w.settle()
 }
@@ -261,13 +268,18 @@ func (e *simEngine) release(it *simItem) {
 func (e *simEngine) hears(p *simProcess) {
 	m := p.out[0]
 	p.out = p.out[1:]
+	if r, ok := m.(procs.Result); ok && !r.AsksNobody() {
+		e.w.truth.results[p.name()]++
+	}
 	if e.w.hears != nil {
-		m = e.w.hears(m)
+		m = e.w.hears(e.w, m)
 	}
 	p.asks(m)
 	p.reading = true
+	read := p.read
 	go func() {
-		p.read(m)
+		read(m)
+		defer e.w.enter()()
 		p.reading = false
 	}()
 	e.w.settle()
@@ -292,11 +304,13 @@ func (e *simEngine) passes() {
 	begun := time.Now()
 	limit := time.NewTimer(10_000 * time.Hour)
 	defer limit.Stop()
-	select {
-	case <-e.posted:
-	case <-e.left:
-	case <-limit.C:
-	}
+	e.w.yields(func() {
+		select {
+		case <-e.posted:
+		case <-e.left:
+		case <-limit.C:
+		}
+	})
 	e.w.tell("%v pass", time.Since(begun))
 	e.w.settle()
 }
@@ -330,23 +344,36 @@ func (w *simulation) commits(c checkpoints.Change, steps []simStep) error {
 
 // Inbox reads what lies in the inbox.
 func (e *simEngine) Inbox(_ context.Context, _ string, after int64) ([]supervisor.InboxEntry, error) {
+	defer e.w.enter()()
 	return e.w.disk.unread(after), nil
 }
 
 // Load reads the records.
 func (e *simEngine) Load(context.Context, string) (checkpoints.Loaded, error) {
+	defer e.w.enter()()
 	return e.w.disk.loaded(), nil
 }
 
 // Run, Question and Agent make ids.
-func (e *simEngine) Run() string      { return RunID }
-func (e *simEngine) Question() string { return e.w.id("q-") }
+func (e *simEngine) Run() string { return RunID }
+func (e *simEngine) Question() string {
+	defer e.w.enter()()
+	return e.w.id("q-")
+}
+
 func (e *simEngine) Agent() string {
+	defer e.w.enter()()
 	if !e.w.rooted {
 		e.w.rooted = true
 		return Root
 	}
 	return e.w.childID()
+}
+
+// now is the wall clock.
+func (e *simEngine) now() time.Time {
+	defer e.w.enter()()
+	return e.w.now()
 }
 
 // Own, Listen, Adopt and PID are the machine's.
@@ -356,8 +383,11 @@ func (e *simEngine) Adopt() error                                { return nil }
 func (e *simEngine) PID() int                                    { return e.pid }
 
 // WatchMemory and ShortOfMemory are of the machine's memory.
-func (e *simEngine) WatchMemory(_ context.Context, short func()) { e.short = short }
-func (e *simEngine) ShortOfMemory() bool                         { return false }
+func (e *simEngine) WatchMemory(_ context.Context, short func()) {
+	defer e.w.enter()()
+	e.short = short
+}
+func (e *simEngine) ShortOfMemory() bool { return false }
 
 type simWaker struct{ e *simEngine }
 
@@ -372,10 +402,12 @@ func (w *simulation) interrupt() {
 		return
 	}
 	e.asked = true
-	select {
-	case e.interrupts <- "a test":
-	case <-e.left:
-	}
+	w.yields(func() {
+		select {
+		case e.interrupts <- "a test":
+		case <-e.real.done:
+		}
+	})
 	w.settle()
 }
 

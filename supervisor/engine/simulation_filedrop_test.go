@@ -38,8 +38,14 @@ func (d *simFolders) moves(e *simEngine, moves []move) []move {
 	}
 	if len(d.news) > 0 && d.to != nil && !e.busy() {
 		can("the engine hears of a file", 4, func() {
-			d.to <- d.news[0]
+			event := d.news[0]
 			d.news = d.news[1:]
+			e.w.yields(func() {
+				select {
+				case d.to <- event:
+				case <-e.real.done:
+				}
+			})
 			e.w.settle()
 		})
 	}
@@ -109,24 +115,33 @@ type simDrop struct {
 
 // OpenFileDrop opens the folders.
 func (e *simEngine) OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error) {
+	defer e.w.enter()()
 	e.w.door.to = news
 	return simDrop{e, e.w.door}, nil
 }
 
 func (d simDrop) Set([]*supervisor.Question) {}
 func (d simDrop) Keep(ctx context.Context)   { <-ctx.Done() }
-func (d simDrop) See(id, answer string)      { d.seen["answer "+id] = answer }
+
+func (d simDrop) See(id, answer string) {
+	defer d.w.enter()()
+	d.seen["answer "+id] = answer
+}
+
 func (d simDrop) Saw(id string) (string, bool) {
+	defer d.w.enter()()
 	answer, seen := d.seen["answer "+id]
 	return answer, seen
 }
 
 func (d simDrop) Knows(id string) bool {
+	defer d.w.enter()()
 	q := d.question(id)
 	return q != nil && q.File != nil
 }
 
 func (d simDrop) Answered(id string) bool {
+	defer d.w.enter()()
 	_, there := d.answers[id]
 	return there
 }
@@ -147,12 +162,13 @@ func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
 
 // TakeLying takes what lies there when a supervisor comes.
 func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
+	defer d.w.enter()()
 	for _, q := range all {
 		id := q.ID
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if d.Answered(id) && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
+		if _, there := d.answers[id]; there && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
 			d.takes(q, id)
 		}
 	}
@@ -160,6 +176,7 @@ func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 
 // Question reads a question file of a script.
 func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
+	defer d.w.enter()()
 	text, there := d.pending[id]
 	if !there {
 		return nil, fs.ErrNotExist
@@ -170,7 +187,7 @@ func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
 // Answer writes an answer for a script.
 func (d simDrop) Answer(id, answer string) (err error) {
 	d.e.waits("drop "+id, func() {
-		if d.Answered(id) {
+		if _, there := d.answers[id]; there {
 			err = fs.ErrExist
 			return
 		}
@@ -182,7 +199,7 @@ func (d simDrop) Answer(id, answer string) (err error) {
 // Unanswer takes an answer away that somebody else has put there.
 func (d simDrop) Unanswer(id string) (taken bool, err error) {
 	d.e.waits("drop "+id, func() {
-		taken = d.Answered(id)
+		_, taken = d.answers[id]
 		delete(d.answers, id)
 	})
 	return taken, nil
@@ -198,12 +215,13 @@ func (t *truth) ran(w *simulation, q *supervisor.Question) {
 type simScript struct {
 	id, toolUse string
 	patience    int
+	patient     bool // it looks until it has its answer, or nobody is asked any more
 }
 
 // waitsForFile lets a script ask by a file.
 func (p *simProcess) waitsForFile() {
 	id := fmt.Sprintf("workflow_%d", p.w.rng.IntN(1<<30))
-	s := &simScript{id: id, toolUse: p.w.id("toolu_"), patience: p.w.rng.IntN(12)}
+	s := &simScript{id: id, toolUse: p.w.id("toolu_"), patience: p.w.rng.IntN(12), patient: p.w.one(3)}
 	if !p.raw {
 		p.keep(talkEntry{said: procs.ToolUse{
 			ID: s.toolUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"ask %s; echo QUESTION_ESCALATED:%s"}`, id, id),
@@ -212,6 +230,13 @@ func (p *simProcess) waitsForFile() {
 	p.w.door.askers[id] = p.agent
 	p.w.door.pending[id] = "Which file of " + p.w.id("T")
 	p.script = s
+}
+
+// waitsForPerson reports whether the script only looks again and again.
+func (d *simFolders) waitsForPerson(s *simScript) bool {
+	_, there := d.answers[s.id]
+	q := d.question(s.id)
+	return s.patient && !there && q != nil && supervisor.IsOpen(q)
 }
 
 // polls is one look for the answer file.

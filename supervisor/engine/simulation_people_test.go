@@ -260,6 +260,7 @@ var disturbances = []struct {
 		if p := w.process(); p != nil && len(p.calls) > 0 {
 			c := p.calls[0]
 			p.calls = slices.Clone(p.calls[1:])
+			w.truth.withdrawn[c.request] = true
 			p.say(procs.AskCancelled{Request: c.request})
 			p.keep(talkEntry{sub: c.from != nil, call: c.toolUse, said: unanswered(c)})
 		}

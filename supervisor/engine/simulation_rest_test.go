@@ -20,11 +20,14 @@ type truth struct {
 	ends     map[string]int                   // by child: how often it has ended
 	requests map[string]int                   // by agent: how many it has made
 	owed     map[string]int                   // the same while its parent lived to hear of it
+
+	withdrawn map[string]bool // requests that claude itself has withdrawn
+	results   map[string]int  // by process: ends of its turns of which a supervisor has heard
 }
 
 func newTruth() truth {
 	return truth{given: map[string]supervisor.InboxEntry{}, replaced: map[string]string{}, notices: map[string]int{},
-		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}}
+		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}, withdrawn: map[string]bool{}, results: map[string]int{}}
 }
 
 func (t *truth) acknowledged(n supervisor.InboxEntry) {
@@ -185,6 +188,10 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 	switch a.Status {
 	case checkpoints.Parked, checkpoints.Waiting:
 		return len(s.Open(a.ID)) > 0
+	case checkpoints.Running:
+		return atItsScript(s, a)
+	case checkpoints.Queued:
+		return slices.ContainsFunc(s.AllAgents(), func(o *supervisor.Agent) bool { return o.Status == checkpoints.Running && atItsScript(s, o) })
 	case checkpoints.OverBudget:
 		return len(s.FindQuestions(supervisor.IsOpen)) > 0
 	case checkpoints.Blocked:
@@ -196,6 +203,11 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 		}
 	}
 	return false
+}
+
+// atItsScript reports whether an agent is at work as long as a script of it has no answer.
+func atItsScript(s supervisor.State, a *supervisor.Agent) bool {
+	return slices.ContainsFunc(s.Open(a.ID), func(q *supervisor.Question) bool { return q.File != nil && q.File.Polls })
 }
 
 // comesBefore reports whether an agent that has not begun comes after another.
@@ -240,6 +252,9 @@ func (w *simulation) atEnd() {
 			continue // it was asked as others ask, too, and answered with nothing of its own
 		}
 		there := func(e talkEntry) bool { return strings.Contains(e.read, v) }
+		if q.File != nil && slices.ContainsFunc(talk.cut, there) {
+			continue // its script had it; what the transcript lost of that nobody looks up yet
+		}
 		w.must("an acknowledged answer is in the conversation",
 			talk.count(there) > 0 || a.Report != nil && slices.ContainsFunc(talk.lost, there), // it was read, and then reported on
 			"%q, of %s", v, id)

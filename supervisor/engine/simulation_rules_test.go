@@ -26,6 +26,7 @@ var agentRules = []rule{
 	{"an answer changes only by its change, and before its delivery begins", answersStand},
 	{"time alone ends no question", timeEndsNothing},
 	{"an agent has one launch that may live", oneLaunchLives},
+	{"a turn ends by its own result", turnsEnd},
 	{"nothing succeeds while something lives or waits", successIsLast},
 	{"the run's status is the worst that counts", runIsWorst},
 	{"a status says what is so", statusIsSo},
@@ -88,6 +89,7 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Happened) {
 
 // plan gives the plan, which is the same each time.
 func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effect {
+	defer e.w.enter()()
 	plan := e.w.plan(s, undone)
 	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone)), "%v", plan)
 	keys := map[string]bool{}
@@ -152,7 +154,7 @@ func isChanged(notes []supervisor.InboxEntry, q *supervisor.Question) bool {
 	})
 }
 
-func timeEndsNothing(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
+func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for id, old := range before.Questions {
 		q := after.Questions[id]
 		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == checkpoints.AskBudget {
@@ -161,14 +163,28 @@ func timeEndsNothing(_ *simulation, before, after supervisor.State, e supervisor
 		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && q.Kind == checkpoints.AskCommand && old.Asker != "" {
 			continue // its stop has another answer, or none any more
 		}
-		switch e.Event.(type) {
+		switch b := e.Event.(type) {
+		case supervisor.AskCancelled:
+			if !w.truth.withdrawn[b.Request] {
+				return fmt.Sprintf("%s is %s, and nobody has withdrawn %s", id, q.State, b.Request)
+			}
 		case supervisor.HoldEnded, supervisor.RetryDue, supervisor.NotificationSent, supervisor.Started, supervisor.TurnBegun:
 			return fmt.Sprintf("%s is %s by %T", id, q.State, e.Event)
-		case supervisor.InboxRead, supervisor.Opened, supervisor.AskCancelled, supervisor.FileGone:
+		case supervisor.InboxRead, supervisor.Opened, supervisor.FileGone:
 		default:
 			if a := after.Agents[q.Agent]; q.State == checkpoints.QuestionWithdrawn && a.Fault == "" && a.StopWanted == "" {
 				return fmt.Sprintf("%s is withdrawn by %T, and its agent is %s", id, e.Event, a.Status)
 			}
+		}
+	}
+	return ""
+}
+
+func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
+	if b, ok := e.Event.(supervisor.TurnEnded); ok {
+		name := processName(b.Agent, b.Launch)
+		if n := after.Launches[b.Agent][b.Launch-1].Turns; n > w.truth.results[name] {
+			return fmt.Sprintf("%d turns of %s, which has told the end of %d", n, name, w.truth.results[name])
 		}
 	}
 	return ""

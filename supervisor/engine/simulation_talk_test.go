@@ -16,6 +16,7 @@ type talk struct {
 	session string
 	entries []talkEntry
 	lost    []talkEntry // between turns: the model has made of them what it could
+	cut     []talkEntry // within a turn
 	written int         // entries that are on the disk, however young
 
 	delegated []string // fields of what the model has delegated last
@@ -94,6 +95,8 @@ func (t *talk) forget(w *simulation, inTurn bool) {
 	w.tell("     the transcript loses %d of %d entries", lost, len(t.entries))
 	if !inTurn {
 		t.lost = append(t.lost, t.entries[len(t.entries)-lost:]...)
+	} else {
+		t.cut = append(t.cut, t.entries[len(t.entries)-lost:]...)
 	}
 	t.entries = t.entries[:len(t.entries)-lost]
 }

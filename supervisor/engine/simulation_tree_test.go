@@ -64,11 +64,13 @@ func (w *simulation) childID() string {
 }
 
 // name names a process as the retelling of a schedule does.
-func (p *simProcess) name() string {
-	if p.agent == Root {
-		return fmt.Sprintf("process %d", p.launch)
+func (p *simProcess) name() string { return processName(p.agent, p.launch) }
+
+func processName(agent string, launch int) string {
+	if agent == Root {
+		return fmt.Sprintf("process %d", launch)
 	}
-	return fmt.Sprintf("process %d of %s", p.launch, p.agent)
+	return fmt.Sprintf("process %d of %s", launch, agent)
 }
 
 // anAgent gives one of the run's agents.

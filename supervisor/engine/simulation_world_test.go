@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -34,6 +35,7 @@ type simulation struct {
 	plot
 	subject
 	rng *rand.Rand
+	mu  sync.Mutex // held by whoever is in the world: the driver while it goes on, else a goroutine of the engine
 
 	begun   time.Time     // by the bubble's clock, which does not jump
 	drift   time.Duration // of the wall clock, which may, also backwards
@@ -60,9 +62,10 @@ type simulation struct {
 type subject struct {
 	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
 	plan  func(s supervisor.State, undone []string) []supervisor.Effect
-	hears func(procs.Message) procs.Message           // nil: as it is
-	saves func(checkpoints.Change) checkpoints.Change // nil: as it is
-	blind bool                                        // for answers that lie in the folders
+	hears func(*simulation, procs.Message) procs.Message // nil: as it is
+	saves func(checkpoints.Change) checkpoints.Change    // nil: as it is
+	blind bool                                           // for answers that lie in the folders
+	world func(*nature)                                  // what it is tried in; nil: in any
 }
 
 // sound is the supervisor as it is.
@@ -102,12 +105,16 @@ func newSimulation(p plot, s subject) *simulation {
 	}
 	w.disk, w.door = &simDisk{w: w}, newSimFolders(w)
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
-	w.nature = newNature(w)
+	if w.nature = newNature(w); s.world != nil {
+		s.world(&w.nature)
+	}
 	return w
 }
 
 // run plays the schedule to its end, and gives the rule that was broken.
 func (w *simulation) run() (found *broken) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -220,9 +227,22 @@ var start = time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 // lasts lets a while pass, if the engine does not save meanwhile.
 func (w *simulation) lasts(d time.Duration) {
 	if w.engine == nil || !w.engine.busy() {
-		time.Sleep(d)
+		w.yields(func() { time.Sleep(d) })
 		w.settle()
 	}
+}
+
+// yields leaves the world to the engine while the driver waits for something.
+func (w *simulation) yields(wait func()) {
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	wait()
+}
+
+// enter enters the world; what it returns leaves it.
+func (w *simulation) enter() (leave func()) {
+	w.mu.Lock()
+	return w.mu.Unlock
 }
 
 // one tells, one time in n, true.

@@ -37,7 +37,9 @@ func TestEveryFieldOfAPackFileIsDecidedAbout(t *testing.T) {
 	fieldsOf(reflect.TypeFor[manifest](), there)
 	fieldsOf(reflect.TypeFor[checkpoints.Exported](), there)
 	fieldsOf(reflect.TypeFor[supervisor.Config](), there)
-	for _, phase := range checkpoints.LaunchPhases {
+	for _, phase := range []checkpoints.LaunchPhase{
+		checkpoints.LaunchTurnOwed, checkpoints.LaunchTurnDue, checkpoints.LaunchSurveyed,
+	} {
 		writtenOf(t, checkpoints.Launch{Phase: phase}, there)
 	}
 	for name := range there {
@@ -62,8 +64,10 @@ func fieldsOf(of reflect.Type, found map[string]bool) {
 	if of.Kind() != reflect.Struct || !strings.HasPrefix(of.PkgPath(), "claude-supervise/") {
 		return
 	}
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for _, f := range reflect.VisibleFields(of) { // those of embedded records are written as its own
+		if f.Anonymous {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" {
 			continue // it is written as other fields, see writtenOf

@@ -56,9 +56,9 @@ func checkAgents(s supervisor.State) error {
 // counts tells which number of a record cannot be what was counted.
 func counts(record any) error {
 	v := reflect.ValueOf(record)
-	for i := range v.NumField() {
-		name, n := v.Type().Field(i).Name, 0.0
-		switch f := reflect.Indirect(v.Field(i)); f.Kind() {
+	for _, field := range reflect.VisibleFields(v.Type()) { // those of embedded records, too
+		name, n := field.Name, 0.0
+		switch f := reflect.Indirect(v.FieldByIndex(field.Index)); f.Kind() {
 		case reflect.Int, reflect.Int64:
 			n = float64(f.Int())
 			if strings.HasSuffix(f.Type().String(), "Duration") {

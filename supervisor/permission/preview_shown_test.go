@@ -178,8 +178,9 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 
 // What an older release has saved may hide something; a reader sees it all the same, and what is exact beside it.
 func TestAPermissionOfAnOlderReleaseHidesNothing(t *testing.T) {
-	q := &supervisor.Question{Kind: checkpoints.AskPermission, Text: "Allow Bash: a\x1bb?", Context: "command: a\x1bb",
-		Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]any{"command": "a\x1bb"})}}
+	q := &supervisor.Question{Kind: checkpoints.AskPermission,
+		Wording: checkpoints.Wording{Text: "Allow Bash: a\x1bb?", Context: "command: a\x1bb"},
+		Origin:  checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]any{"command": "a\x1bb"})}}}
 	v := view.View(q)
 	if v.Question != `Allow Bash: a\x1bb?` || v.Context != `command: a\x1bb` || v.Tool != "Bash" || string(v.Input) != string(q.Tool.Input) {
 		t.Errorf("it is shown as %+v", v)

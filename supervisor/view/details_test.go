@@ -21,7 +21,8 @@ const childID = "a-child0000000"
 func TestAWorktreeThatAPersonHasRemovedIsShownAsGone(t *testing.T) {
 	kept := checkpoints.Worktree{State: checkpoints.WorktreeKept, Branch: "b", Tip: "b", Path: t.TempDir(), Repo: "/project", Loose: 2, Commits: 1}
 	view := func() WorktreeView {
-		agents := []supervisor.Agent{{ID: Root}, {ID: childID, Parent: Root, Worktree: &kept}}
+		agents := []supervisor.Agent{{ID: Root}, {ID: childID, Parent: Root,
+			Workplace: checkpoints.Workplace{Worktree: &kept}}}
 		return worktreeViews(supervisor.Run{Cwd: "/project"}, agents)[childID]
 	}
 	if v := view(); v.Path != kept.Path || len(v.Merge) != 3 || len(v.Drop) != 2 {

@@ -14,7 +14,7 @@ type Node struct {
 	Agent string // "": the run
 }
 
-// An Awaited is how a node was when it had ended, or nobody supervised its run any more.
+// An Awaited is how a node was when it had ended, or nobody supervised its run any more; or when it asked, if that was waited for.
 type Awaited struct {
 	Node
 	View RunView
@@ -31,6 +31,15 @@ func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
 // AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
 // ended or is left. It looks at all of them at least once, whatever ctx says.
 func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
+	return r.awaitEach(ctx, nodes, Awaited.goesOn, each)
+}
+
+// AwaitQuestion is AwaitEach, but a node is given as soon as a question of it is open, too.
+func (r Reader) AwaitQuestion(ctx context.Context, nodes []Node, each func(Awaited) error) error {
+	return r.awaitEach(ctx, nodes, func(a Awaited) bool { return a.goesOn() && len(a.Open()) == 0 }, each)
+}
+
+func (r Reader) awaitEach(ctx context.Context, nodes []Node, goesOn func(Awaited) bool, each func(Awaited) error) error {
 	pending := slices.Clone(nodes)
 	return r.follow(ctx, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		runs := map[string]RunView{} // those that something is waited for in
@@ -44,7 +53,7 @@ func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) 
 				}
 				runs[n.Run] = v
 			}
-			if a := (Awaited{Node: n, View: v}); a.goesOn() {
+			if a := (Awaited{Node: n, View: v}); goesOn(a) {
 				left = append(left, n)
 			} else if err := each(a); err != nil {
 				return nil, false, err
@@ -66,6 +75,14 @@ func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) 
 func (a Awaited) goesOn() bool {
 	agent, is := a.View.Agent(a.Agent)
 	return a.View.GoesOn() && !(is && agent.ExitCode != nil)
+}
+
+// Open gives the ids of the questions that are open: of a run, of all its agents.
+func (a Awaited) Open() []string {
+	if agent, is := a.View.Agent(a.Agent); is {
+		return agent.OpenQuestions
+	}
+	return a.View.OpenQuestions
 }
 
 // Code is what `wait` exits with for the node: the code of its own end, else what is said of a run that was left.
