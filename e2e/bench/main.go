@@ -82,7 +82,7 @@ func (b *bench) parts(ctx context.Context, only string) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{"held answers", b.held}, {"parked answers", b.parked}, {"scanner", b.scanner}, {"run", b.run}, {"run of the real CLI", b.real},
+		{"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run}, {"run of the real CLI", b.real},
 		{"version", b.version}, {"ps", b.ps}, {"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
 	} {
 		if !strings.Contains(part.name, only) {
