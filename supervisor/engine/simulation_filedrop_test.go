@@ -232,11 +232,12 @@ func (p *simProcess) waitsForFile() {
 	p.script = s
 }
 
-// waitsForPerson reports whether the script only looks again and again.
+// waitsForPerson reports whether the script only looks again and again: it has the patience while the engine knows that it looks,
+// which it may not of one that has begun in a turn of which it has yet to hear.
 func (d *simFolders) waitsForPerson(s *simScript) bool {
 	_, there := d.answers[s.id]
 	q := d.question(s.id)
-	return s.patient && !there && q != nil && supervisor.IsOpen(q)
+	return s.patient && !there && q != nil && supervisor.IsOpen(q) && q.File.Polls
 }
 
 // polls is one look for the answer file.
