@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,7 +139,7 @@ func (s *site) filled(calls []examples.ToolCall) (replies []examples.Reply) {
 // model makes the model of an attack.
 func (a attack) model(s *site, answered func()) *messagesapi.API {
 	n := 0
-	return messagesapi.New(examples.Scenario{Name: "attack", Turns: []examples.Turn{
+	return messagesapi.Serve(examples.Scenario{Name: "attack", Turns: []examples.Turn{
 		{When: "## ATTACK", Replies: s.filled(a.calls)},
 		{When: "## PART", Replies: s.filled(a.part)},
 		{When: "EXPANDED", Replies: s.filled(nil)},
@@ -171,10 +170,9 @@ func (a attack) bare(t *testing.T, program string) bool {
 	s := newSite(t)
 	a.lay(s)
 	api := a.model(s, func() {})
-	server := httptest.NewServer(api)
-	defer func() { api.Close(); server.Close() }()
+	defer api.Close()
 	cmd := exec.Command(program, append([]string{"-p", a.says(), "--output-format", "stream-json", "--verbose"}, s.flags...)...)
-	cmd.Dir, cmd.Env = s.cwd, claude.Environment(s.home, server.URL)
+	cmd.Dir, cmd.Env = s.cwd, claude.Environment(s.home, api.URL)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
@@ -192,14 +190,13 @@ func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 	t.Cleanup(func() { endAll(s.home) })
 	asked := 0
 	api := a.model(s, func() { asked++ })
-	server := httptest.NewServer(api)
-	defer func() { api.Close(); server.Close() }()
+	defer api.Close()
 	for i, entry := range w.env {
 		if strings.HasPrefix(entry, "HOME=") {
 			w.env[i] = "HOME=" + s.home
 		}
 	}
-	w.env = append(append(claude.Environment(s.home, server.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
+	w.env = append(append(claude.Environment(s.home, api.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
 	args := append([]string{"run", "--permissions", "deny", "--retries", "0", "--check", "off"}, allow...)
 	args = append(append(args, a.says(), "--"), s.flags...)
 	code, stdout, stderr := w.run(args...)

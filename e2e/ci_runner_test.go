@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,10 +49,9 @@ func newFleet(t *testing.T, real bool) *fleet {
 		if err != nil {
 			t.Fatal(err)
 		}
-		api := messagesapi.New(s, nil)
-		server := httptest.NewServer(api)
-		t.Cleanup(func() { api.Close(); server.Close() })
-		f.agent = claude.Environment("", server.URL)
+		api := messagesapi.Serve(s, nil)
+		t.Cleanup(api.Close)
+		f.agent = claude.Environment("", api.URL)
 		if err := os.Symlink(claude.Program(t), agent); err != nil {
 			t.Fatal(err)
 		}

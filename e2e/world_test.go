@@ -7,12 +7,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,6 +21,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"claude-supervise/e2e/claude"
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 )
@@ -31,33 +29,20 @@ import (
 // program is the built program, plainProgram the same without the race detector, for tests of many processes.
 var program, plainProgram string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+func TestMain(m *testing.M) { os.Exit(machine.Main(m, buildPrograms)) }
 
-func runTests(m *testing.M) int {
-	// Under nohup SIGHUP is ignored, and what we start would inherit that: caught, it is as by default for them.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	dir, err := os.MkdirTemp("", "claude-supervise-e2e")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+func buildPrograms(dir string) error {
+	const command = "cmd/claude-supervise"
 	program = filepath.Join(dir, "claude-supervise")
 	plainProgram = program
-	builds := map[string][]string{program: raceFlags}
 	if raceFlags != nil {
-		plainProgram = filepath.Join(dir, "plain", "claude-supervise")
-		builds[plainProgram] = nil
-	}
-	for path, flags := range builds {
-		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", path, "claude-supervise/cmd/claude-supervise")...)
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "the program does not build:", err)
-			return 1
+		plain := filepath.Join(dir, "plain")
+		plainProgram = filepath.Join(plain, "claude-supervise")
+		if err := machine.Build(plain, nil, command); err != nil {
+			return err
 		}
 	}
-	return m.Run()
+	return machine.Build(dir, raceFlags, command)
 }
 
 // A world is a machine for one test: a home, a folder to work in, and an environment with nothing else in it.
@@ -112,10 +97,9 @@ func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *
 // release makes a release of the real CLI play it.
 func (w *world) release(program string, s examples.Scenario, onRequest func(messagesapi.Request)) *world {
 	w.t.Helper()
-	w.api = messagesapi.New(s, onRequest)
-	server := httptest.NewServer(w.api)
-	w.t.Cleanup(func() { w.api.Close(); server.Close() })
-	w.env = append(append(claude.Environment(w.home, server.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
+	w.api = messagesapi.Serve(s, onRequest)
+	w.t.Cleanup(w.api.Close)
+	w.env = append(append(claude.Environment(w.home, w.api.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
 	w.agent = []string{s.Prompt}
 	if s.Task != nil {
 		w.agent = []string{"-f", w.taskFile(s)}

@@ -42,12 +42,12 @@ func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (
 		}
 		a.announced = append(a.announced, since(printed, e.read))
 		if i == 0 {
-			store, err := checkpoints.Open(h.dirs)
+			store, err := checkpoints.Open(h.Dirs)
 			if err != nil {
 				return a, err
 			}
 			defer func() { err = errors.Join(err, store.Close()) }()
-			c = client.Client{Dirs: h.dirs, Store: store}
+			c = client.Client{Dirs: h.Dirs, Store: store}
 		} else {
 			a.received = append(a.received, since(answered, received))
 			a.began = append(a.began, since(answered, began))

@@ -31,7 +31,7 @@ func (b *bench) ps(ctx context.Context) error {
 	if err := h.fill(ctx, 50, 0); err != nil {
 		return err
 	}
-	floor := []string{"ps", h.dirs.Database()}
+	floor := []string{"ps", h.Dirs.Database()}
 	if err := h.inTurns(ctx, "ps, 50 runs", 7, []string{"ps"}, floor); err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ func (h home) inTurns(ctx context.Context, name string, target float64, args, fl
 
 // fill copies a run that has ended into so many that are parked, and so many that have ended.
 func (h home) fill(ctx context.Context, parked, ended int) (err error) {
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: h.dirs.Database(), RawQuery: "mode=rw"}).String())
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: h.Dirs.Database(), RawQuery: "mode=rw"}).String())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	h.env = append(h.env, envAgent+"=0")
+	h.Env = append(h.Env, envAgent+"=0")
 	if out, err := h.command(ctx, h.program, "run", "--quiet", "--claude", h.self, task).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

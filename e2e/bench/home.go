@@ -13,36 +13,31 @@ import (
 	"slices"
 	"strconv"
 
-	"claude-supervise/checkpoints"
+	"claude-supervise/e2e/machine"
 )
 
-// A home is a person's machine for one measurement: folders and an environment with nothing else in it.
+// A home is a machine for one measurement, and the folder to work in.
 type home struct {
 	*bench
-	env  []string
-	dirs checkpoints.Dirs
-	root string
-	cwd  string
+	machine.Machine
+	cwd string
 }
 
 func (b *bench) home(name string) (home, error) {
-	root := filepath.Join(b.dir, name)
-	h := home{bench: b, root: root, cwd: filepath.Join(root, "work")}
-	state, runtime := filepath.Join(root, "state"), filepath.Join(root, "runtime")
-	for _, dir := range []string{h.cwd, state, runtime} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return h, err
-		}
+	dir := filepath.Join(b.dir, name)
+	h := home{bench: b, cwd: filepath.Join(dir, "work")}
+	if err := os.MkdirAll(h.cwd, 0o700); err != nil {
+		return h, err
 	}
-	h.env = []string{"HOME=" + root, "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "XDG_RUNTIME_DIR=" + runtime, "TERM=dumb"}
-	h.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(runtime, "claude-supervise")}
-	return h, nil
+	var err error
+	h.Machine, err = machine.New(dir)
+	return h, err
 }
 
 // command is one of the programs in this home.
 func (h home) command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir, cmd.Env = h.cwd, h.env
+	cmd.Dir, cmd.Env = h.cwd, h.Env
 	return cmd
 }
 
@@ -63,7 +58,7 @@ type event struct {
 
 // questions makes the program itself an agent that asks n of them.
 func (h home) questions(n int) home {
-	h.env = append(slices.Clip(h.env), envAgent+"="+strconv.Itoa(n))
+	h.Env = append(slices.Clip(h.Env), envAgent+"="+strconv.Itoa(n))
 	return h
 }
 

@@ -115,7 +115,7 @@ func (b *bench) both(ctx context.Context, w way, path string) (own, floor measur
 		}
 		all[i].listening = listen(w.scenario())
 		defer all[i].close()
-		h.env = append(claude.Environment(h.root, all[i].url), h.env...)
+		h.Env = append(claude.Environment(h.Home, all[i].url), h.Env...)
 		askers[i] = &bare{home: h, way: w, path: path}
 		if name == "supervised" {
 			askers[i] = &watched{home: h, way: w, path: path}
@@ -218,11 +218,11 @@ func (w *watched) settle() error {
 
 func (w *watched) answer(ctx context.Context, _ int) error {
 	if w.client.Store == nil {
-		store, err := checkpoints.Open(w.dirs)
+		store, err := checkpoints.Open(w.Dirs)
 		if err != nil {
 			return err
 		}
-		w.client = client.Client{Dirs: w.dirs, Store: store}
+		w.client = client.Client{Dirs: w.Dirs, Store: store}
 	}
 	return w.client.Answer(ctx, w.id, client.Answer{Text: theAnswer, By: "bench"})
 }

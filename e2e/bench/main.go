@@ -15,12 +15,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"claude-supervise/e2e/machine"
 )
 
 func main() {
@@ -54,10 +55,8 @@ func measure(ctx context.Context, watch time.Duration, only string) (err error) 
 	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.dir, "claude-supervise/cmd/claude-supervise", "claude-supervise/e2e/bench/floor")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("the programs do not build: %w", err)
+	if err := machine.Build(b.dir, []string{"-trimpath"}, "cmd/claude-supervise", "e2e/bench/floor"); err != nil {
+		return err
 	}
 	b.program, b.floor = filepath.Join(b.dir, "claude-supervise"), filepath.Join(b.dir, "floor")
 
@@ -83,7 +82,7 @@ func (b *bench) parts(ctx context.Context, only string) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{"held answers", b.held}, {"parked answers", b.parked}, {"scanner", b.scanner}, {"run", b.run}, {"run of the real CLI", b.real},
+		{"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run}, {"run of the real CLI", b.real},
 		{"version", b.version}, {"ps", b.ps}, {"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
 	} {
 		if !strings.Contains(part.name, only) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 
@@ -27,7 +26,7 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.env = append(h.env, envAgent+"=0")
+	h.Env = append(h.Env, envAgent+"=0")
 	return h.compare(ctx, "run of the stand-in", h.self, runTimes)
 }
 
@@ -37,17 +36,13 @@ func (b *bench) real(ctx context.Context) error {
 	if path == "" {
 		return nil
 	}
-	api := messagesapi.New(scenario(0), nil)
-	server := httptest.NewServer(api)
-	defer func() {
-		api.Close()
-		server.Close()
-	}()
+	api := messagesapi.Serve(scenario(0), nil)
+	defer api.Close()
 	h, err := b.home("real")
 	if err != nil {
 		return err
 	}
-	h.env = append(claude.Environment(h.root, server.URL), h.env...)
+	h.Env = append(claude.Environment(h.Home, api.URL), h.Env...)
 	return h.compare(ctx, "run of the real CLI", path, realTimes)
 }
 

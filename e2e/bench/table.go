@@ -23,7 +23,6 @@ type bound int
 const (
 	atMost    bound = iota // the value is to be at most the target
 	overFloor              // the value less the floor is to be at most the target
-	atLeast                // the value is to be at least the target
 )
 
 // A table prints figures as they are known.
@@ -42,20 +41,16 @@ func (t table) add(f figure) {
 	if f.floor > 0 {
 		ratio = fmt.Sprintf("%.2f", f.value/f.floor)
 	}
-	reached, limit := f.value, f.target
+	reached := f.value
 	if f.target > 0 {
-		target = map[bound]string{atMost: "≤ ", overFloor: "≤ +", atLeast: "≥ "}[f.bound] + short(f.target)
+		target = map[bound]string{atMost: "≤ ", overFloor: "≤ +"}[f.bound] + short(f.target)
 	}
 	if f.bound == overFloor {
 		reached = f.value - f.floor
 	}
 	t.row(f.name, short(f.value), f.unit, short(f.floor), ratio, target)
-	switch {
-	case f.target == 0:
-	case f.bound == atLeast && reached < limit:
-		_, _ = fmt.Fprintf(t.out, "    MISSED by a factor of %.2f\n", limit/reached)
-	case f.bound != atLeast && reached > limit:
-		_, _ = fmt.Fprintf(t.out, "    MISSED by a factor of %.2f\n", reached/limit)
+	if f.target > 0 && reached > f.target {
+		_, _ = fmt.Fprintf(t.out, "    MISSED by a factor of %.2f\n", reached/f.target)
 	}
 }
 

@@ -60,7 +60,7 @@ func (b *bench) crowdOf(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	h.env = append(h.env, "SPEAKER="+strconv.Itoa(n))
+	h.Env = append(h.Env, "SPEAKER="+strconv.Itoa(n))
 	s := &supervised{cmd: h.command(ctx, h.program, "run", "--json", "--quiet", "--check", "off", "--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
 		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}.")}
 	s.cmd.Stderr = &s.stderr
@@ -162,7 +162,7 @@ func (b *bench) ends(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.env = append(h.env, envAgent+"="+family)
+	h.Env = append(h.Env, envAgent+"="+family)
 	var received samples
 	for range endTimes {
 		cmd := h.command(ctx, h.program, "run", "--json", "--quiet", "--delegate", "auto", "--claude", h.self, task)

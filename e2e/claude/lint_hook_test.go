@@ -3,21 +3,22 @@ package claude
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"claude-supervise/e2e/machine"
 )
 
 // The Stop hook, as the help of `claude-supervise lint` says to set it up, sends the model on when a signal has a fault,
 // and once only.
 func TestLintAsAStopHook(t *testing.T) {
 	Program(t)
-	hook := filepath.Join(t.TempDir(), "claude-supervise")
-	build := exec.Command("go", "build", "-o", hook, "claude-supervise/cmd/claude-supervise")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("the program does not build: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := machine.Build(dir, nil, "cmd/claude-supervise"); err != nil {
+		t.Fatal(err)
 	}
+	hook := filepath.Join(dir, "claude-supervise")
 	const (
 		faulty = `"[STOP_WORK]\nagent_id: bg-task-1\nstop_reason: stuck\nblocker_type: error\ndetails: no key\n[/STOP_WORK]"`
 		mended = `"[STOP_WORK]\nagent_id: bg-task-1\nstop_reason: blocker\nblocker_type: error\ndetails: no key\n[/STOP_WORK]"`

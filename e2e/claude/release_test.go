@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -267,11 +266,9 @@ func (tr *trial) spends(price float64) {
 // is left away.
 func (tr *trial) start(text string, turns ...examples.Turn) {
 	tr.t.Helper()
-	tr.api = messagesapi.New(examples.Scenario{Name: "release", Turns: turns}, nil)
-	server := httptest.NewServer(tr.api)
-	tr.t.Cleanup(server.Close)
+	tr.api = messagesapi.Serve(examples.Scenario{Name: "release", Turns: turns}, nil)
 	tr.t.Cleanup(tr.api.Close)
-	tr.spec.Env = Environment(tr.home, server.URL)
+	tr.spec.Env = Environment(tr.home, tr.api.URL)
 	for {
 		tr.messages = make(chan procs.Message, 10_000) // more than a trial has
 		p, err := procs.Start(tr.spec, func(m procs.Message) { tr.messages <- m })

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,15 +76,13 @@ func newSession(t *testing.T, a agent, scenario string) *session {
 	}
 	s.serves = serves(s.scenario)
 	if a == realCLI {
-		api := messagesapi.New(s.scenario, func(r messagesapi.Request) {
+		api := messagesapi.Serve(s.scenario, func(r messagesapi.Request) {
 			if r.Reply.Crash != 0 {
 				s.signal(syscall.SIGKILL)
 			}
 		})
-		server := httptest.NewServer(api)
-		t.Cleanup(server.Close)
 		t.Cleanup(api.Close)
-		s.api = server.URL
+		s.api = api.URL
 	}
 	return s
 }

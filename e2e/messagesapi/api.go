@@ -9,6 +9,7 @@ package messagesapi
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,9 @@ type Request struct {
 
 // API answers the requests of any number of agents that play one scenario. It is an http.Handler.
 type API struct {
+	URL string // where it listens, if Serve made it
+
+	server    *httptest.Server
 	onRequest func(Request)
 	mux       *http.ServeMux
 	closed    chan struct{}
@@ -56,12 +60,27 @@ func New(s examples.Scenario, onRequest func(Request)) *API {
 	return a
 }
 
+// Serve makes the API as New does, and has it listen until Close.
+func Serve(s examples.Scenario, onRequest func(Request)) *API {
+	a := New(s, onRequest)
+	a.server = httptest.NewServer(a)
+	a.URL = a.server.URL
+	return a
+}
+
 // ServeHTTP implements http.Handler. A reply that is a hang or a crash keeps its request open until the client leaves
 // or Close.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// Close lets go of the requests that hang. Those that hang later are let go at once.
-func (a *API) Close() { a.close.Do(func() { close(a.closed) }) }
+// Close lets go of the requests that hang, and ends what Serve began. Those that hang later are let go at once.
+func (a *API) Close() {
+	a.close.Do(func() {
+		close(a.closed)
+		if a.server != nil {
+			a.server.Close()
+		}
+	})
+}
 
 // Requests gives the requests so far, side requests included, in the order in which they came.
 func (a *API) Requests() []Request {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/e2e/claude"
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/messagesapi"
 )
 
@@ -39,20 +39,15 @@ func newDay(t *testing.T, seed uint64, n int, total *totals, real bool) *day {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &day{t: t, seed: seed, n: n, dir: dir, total: total}
-	state, runtime := filepath.Join(dir, "state"), filepath.Join(dir, "runtime")
-	for _, folder := range []string{state, runtime, filepath.Join(dir, "home"), filepath.Join(dir, "tmp")} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	m, err := machine.New(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	d := &day{t: t, seed: seed, n: n, dir: dir, env: m.Env, dirs: m.Dirs, total: total}
 	if real {
 		d.real = claude.Program(t)
-		d.env = claude.Environment(filepath.Join(dir, "home"), "http://127.0.0.1:1") // the wrapper knows the address
+		d.env = append(claude.Environment(m.Home, "http://127.0.0.1:1"), d.env...) // the wrapper knows the address
 	}
-	d.env = append(d.env, "HOME="+filepath.Join(dir, "home"), "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR="+filepath.Join(dir, "tmp"),
-		"XDG_STATE_HOME="+state, "XDG_RUNTIME_DIR="+runtime, "TERM=dumb", "LANG=C.UTF-8")
-	d.dirs = checkpoints.Dirs{State: filepath.Join(state, "claude-supervise"), Runtime: filepath.Join(runtime, "claude-supervise")}
 	return d
 }
 
@@ -96,10 +91,9 @@ func (d *day) prepare(p runPlan) *run {
 	}
 	notes := map[string]string{"scenario.yaml": string(doc)}
 	if d.real != "" {
-		api := messagesapi.New(scenario, nil)
-		server := httptest.NewServer(api)
-		d.t.Cleanup(func() { api.Close(); server.Close() })
-		notes["claude"], notes["api"] = d.real, server.URL
+		api := messagesapi.Serve(scenario, nil)
+		d.t.Cleanup(api.Close)
+		notes["claude"], notes["api"] = d.real, api.URL
 	}
 	for name, text := range notes {
 		if err := os.WriteFile(filepath.Join(r.terminal, name), []byte(text), 0o600); err != nil {

@@ -13,40 +13,24 @@ package torture
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
+
+	"claude-supervise/e2e/machine"
 )
 
 // The programs under test: claude-supervise, and the wrapper that takes claude's place.
 var program, agentWrapper string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
-
-func runTests(m *testing.M) int {
-	// Under nohup SIGHUP is ignored, and what we start would inherit that: caught, it is as by default for them.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	dir, err := os.MkdirTemp("", "torture-bin")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	// Never with the race detector: what is tested here is what happens when it dies, and the more often the better.
-	build := exec.Command("go", "build", "-o", dir, "claude-supervise/cmd/claude-supervise", "claude-supervise/e2e/torture/wrapper")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "the programs do not build:", err)
-		return 1
-	}
-	program, agentWrapper = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "wrapper")
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(machine.Main(m, func(dir string) error {
+		program, agentWrapper = filepath.Join(dir, "claude-supervise"), filepath.Join(dir, "wrapper")
+		// Never with the race detector: what is tested here is what happens when it dies, and the more often the better.
+		return machine.Build(dir, nil, "cmd/claude-supervise", "e2e/torture/wrapper")
+	}))
 }
 
 // dayLength bounds a day: one that takes so long does not end. An agent that was killed five times in one turn rests for four minutes.
