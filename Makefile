@@ -36,7 +36,8 @@ WAIT ?= 30m
 # last), and on the oldest a choice (e2e/releases_test.go).
 OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
-ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned|TestNoSourceOfSettings|TestAllowProjectGives
+ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
+ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long \
 	pool bench microbench fuzz nightly clean
@@ -52,7 +53,7 @@ test: ## all tests, the real CLI included, with a sample of each long matrix (5 
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
 	$(SHORT) -timeout 40m ./...
 
-matrices: ## all of e2e: every scenario, story, kill and attack, of which make test plays a sample chosen by SEED (20 min)
+matrices: ## all of e2e: every scenario, story, kill and attack; make test plays a sample chosen by SEED (20 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
 	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) ./e2e/...
@@ -82,18 +83,22 @@ kills: ## every victim killed at every passing of every point, on the stand-in a
 	CLAUDE_SUPERVISE_TEST_EVERY_KILL=1 $(GO) test -count 1 -v -timeout 2h -run 'WhoeverDies|ASubagentWhoseProcess' ./e2e
 
 simulation: ## SCHEDULES seeded orders of what can happen, through the engine itself
-	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) $(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
+	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) \
+	$(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
 
 races: ## eight processes answer one question, ROUNDS times, and as many power cuts
-	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) $(GO) test -count 1 -v -timeout 1h -run 'AtOnce|NeverBoth|GoneOrWhole|PowerCut' ./checkpoints
+	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) \
+	$(GO) test -count 1 -v -timeout 1h -run 'AtOnce|NeverBoth|GoneOrWhole|PowerCut' ./checkpoints
 
 torture: ## scripted days under KILLS kills, from SEED; AGENT=real: with the real CLI
-	@if [ -n "$(AGENT)" ]; then CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
+	@if [ -n "$(AGENT)" ]; then \
+		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
 	CLAUDE_SUPERVISE_TEST_KILLS=$(KILLS) CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_AGENT=$(AGENT) \
 	$(GO) test -count 1 -v -timeout 3h -run Acknowledged ./e2e/torture
 
 trees: ## TREES trees of twenty agents under kills of their supervisors, from SEED; AGENT=real: with the real CLI
-	@if [ -n "$(AGENT)" ]; then CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
+	@if [ -n "$(AGENT)" ]; then \
+		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; fi; \
 	CLAUDE_SUPERVISE_TEST_TREES=$(TREES) CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_AGENT=$(AGENT) \
 	$(GO) test -count 1 -v -timeout 3h -run 'ATreeWhoseSupervisorIsKilled' ./e2e
 
@@ -127,7 +132,8 @@ fuzz: ## each fuzz target for FUZZTIME
 		targets=$$(cd "$$folder"; "$$built/fuzz" -test.list '^Fuzz'); \
 		for target in $$targets; do \
 			echo "$$folder $$target"; \
-			(cd "$$folder"; "$$built/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 100x \
+			(cd "$$folder"; "$$built/fuzz" -test.run '^$$' -test.fuzz "^$$target\$$" \
+				-test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 100x \
 				-test.fuzzcachedir "$$cache/$${folder#./}"); \
 		done; \
 	done

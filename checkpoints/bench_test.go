@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkCommit measures what one event costs to save (a question asked: run, agent, question, event), alone and among
-// busy writers, beside the floor of this disk: one write of about as many bytes as SQLite adds to its log, and an fsync.
+// BenchmarkCommit measures what one event costs to save (a question asked: run, agent, question, event), alone and
+// among busy writers, beside the floor of this disk: one write of about as many bytes as SQLite adds to its log, and an
+// fsync.
 func BenchmarkCommit(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		f, err := os.Create(filepath.Join(b.TempDir(), "log"))
@@ -107,7 +108,8 @@ func BenchmarkList(b *testing.B) {
 				if launches, err := s.LiveLaunches(b.Context(), ids...); err != nil || len(launches) != 50 {
 					b.Fatal(len(launches), err)
 				}
-				if questions, err := s.Questions(b.Context(), QuestionFilter{Undelivered: true}); err != nil || len(questions) != 50 {
+				if questions, err := s.Questions(b.Context(), QuestionFilter{Undelivered: true}); err != nil ||
+					len(questions) != 50 {
 					b.Fatal(len(questions), err)
 				}
 				if err := s.Close(); err != nil {

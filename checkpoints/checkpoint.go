@@ -15,8 +15,8 @@ const (
 	FormMarkdown = "markdown" // Markdown of the skill, "Example 1", step 1
 )
 
-// A Checkpoint is what a relaunch needs so that nothing is done twice. Agents write such files more or less in one of the
-// three forms: whatever else stands in one is kept in Other or Sections, and written back as it was.
+// A Checkpoint is what a relaunch needs so that nothing is done twice. Agents write such files more or less in one of
+// the three forms: whatever else stands in one is kept in Other or Sections, and written back as it was.
 type Checkpoint struct {
 	Form string // FormHybrid, FormSkill or FormMarkdown; "" is FormHybrid
 
@@ -73,10 +73,11 @@ var (
 	errOutside       = errors.New("outside of the folders where an agent may leave one")
 )
 
-// parseCheckpoint reads a checkpoint of any form: a JSON object with at least one of the members that make a checkpoint, or
-// Markdown under a heading that says so or with two of the document's headings. errNotCheckpoint, with the reason, is the
-// error for anything else, such as a package.json or a question file, which may be overwritten by nobody's answer, for half
-// a file, and for one with two members of the same name: which of them was meant is not ours to guess.
+// parseCheckpoint reads a checkpoint of any form: a JSON object with at least one of the members that make a
+// checkpoint, or Markdown under a heading that says so or with two of the document's headings. errNotCheckpoint, with
+// the reason, is the error for anything else, such as a package.json or a question file, which may be overwritten by
+// nobody's answer, for half a file, and for one with two members of the same name: which of them was meant is not ours
+// to guess.
 func parseCheckpoint(text []byte) (*Checkpoint, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	start := bytes.TrimLeft(text, " \t\r\n")
@@ -98,10 +99,10 @@ func parseCheckpoint(text []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// encode writes the checkpoint in its form. JSON: an object with a member to a line, those of the document in its order,
-// then the others by name; a member in Other stands in for a field of its name that is not set. Markdown: as the document
-// prints it, then the other sections. What parseCheckpoint gave is read again as the same. The error is errTooLarge, or that
-// a value given as JSON is none, or the form.
+// encode writes the checkpoint in its form. JSON: an object with a member to a line, those of the document in its
+// order, then the others by name; a member in Other stands in for a field of its name that is not set. Markdown: as the
+// document prints it, then the other sections. What parseCheckpoint gave is read again as the same. The error is
+// errTooLarge, or that a value given as JSON is none, or the form.
 func (c *Checkpoint) encode() ([]byte, error) {
 	var text []byte
 	var err error

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadCheckpoint reads a checkpoint file of any form that is regular, this user's, no symlink in its last step and at most
-// checkpointMax bytes long: an agent may have named it, and a FIFO would hold us for ever. Errors: errNotCheckpoint,
-// errNotOurs, errTooLarge, and those of the file system (fs.ErrNotExist).
+// ReadCheckpoint reads a checkpoint file of any form that is regular, this user's, no symlink in its last step and at
+// most checkpointMax bytes long: an agent may have named it, and a FIFO would hold us for ever. Errors:
+// errNotCheckpoint, errNotOurs, errTooLarge, and those of the file system (fs.ErrNotExist).
 func ReadCheckpoint(path string) (*Checkpoint, error) {
 	folder, err := openFolder(filepath.Dir(path))
 	if err != nil {
@@ -46,8 +46,8 @@ func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
-// readIn reads a file of this user by its name in a folder, one that holds at most so many bytes. Of one that holds more it
-// returns these, with errTooLarge.
+// readIn reads a file of this user by its name in a folder, one that holds at most so many bytes. Of one that holds
+// more it returns these, with errTooLarge.
 func readIn(folder *os.File, name string, most int64) (text []byte, info fs.FileInfo, err error) {
 	f, err := openIn(folder, name, unix.O_RDONLY)
 	switch {
@@ -78,8 +78,8 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	return text, info, nil
 }
 
-// Write replaces the file at path, whose folder must exist. Whatever happens, the file is afterwards the old one or the new
-// one, whole, and mode 0600 if new; when Write returns nil it is the new one, on the disk.
+// Write replaces the file at path, whose folder must exist. Whatever happens, the file is afterwards the old one or the
+// new one, whole, and mode 0600 if new; when Write returns nil it is the new one, on the disk.
 func (c *Checkpoint) Write(path string) error {
 	text, err := c.encode()
 	if err == nil {

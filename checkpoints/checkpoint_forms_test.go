@@ -49,11 +49,13 @@ func TestTheCheckpointsOfTheDocumentsAreRead(t *testing.T) {
 		},
 		"script_checkpoint.json": {
 			Form: FormHybrid, WorkflowID: "workflow_1760884320", CurrentStep: "auth_method_selection",
-			CompletedSteps: []string{"analyze_requirements", "design_system"}, PendingSteps: []string{"implement_auth", "add_tests"},
-			Context: "Need auth method choice to continue implementation", NextAction: "implement_selected_auth_method",
+			CompletedSteps: []string{"analyze_requirements", "design_system"},
+			PendingSteps:   []string{"implement_auth", "add_tests"},
+			Context:        "Need auth method choice to continue implementation", NextAction: "implement_selected_auth_method",
 		},
 		"agent-pause-state.json": {
-			Form: FormSkill, Agent: "domain-agent", Timestamp: "2026-02-04T10:30:00Z", Progress: "Analyzed email validation patterns",
+			Form: FormSkill, Agent: "domain-agent", Timestamp: "2026-02-04T10:30:00Z",
+			Progress: "Analyzed email validation patterns",
 			FileList: []string{"src/auth/mod.rs", "src/signup/mod.rs"}, Decision: "Which validation pattern?",
 			Question: &Pending{
 				Text:    "Found two email validation approaches. Which should be standard?",
@@ -91,7 +93,8 @@ func TestAMarkdownCheckpointOfTheDocumentIsWrittenAsItWas(t *testing.T) {
 }
 
 func TestWhatAnAgentAddedToASkillsCheckpointIsKept(t *testing.T) {
-	c := parsed(t, `{"question": {"hint": "see <docs>", "options": [{"label": "A", "description": "fast"}, "B"], "text": "Which?"},
+	c := parsed(t,
+		`{"question": {"hint": "see <docs>", "options": [{"label": "A", "description": "fast"}, "B"], "text": "Which?"},
 		"files": {"a": 1}, "progress": "half", "next_action": "go on"}`)
 	want := `{
   "agent": "",
@@ -136,7 +139,8 @@ func TestAMarkdownCheckpointIsReadHoweverAnAgentWritesIt(t *testing.T) {
 		},
 		"lines of its own before the sections": {
 			"# a checkpoint\n**Agent:** me\n**Priority:** P1\nAs of noon.\n**Agent:** you\n\n## Next Step\nship",
-			Checkpoint{Title: "a checkpoint", Agent: "me", Preamble: "**Priority:** P1\nAs of noon.\n**Agent:** you", NextAction: "ship"},
+			Checkpoint{Title: "a checkpoint", Agent: "me", Preamble: "**Priority:** P1\nAs of noon.\n**Agent:** you",
+				NextAction: "ship"},
 		},
 		"a heading inside a fence is none": {
 			"# a checkpoint\n## Context for Continuation\n```md\n## Next Step\n```\nso far\n",
@@ -144,11 +148,13 @@ func TestAMarkdownCheckpointIsReadHoweverAnAgentWritesIt(t *testing.T) {
 		},
 		"a fence that is left open is closed": {
 			"# a checkpoint\n## Next Step\nship\n## Log\n~~~~\n## all of it\n~~~\n",
-			Checkpoint{Title: "a checkpoint", NextAction: "ship", Sections: []Section{{"Log", "~~~~\n## all of it\n~~~\n\n~~~~"}}},
+			Checkpoint{Title: "a checkpoint", NextAction: "ship",
+				Sections: []Section{{"Log", "~~~~\n## all of it\n~~~\n\n~~~~"}}},
 		},
 		"files that are told in prose": {
 			"# a checkpoint\n## Files Analyzed\nAll under src.\n## Files Analyzed\n* src/a.go\n",
-			Checkpoint{Title: "a checkpoint", FileList: []string{"src/a.go"}, Sections: []Section{{"Files Analyzed", "All under src."}}},
+			Checkpoint{Title: "a checkpoint", FileList: []string{"src/a.go"},
+				Sections: []Section{{"Files Analyzed", "All under src."}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

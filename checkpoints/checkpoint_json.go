@@ -26,7 +26,8 @@ type member struct {
 func memberOf[T any](name string, field *T, none string) member {
 	read := func(raw json.RawMessage) bool {
 		var value T
-		if bytes.HasPrefix(raw, []byte("[")) && bytes.Count(raw, []byte(",")) >= maxMembers || json.Unmarshal(raw, &value) != nil {
+		if bytes.HasPrefix(raw, []byte("[")) && bytes.Count(raw, []byte(",")) >= maxMembers ||
+			json.Unmarshal(raw, &value) != nil {
 			return false
 		}
 		*field = value
@@ -104,7 +105,8 @@ func takeMembers(fields []member, of map[string]json.RawMessage) map[string]json
 	return of
 }
 
-// marks counts the members that make a checkpoint. A question is one only as an object: in a question file it is a text.
+// marks counts the members that make a checkpoint. A question is one only as an object: in a question file it is a
+// text.
 func marks(form []member, of map[string]json.RawMessage) int {
 	n := 0
 	for _, m := range form {
@@ -250,7 +252,8 @@ func (l *optionList) UnmarshalJSON(raw []byte) error {
 			if err != nil {
 				return err
 			}
-			if len(takeMembers([]member{memberOf("label", &o.Label, ""), memberOf("description", &o.Description, "")}, members)) > 0 {
+			if len(takeMembers([]member{memberOf("label", &o.Label, ""), memberOf("description", &o.Description, "")},
+				members)) > 0 {
 				return errors.New("an option has other members")
 			}
 		}

@@ -18,8 +18,9 @@ const (
 	contextHeading  = "Context for Continuation"
 )
 
-// parseMarkdown reads a checkpoint whose sections are headings of the second level outside of fences. The first section of
-// the document's name that has a text in its form is the field; all others are kept. A fence that is left open is closed.
+// parseMarkdown reads a checkpoint whose sections are headings of the second level outside of fences. The first section
+// of the document's name that has a text in its form is the field; all others are kept. A fence that is left open is
+// closed.
 func parseMarkdown(text string) (*Checkpoint, error) {
 	if strings.ContainsRune(text, 0) {
 		return nil, errors.New("it is not text")
@@ -196,7 +197,8 @@ func trimBlank(text string) string {
 	}
 }
 
-// A fence is the run of backticks or tildes that opened a code block; "" outside of one. CommonMark, "Fenced code blocks".
+// A fence is the run of backticks or tildes that opened a code block; "" outside of one. CommonMark, "Fenced code
+// blocks".
 type fence string
 
 // after gives the fence that is open after a line.

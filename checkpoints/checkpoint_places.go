@@ -16,12 +16,12 @@ import (
 
 // Places is where files that an agent names may lie: anywhere under its folders, once all symlinks above the file are
 // resolved. What an agent names is read only if it is a regular file of this user, no symlink itself, and at most
-// checkpointMax bytes long; it is written, and something put beside it, only if it is a checkpoint. Between the look at a
-// file and its use nothing can be put in its place: what is opened lies under a folder of these, wherever links are bent
-// meanwhile.
+// checkpointMax bytes long; it is written, and something put beside it, only if it is a checkpoint. Between the look at
+// a file and its use nothing can be put in its place: what is opened lies under a folder of these, wherever links are
+// bent meanwhile.
 //
-// The errors of all methods name the file as the agent did, for people, and are errOutside, errNotCheckpoint, errNotOurs,
-// errTooLarge, fs.ErrNotExist (for a folder on the way, too), or what else the file system says.
+// The errors of all methods name the file as the agent did, for people, and are errOutside, errNotCheckpoint,
+// errNotOurs, errTooLarge, fs.ErrNotExist (for a folder on the way, too), or what else the file system says.
 type Places struct {
 	Base  string   // the run's folder, absolute: relative paths begin there, and it is one of the folders
 	Roots []string // the others, absolute; one that is not there does not count
@@ -30,8 +30,8 @@ type Places struct {
 // stateAnswerSuffix makes the name of the file with the answers out of that of the agent's state file beside it.
 const stateAnswerSuffix = ".answer.json"
 
-// Keep reads the checkpoint that an agent names, and keeps an exact copy of it in a file of ours, mode 0600 and whole, which
-// is on the disk when Keep returns. What is no checkpoint is not kept.
+// Keep reads the checkpoint that an agent names, and keeps an exact copy of it in a file of ours, mode 0600 and whole,
+// which is on the disk when Keep returns. What is no checkpoint is not kept.
 func (p Places) Keep(path, to string) (*Checkpoint, error) {
 	var c *Checkpoint
 	err := p.in(path, func(folder *os.File, name string) error {
@@ -48,9 +48,9 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 	return c, err
 }
 
-// SetAnswer writes an answer into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but its
-// layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer returns. Doing it
-// again changes nothing. A checkpoint of another form is errNotCheckpoint.
+// SetAnswer writes an answer into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but
+// its layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer returns. Doing
+// it again changes nothing. A checkpoint of another form is errNotCheckpoint.
 func (p Places) SetAnswer(path, answer string) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		read, err := checkpointIn(folder, name)
@@ -73,10 +73,10 @@ func (p Places) SetAnswer(path, answer string) error {
 	})
 }
 
-// StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a file of
-// its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}. (The skill's "Verification Checklist": "User's answer is stored
-// alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and the error is
-// errNotOurs. The answers are on the disk when StoreAnswers returns.
+// StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a
+// file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}. (The skill's "Verification Checklist": "User's
+// answer is stored alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and
+// the error is errNotOurs. The answers are on the disk when StoreAnswers returns.
 func (p Places) StoreAnswers(path string, answers map[string]string) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		if _, err := checkpointIn(folder, name); err != nil {

@@ -27,7 +27,8 @@ func newArea(t *testing.T) area {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	a := area{dir: dir, base: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"), ours: filepath.Join(dir, "ours"), outside: filepath.Join(dir, "outside")}
+	a := area{dir: dir, base: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"),
+		ours: filepath.Join(dir, "ours"), outside: filepath.Join(dir, "outside")}
 	for _, folder := range []string{a.base, a.root, a.ours, a.outside} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
@@ -98,8 +99,8 @@ func TestACheckpointThatAnAgentNamesIsKeptAsItIs(t *testing.T) {
 	}
 }
 
-// Where an agent may leave its checkpoint, and where not. None of the methods finds another one, and what is refused is left
-// alone.
+// Where an agent may leave its checkpoint, and where not. None of the methods finds another one, and what is refused is
+// left alone.
 func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 	long := strings.Repeat("n", 4096)
 	for path, want := range map[string]error{
@@ -149,8 +150,10 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 			t.Setenv("HOME", a.root)
 			at := func(name string) string { return filepath.Join(a.base, name) }
 			for name, text := range map[string]string{
-				"here.json": hybrid, a.root + "/there.json": hybrid, a.root + "/home.json": hybrid, a.outside + "/secret.json": hybrid,
-				"sub/x.json": hybrid, "package.json": `{"name": "app", "files": []}`, "half.json": hybrid[:100], "empty.json": "",
+				"here.json": hybrid, a.root + "/there.json": hybrid, a.root + "/home.json": hybrid,
+				a.outside + "/secret.json": hybrid,
+				"sub/x.json":               hybrid, "package.json": `{"name": "app", "files": []}`, "half.json": hybrid[:100],
+				"empty.json": "",
 				"state.yaml": "current_step: one\n",
 			} {
 				a.put(t, name, text)
@@ -229,7 +232,8 @@ func TestAPlaceMayBeNamedByALink(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Places{}).Keep(filepath.Join(a.base, "c.json"), filepath.Join(a.ours, "kept")); !errors.Is(err, errOutside) {
+	if _, err := (Places{}).Keep(filepath.Join(a.base, "c.json"), filepath.Join(a.ours, "kept")); !errors.Is(err,
+		errOutside) {
 		t.Errorf("without any place: %v", err)
 	}
 }
@@ -365,7 +369,8 @@ func TestARefusalNamesTheFileInOneLineThatCanBePrinted(t *testing.T) {
 		}
 	}
 	a.put(t, "bad.json", `{"current_step": "`+"\x1b"+`[2J"}`)
-	if _, err := a.Keep("bad.json", filepath.Join(a.ours, "kept")); err == nil || bytes.ContainsRune([]byte(err.Error()), 0x1b) {
+	if _, err := a.Keep("bad.json", filepath.Join(a.ours, "kept")); err == nil ||
+		bytes.ContainsRune([]byte(err.Error()), 0x1b) {
 		t.Errorf("got %q", err)
 	}
 }

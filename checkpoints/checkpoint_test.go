@@ -143,7 +143,8 @@ func TestAnObjectOfTooManyMembersIsNotTakenIntoMemory(t *testing.T) {
 		fmt.Fprintf(&text, `,"%d":1`, n)
 	}
 	text.WriteString("}")
-	if _, err := parseCheckpoint([]byte(text.String())); !errors.Is(err, errNotCheckpoint) || !strings.Contains(err.Error(), "members") {
+	if _, err := parseCheckpoint([]byte(text.String())); !errors.Is(err, errNotCheckpoint) ||
+		!strings.Contains(err.Error(), "members") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -204,7 +205,8 @@ func TestACheckpointFileIsReplacedWhole(t *testing.T) {
 	path := filepath.Join(dir, "a.checkpoint.json")
 	answer := "sqlite"
 	for _, c := range []*Checkpoint{
-		{Form: FormHybrid, WorkflowID: "one", CurrentStep: "first"}, {Form: FormHybrid, WorkflowID: "two", UserAnswer: &answer},
+		{Form: FormHybrid, WorkflowID: "one", CurrentStep: "first"},
+		{Form: FormHybrid, WorkflowID: "two", UserAnswer: &answer},
 	} {
 		if err := c.Write(path); err != nil {
 			t.Fatal(err)
@@ -274,14 +276,16 @@ var compact = cmp.Transformer("compact", func(raw json.RawMessage) string {
 
 func FuzzParseCheckpoint(f *testing.F) {
 	for _, seed := range []string{
-		hybrid, ofDocument(f, "mutation-agent.md"), ofDocument(f, "agent-pause-state.json"), ofDocument(f, "script_checkpoint.json"),
+		hybrid, ofDocument(f, "mutation-agent.md"), ofDocument(f, "agent-pause-state.json"),
+		ofDocument(f, "script_checkpoint.json"),
 		`{"workflow_id":null,"completed_steps":[null],"user_answer":""}`,
 		`{"current_step":"\ud800","x":"\u2028","\u0000":{"deep":[[[]]]},"files":{"a":1},"context":7}`,
 		"{\"workflow_id\":\"\xff\",\"\xff\":\"\xfe\"}",
 		`{"question":{"text":1,"options":["a",{"label":"b","description":"c"}],"x":[]},"progress":{},"files":[null]}`,
 		`{"decision":"d","question":{"options":[{"label":"b","more":1},[1]]},"next_action":"n"}`,
 		"\ufeff# Checkpoint: a\r\n**Task**: t\r**Task:** u\n> prose\n## Next Step\n```\n## no heading\n~~~\n",
-		"## Progress Summary\n\n\tindented\n\n\n## progress summary\nagain\n##  Files Analyzed \n* a\n  - b\n\n## \n## Pending Decision\n",
+		"## Progress Summary\n\n\tindented\n\n\n## progress summary\nagain\n##  Files Analyzed \n* a\n  - b\n\n## \n## " +
+			"Pending Decision\n",
 		"**Agent:** a\n# Checkpoint\n**Task:** t\n````x\n```\n**Timestamp:** 1\n## a\n`````\n## b\n~~~ `\n",
 	} {
 		f.Add([]byte(seed))

@@ -18,8 +18,9 @@ const (
 
 const cutMark = " […]"
 
-// Text tells what the checkpoint says, in plain Markdown whatever its form, for the prompt of an agent that goes on from
-// there. It is at most some 16 KiB, has no control characters but newlines and tabs, and says where something was cut.
+// Text tells what the checkpoint says, in plain Markdown whatever its form, for the prompt of an agent that goes on
+// from there. It is at most some 16 KiB, has no control characters but newlines and tabs, and says where something was
+// cut.
 func (c *Checkpoint) Text() string {
 	var t boundedText
 	t.line("", c.Title)

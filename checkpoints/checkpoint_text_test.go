@@ -88,7 +88,8 @@ func TestWhatNoFormKnowsIsToldToo(t *testing.T) {
 			StateVariables: map[string]json.RawMessage{"round": json.RawMessage(`3`)},
 			Other:          map[string]json.RawMessage{"mood": json.RawMessage(`"good"`), "steps": json.RawMessage(`[{"n":1}]`)},
 			Question: &Pending{
-				Options: []Option{{Label: "A", Description: "fast"}, {Label: "B"}}, Other: map[string]json.RawMessage{"why": json.RawMessage(`"cost"`)},
+				Options: []Option{{Label: "A", Description: "fast"}, {Label: "B"}},
+				Other:   map[string]json.RawMessage{"why": json.RawMessage(`"cost"`)},
 			},
 		},
 	} {

@@ -96,8 +96,8 @@ func writeEvents(d Dirs) error {
 	}
 }
 
-// answerAtOnce waits for the start signal, then answers the question from several goroutines, and prints who it was that
-// won, as each of them sees it.
+// answerAtOnce waits for the start signal, then answers the question from several goroutines, and prints who it was
+// that won, as each of them sees it.
 func answerAtOnce(d Dirs) error {
 	s, err := Open(d)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A Change is what one event changed in one run: Event.Run, or Run.ID where there is no event. Parts that are nil or empty
-// are left alone; records are replaced whole.
+// A Change is what one event changed in one run: Event.Run, or Run.ID where there is no event. Parts that are nil or
+// empty are left alone; records are replaced whole.
 type Change struct {
 	Run        *Run
 	Agents     []*Agent
@@ -36,10 +36,10 @@ func (c *Change) run() string {
 	return c.Event.Run
 }
 
-// Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nobody sees anything
-// of it, and it may be tried again as it is (errFull, errBusy, errUnwritable). ErrOutOfOrder means that the event's Seq is
-// not one more than the last: somebody else has written this run. ErrDuplicateID: an id belongs to another run's record
-// already.
+// Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nobody sees
+// anything of it, and it may be tried again as it is (errFull, errBusy, errUnwritable). ErrOutOfOrder means that the
+// event's Seq is not one more than the last: somebody else has written this run. ErrDuplicateID: an id belongs to
+// another run's record already.
 func (s *Store) Commit(ctx context.Context, c Change) error {
 	rows, err := c.rows()
 	if err != nil {
@@ -140,7 +140,8 @@ func (s *Store) refuseIfMoved(ctx context.Context, run string, at int64) error {
 	return nil
 }
 
-// append adds an event, if it is the next one. The lock of the run keeps a second supervisor away; this would catch one.
+// append adds an event, if it is the next one. The lock of the run keeps a second supervisor away; this would catch
+// one.
 func (s *Store) append(ctx context.Context, run string, e Event) error {
 	doc, err := json.Marshal(e)
 	if err != nil {

@@ -16,11 +16,14 @@ import (
 func TestWhatWasCommittedIsLoaded(t *testing.T) {
 	d := dirsAt(t)
 	c := firstChange()
-	c.Agents = append(c.Agents, &Agent{ID: "a-000000000000", Run: testRun, Parent: testAgent, Depth: 1, Status: Queued, Since: noon})
+	c.Agents = append(c.Agents, &Agent{ID: "a-000000000000", Run: testRun, Parent: testAgent,
+		Depth: 1, Status: Queued, Since: noon})
 	c.Launches = append(c.Launches, &Launch{Agent: testAgent, N: 10, Phase: LaunchIntended},
 		&Launch{Agent: testAgent, N: 2, Phase: LaunchEnded})
-	c.Questions = append(c.Questions, &Question{ID: "q-222222", Run: testRun, Agent: testAgent, Group: "g1", Index: 1, State: QuestionOpen, AskedAt: noon})
-	c.Deliveries = append(c.Deliveries, &Delivery{UUID: "00000000-0000-5000-8000-000000000000", Agent: testAgent, Seq: 2, CreatedAt: noon})
+	c.Questions = append(c.Questions,
+		&Question{ID: "q-222222", Run: testRun, Agent: testAgent, Group: "g1", Index: 1, State: QuestionOpen, AskedAt: noon})
+	c.Deliveries = append(c.Deliveries,
+		&Delivery{UUID: "00000000-0000-5000-8000-000000000000", Agent: testAgent, Seq: 2, CreatedAt: noon})
 	commit(t, openAt(t, d), c)
 
 	got, err := openAt(t, d).Load(t.Context(), testRun)
@@ -124,7 +127,8 @@ func TestAFullDiskLosesNothingAndTheSameChangeMayBeTriedAgain(t *testing.T) {
 	if err := s.Commit(t.Context(), big); !errors.Is(err, errFull) {
 		t.Fatalf("got %v", err)
 	}
-	if l, err := s.Load(t.Context(), testRun); err != nil || l.LastEvent != 1 || l.Agents[testAgent].Task != firstChange().Agents[0].Task {
+	if l, err := s.Load(t.Context(), testRun); err != nil || l.LastEvent != 1 ||
+		l.Agents[testAgent].Task != firstChange().Agents[0].Task {
 		t.Errorf("loaded event %d of %v (%v)", l.LastEvent, l.Agents, err)
 	}
 	if err := s.exec(t.Context(), `PRAGMA max_page_count = 1000000`); err != nil {

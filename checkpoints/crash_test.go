@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A writer is killed in the middle of its commits, again and again: what it has acknowledged is there, and nothing is half
-// there.
+// A writer is killed in the middle of its commits, again and again: what it has acknowledged is there, and nothing is
+// half there.
 func TestAKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
 	d := dirsAt(t)
 	s, err := Open(d)

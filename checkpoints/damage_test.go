@@ -52,8 +52,8 @@ func logged(t *testing.T, run string) withLog {
 	return w
 }
 
-// opened tells what a person gets from a state folder with these files, read-only and then to write: its rows, or an error.
-// What is refused must be as it was, with nothing beside it but the index of a log that was there.
+// opened tells what a person gets from a state folder with these files, read-only and then to write: its rows, or an
+// error. What is refused must be as it was, with nothing beside it but the index of a log that was there.
 func opened(t *testing.T, files map[string]string) (rows string, refused bool, err error) {
 	t.Helper()
 	dir, remove := passingDir(t)
@@ -103,7 +103,9 @@ func read(t *testing.T, s *Store) (rows string, err error) {
 		}
 	}
 	var sound string
-	err = s.read(t.Context(), "check", func(ctx context.Context) error { return s.row(ctx, `PRAGMA integrity_check`, nil, &sound) })
+	err = s.read(t.Context(), "check", func(ctx context.Context) error {
+		return s.row(ctx, `PRAGMA integrity_check`, nil, &sound)
+	})
 	if err == nil && sound != "ok" {
 		err = fmt.Errorf("%w: %s", errCorrupt, sound)
 	}
@@ -193,14 +195,15 @@ func TestADamagedLogIsRefusedOrGivesAnEarlierState(t *testing.T) {
 	for name, garbage := range map[string]string{
 		"text": strings.Repeat("not a log\n", 1000), "zeros": strings.Repeat("\x00", 9000), "a database": w.files["state.db"],
 	} {
-		if _, refused, err := opened(t, w.with("state.db-wal", garbage)); !refused || !strings.Contains(err.Error(), "state.db-wal") {
+		if _, refused, err := opened(t, w.with("state.db-wal", garbage)); !refused ||
+			!strings.Contains(err.Error(), "state.db-wal") {
 			t.Errorf("%s for a log: refused %v, %v", name, refused, err)
 		}
 	}
 }
 
-// Nothing ties a log to its database, so SQLite replays whatever it finds: what comes out is damage that is told, or the rows
-// of one of both; never nothing.
+// Nothing ties a log to its database, so SQLite replays whatever it finds: what comes out is damage that is told, or
+// the rows of one of both; never nothing.
 func TestTheLogOfAnotherDatabaseIsNotTakenForNothing(t *testing.T) {
 	ours, other := logged(t, testRun), logged(t, "r-other000")
 	rows, _, err := opened(t, ours.with("state.db-wal", other.files["state.db-wal"]))
@@ -226,12 +229,14 @@ func TestADatabaseWithADamagedHeaderOrSchemaIsToldToBe(t *testing.T) {
 	}
 }
 
-// A letter that has become another within a record is past noticing; whatever else happens is told, and nothing crashes.
+// A letter that has become another within a record is past noticing; whatever else happens is told, and nothing
+// crashes.
 func TestDamageAmongTheRowsIsToldWhenItIsRead(t *testing.T) {
 	whole, random := contents(t, closed(t, func(s *Store) { parkedRun(t, s) }))["state.db"], rand.New(rand.NewPCG(6, 0))
 	told := 0
 	for range 100 {
-		if _, _, err := opened(t, map[string]string{"state.db": flipped(whole, random, 8, pageSize, len(whole))}); err != nil {
+		if _, _, err := opened(t,
+			map[string]string{"state.db": flipped(whole, random, 8, pageSize, len(whole))}); err != nil {
 			told++
 		}
 	}

@@ -16,7 +16,8 @@ type Dirs struct {
 	Runtime string // the wake-up sockets; its contents may vanish at a reboot
 }
 
-// errUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can arrange in /tmp.
+// errUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can
+// arrange in /tmp.
 var errUnsafeDir = errors.New("not a folder of ours")
 
 const program = "claude-supervise"
@@ -25,8 +26,8 @@ const program = "claude-supervise"
 const socketPathMax = 103
 
 // DefaultDirs finds the folders by the XDG base directory specification (relative values of its variables are ignored):
-// the state in $XDG_STATE_HOME or ~/.local/state, the wake-up sockets in $XDG_RUNTIME_DIR if that exists and is short enough for a
-// socket's path, else in /tmp. It creates nothing.
+// the state in $XDG_STATE_HOME or ~/.local/state, the wake-up sockets in $XDG_RUNTIME_DIR if that exists and is short
+// enough for a socket's path, else in /tmp. It creates nothing.
 func DefaultDirs() (Dirs, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
@@ -56,8 +57,8 @@ func (d Dirs) Database() string { return filepath.Join(d.State, "state.db") }
 // RunDir is the folder of a run. Own creates it.
 func (d Dirs) RunDir(run string) string { return filepath.Join(d.State, "runs", run) }
 
-// RunDirs lists the runs that have a folder, sorted, whether the database knows them or not. Nothing else that lies there is
-// listed, symlinks neither.
+// RunDirs lists the runs that have a folder, sorted, whether the database knows them or not. Nothing else that lies
+// there is listed, symlinks neither.
 func (d Dirs) RunDirs() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(d.State, "runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -88,12 +89,12 @@ func (d Dirs) RunFile(run, name string) string {
 // Lock is the file whose exclusive flock makes a process the owner of a run.
 func (d Dirs) Lock(run string) string { return filepath.Join(d.RunDir(run), "owner.lock") }
 
-// wakerPath is where the wake-up socket of a run hangs. Whoever rings takes the path from the run's record instead: the supervisor
-// may have been started with other variables in its environment.
+// wakerPath is where the wake-up socket of a run hangs. Whoever rings takes the path from the run's record instead: the
+// supervisor may have been started with other variables in its environment.
 func (d Dirs) wakerPath(run string) string { return filepath.Join(d.Runtime, run+".sock") }
 
-// makeState creates the state folder so that it lasts, and closes it to others if it is ours and open to them. A symlink is
-// welcome: people put their state on another disk.
+// makeState creates the state folder so that it lasts, and closes it to others if it is ours and open to them. A
+// symlink is welcome: people put their state on another disk.
 func (d Dirs) makeState(syncDir func(dir string) error) error {
 	var above []string // the folders that get a new one
 	for dir := d.State; ; dir = filepath.Dir(dir) {

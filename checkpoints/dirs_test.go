@@ -25,8 +25,9 @@ func TestDirsFollowTheEnvironment(t *testing.T) {
 		home, state, runtime string
 		want                 Dirs
 	}{
-		"neither":                         {"/home/me", "", "", Dirs{"/home/me/.local/state/claude-supervise", own}},
-		"both":                            {"/home/me", "/state", "/tmp", Dirs{"/state/claude-supervise", "/tmp/claude-supervise"}},
+		"neither": {"/home/me", "", "", Dirs{"/home/me/.local/state/claude-supervise", own}},
+		"both": {"/home/me", "/state", "/tmp",
+			Dirs{"/state/claude-supervise", "/tmp/claude-supervise"}},
 		"relative ones are ignored":       {"/home/me", "state", ".", Dirs{"/home/me/.local/state/claude-supervise", own}},
 		"a runtime folder that is gone":   {"/home/me", "/state", "/nowhere", Dirs{"/state/claude-supervise", own}},
 		"a runtime folder that is a file": {"/home/me", "/state", "/dev/null", Dirs{"/state/claude-supervise", own}},
@@ -152,7 +153,8 @@ func TestRunDirsAreThoseOfRunsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.WriteFile(d.RunDir("r-file0000"), nil, 0o600), os.Symlink("/", d.RunDir("r-link0000"))); err != nil {
+	if err := errors.Join(os.WriteFile(d.RunDir("r-file0000"), nil, 0o600),
+		os.Symlink("/", d.RunDir("r-link0000"))); err != nil {
 		t.Fatal(err)
 	}
 	runs, err := d.RunDirs()

@@ -1,6 +1,6 @@
 // Package checkpoints keeps what must last: the records of every run, the inbox that other processes write to, the
-// checkpoint files of agents, the lock that says who supervises a run, and the folders of question and answer files, which are
-// a file drop into the database and never trusted over it.
+// checkpoint files of agents, the lock that says who supervises a run, and the folders of question and answer files,
+// which are a file drop into the database and never trusted over it.
 //
 // Use it to save a decision before acting on it, to load a run again after a crash, to leave an answer for a run of
 // another process, and to list what there is. It decides nothing: which transition is legal, what to launch and whom to
@@ -18,7 +18,8 @@
 //	    AGENT.FINGERPRINT.kept            the copy of a checkpoint of the agent's own, byte for byte
 //	$XDG_RUNTIME_DIR/claude-supervise/    0700, ours, no symlink; else /tmp/claude-supervise-UID/
 //	  RUN.sock                            the wake-up socket: a datagram means "look at the inbox"
-//	~/.claude/                            see file drop: questions/{pending,answered}/ID.json, answers/ID.txt, audit/questions.log
+//	~/.claude/                            see file drop: questions/{pending,answered}/ID.json,
+//	                                      answers/ID.txt, audit/questions.log
 //
 // # Who may write what
 //
@@ -36,23 +37,23 @@
 //
 // # What survives what
 //
-// A Commit is on the disk when it returns: one transaction, synchronous=FULL (on macOS a flush of the drive, too). So are
-// notes, answers, an import, a removal, and the database itself once Open returns. After a crash or a power cut, what was
-// acknowledged is there, and what was under way is there whole or not at all.
+// A Commit is on the disk when it returns: one transaction, synchronous=FULL (on macOS a flush of the drive, too). So
+// are notes, answers, an import, a removal, and the database itself once Open returns. After a crash or a power cut,
+// what was acknowledged is there, and what was under way is there whole or not at all.
 //
-// An error of a write means that nobody sees anything of it, and that it may be made again as it is: on the same store, too,
-// once the disk has room or works again. Only if the program ends before that, after a disk that failed in the middle of a
-// sync, may it turn out to have been saved: whoever loads the run finds out.
+// An error of a write means that nobody sees anything of it, and that it may be made again as it is: on the same store,
+// too, once the disk has room or works again. Only if the program ends before that, after a disk that failed in the
+// middle of a sync, may it turn out to have been saved: whoever loads the run finds out.
 //
-// A database that is newer than this program or damaged is refused and left as it is, to the byte, with nothing put beside
-// it, as far as the file tells; a log that lies beside it already may get its index. Empty or cut files are damage, never a
-// fresh start. What is garbled within a record without being unreadable, and the log of another database put beside ours,
-// cannot be noticed: nothing in the format tells.
+// A database that is newer than this program or damaged is refused and left as it is, to the byte, with nothing put
+// beside it, as far as the file tells; a log that lies beside it already may get its index. Empty or cut files are
+// damage, never a fresh start. What is garbled within a record without being unreadable, and the log of another
+// database put beside ours, cannot be noticed: nothing in the format tells.
 //
 // # Moving and forgetting a run
 //
 // Export reads all there is of a run, as of one instant; Import puts it into another database, whole or not at all, and
-// trusts nothing in it. While a run's record says that it was packed, nothing can be left for it here, so that no answer is
-// used on two machines. Remove forgets a run that has ended. Its folder is the caller's to move or remove; RunDirs finds
-// those that no record knows.
+// trusts nothing in it. While a run's record says that it was packed, nothing can be left for it here, so that no
+// answer is used on two machines. Remove forgets a run that has ended. Its folder is the caller's to move or remove;
+// RunDirs finds those that no record knows.
 package checkpoints

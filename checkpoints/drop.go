@@ -12,7 +12,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A FileDrop is the folders of question and answer files below one .claude folder, in the form of the hybrid protocol ("Directory Structure"):
+// A FileDrop is the folders of question and answer files below one .claude folder, in the form of the hybrid protocol
+// ("Directory Structure"):
 //
 //	.claude/
 //	  questions/             0700, as are all folders that the file drop makes
@@ -24,9 +25,9 @@ import (
 //	  audit/
 //	    questions.log        a line for each answer
 //
-// What lies there is another's word and never trusted over the database. A file is read only if it is regular, this user's,
-// no symlink and at most fileDropMax bytes long; a folder that is a symlink or another user's is not used (errUnsafeDir).
-// Folders that are gone are made again by what puts something there.
+// What lies there is another's word and never trusted over the database. A file is read only if it is regular, this
+// user's, no symlink and at most fileDropMax bytes long; a folder that is a symlink or another user's is not used
+// (errUnsafeDir). Folders that are gone are made again by what puts something there.
 //
 // Several file drops, in one process or many, may stand in the same folders. All methods may be called at once.
 type FileDrop struct {
@@ -62,8 +63,8 @@ const (
 	rejectedSuffix = ".rejected"
 )
 
-// OpenFileDrop makes the folders below the .claude folder at that path, and tries whether each can be written. The error names
-// the one that cannot; what is below it is as it was.
+// OpenFileDrop makes the folders below the .claude folder at that path, and tries whether each can be written. The
+// error names the one that cannot; what is below it is as it was.
 func OpenFileDrop(claude string) (*FileDrop, error) {
 	d, err := newFileDrop(claude)
 	if err != nil {
@@ -81,8 +82,8 @@ func OpenFileDrop(claude string) (*FileDrop, error) {
 	return d, nil
 }
 
-// OpenFileDropReadOnly is OpenFileDrop for who only reads, or answers what is asked: it makes no folder, and gives fs.ErrNotExist where there
-// is none for questions.
+// OpenFileDropReadOnly is OpenFileDrop for who only reads, or answers what is asked: it makes no folder, and gives
+// fs.ErrNotExist where there is none for questions.
 func OpenFileDropReadOnly(claude string) (*FileDrop, error) {
 	d, err := newFileDrop(claude)
 	if err != nil {
@@ -131,8 +132,8 @@ func (d *FileDrop) standing(name string) (path string, err error) {
 	return d.walk(name, func(string) error { return nil })
 }
 
-// walk goes from the .claude folder down to another one, and refuses what leads elsewhere. The .claude folder itself may be a
-// symlink: people keep theirs with their other settings.
+// walk goes from the .claude folder down to another one, and refuses what leads elsewhere. The .claude folder itself
+// may be a symlink: people keep theirs with their other settings.
 func (d *FileDrop) walk(name string, enter func(path string) error) (path string, err error) {
 	path = d.claude
 	for part := range strings.SplitSeq(name, "/") {
@@ -172,8 +173,8 @@ func fileIn(find func(folder string) (string, error), folder, id, suffix string)
 	return filepath.Join(path, id+suffix), nil
 }
 
-// readDropFile gives the file's description as well, as it was before the text was read: who sees the same one later has
-// missed nothing.
+// readDropFile gives the file's description as well, as it was before the text was read: who sees the same one later
+// has missed nothing.
 func readDropFile(path string) ([]byte, fs.FileInfo, error) {
 	folder, err := openFolder(filepath.Dir(path))
 	if err != nil {

@@ -19,10 +19,12 @@ var (
 	errAnswerBytes = errors.New("it is not UTF-8 text")
 )
 
-// answerOf reads the first line of an answer file, without the white space around it, and reports whether the line is complete.
+// answerOf reads the first line of an answer file, without the white space around it, and reports whether the line is
+// complete.
 func answerOf(text []byte) (answer string, complete bool, err error) {
 	line, _, complete := bytes.Cut(text, []byte("\n"))
-	line = bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) // some editors begin with that
+	// some editors begin with that
+	line = bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	switch {
 	case !utf8.Valid(line) || bytes.ContainsRune(line, 0):
 		return "", complete, errAnswerBytes
@@ -32,8 +34,8 @@ func answerOf(text []byte) (answer string, complete bool, err error) {
 	return string(line), complete, nil
 }
 
-// readAnswerFile reads an answer file, of one that is too large the beginning. A file's answer is its first line, however much
-// follows: who looks while the file is being written must read the same as who looks later.
+// readAnswerFile reads an answer file, of one that is too large the beginning. A file's answer is its first line,
+// however much follows: who looks while the file is being written must read the same as who looks later.
 func readAnswerFile(path string) ([]byte, fs.FileInfo, error) {
 	text, info, err := readDropFile(path)
 	if errors.Is(err, errTooLarge) && bytes.Contains(text, []byte("\n")) {
@@ -42,8 +44,8 @@ func readAnswerFile(path string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// Answer puts an answer into answers/ID.txt for an agent's script that looks there, whole; lines are joined by spaces, for the
-// file has one. fs.ErrExist if there is one already, errBadAnswer for nothing, a NUL or what is not UTF-8.
+// Answer puts an answer into answers/ID.txt for an agent's script that looks there, whole; lines are joined by spaces,
+// for the file has one. fs.ErrExist if there is one already, errBadAnswer for nothing, a NUL or what is not UTF-8.
 func (d *FileDrop) Answer(id, answer string) error {
 	line, _, err := answerOf([]byte(strings.Join(strings.FieldsFunc(answer, lineBreak), " ")))
 	if err != nil {
@@ -77,7 +79,8 @@ func (d *FileDrop) Answered(id string) bool {
 	return err == nil
 }
 
-// ReadAnswer gives the answer in answers/ID.txt as Watch would tell it; fs.ErrNotExist where none lies, or none that is whole.
+// ReadAnswer gives the answer in answers/ID.txt as Watch would tell it; fs.ErrNotExist where none lies, or none that is
+// whole.
 func (d *FileDrop) ReadAnswer(id string) (string, error) {
 	path, err := d.fileThere(answersFolder, id, answerSuffix)
 	var text []byte
@@ -98,7 +101,8 @@ func (d *FileDrop) ReadAnswer(id string) (string, error) {
 	return answer, nil
 }
 
-// Unanswer takes back what Answer has put there, and reports whether it was there still: false means that the script has it.
+// Unanswer takes back what Answer has put there, and reports whether it was there still: false means that the script
+// has it.
 func (d *FileDrop) Unanswer(id string) (taken bool, err error) {
 	taken, err = d.takeAnswer(id)
 	if err != nil {
@@ -129,12 +133,12 @@ func (d *FileDrop) takeAnswer(id string) (bool, error) {
 	return taken, err
 }
 
-// rejection begins the line that says why an answer was rejected. It stands below the answer, so that the file is an answer
-// file still: people correct the first line and give it its name back.
+// rejection begins the line that says why an answer was rejected. It stands below the answer, so that the file is an
+// answer file still: people correct the first line and give it its name back.
 const rejection = "rejected: "
 
-// Reject makes answers/ID.txt answers/ID.rejected, with the reason below what stands in it. It is no error if the answer is
-// gone. An answer that came in its place meanwhile is rejected with it, and kept.
+// Reject makes answers/ID.txt answers/ID.rejected, with the reason below what stands in it. It is no error if the
+// answer is gone. An answer that came in its place meanwhile is rejected with it, and kept.
 func (d *FileDrop) Reject(id, reason string) error {
 	path, err := d.file(answersFolder, id, answerSuffix)
 	if err == nil {

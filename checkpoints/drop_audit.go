@@ -26,8 +26,8 @@ var errAuditBusy = errors.New("another process keeps the audit log for too long;
 // auditField bounds a field of the log, in bytes; answered/ID.json has all of it.
 const auditField = 4096
 
-// An audit is questions.log ("Audit Trail" in the hybrid document), of which this process alone has the turn: the flock of
-// its folder.
+// An audit is questions.log ("Audit Trail" in the hybrid document), of which this process alone has the turn: the flock
+// of its folder.
 type audit struct {
 	turn *flock.Flock
 	file *os.File
@@ -74,8 +74,8 @@ func (a *audit) close() {
 	_ = a.turn.Close()
 }
 
-// add writes the line of a question, in one write; if it may be there already, unless it is. What could not be written whole
-// is taken back.
+// add writes the line of a question, in one write; if it may be there already, unless it is. What could not be written
+// whole is taken back.
 func (a *audit) add(line string, maybeThere bool) error {
 	if maybeThere {
 		if there, err := a.holds(line); there || err != nil {

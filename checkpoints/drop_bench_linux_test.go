@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkAnswerFile measures the time from an answer file that gets its name to the event that tells of it, beside the
-// floor of this machine: until the kernel says so to somebody who waits for nothing else.
+// BenchmarkAnswerFile measures the time from an answer file that gets its name to the event that tells of it, beside
+// the floor of this machine: until the kernel says so to somebody who waits for nothing else.
 func BenchmarkAnswerFile(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		folder := b.TempDir()

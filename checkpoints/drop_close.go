@@ -34,11 +34,12 @@ func (a Answered) seconds(q *QuestionFile) *int64 {
 
 const unreadableSuffix = ".unreadable"
 
-// Close moves pending/ID.json to answered/ID.json, with the members answer, answered_at, response_seconds and path, and adds
-// a line to audit/questions.log. Whatever happens, the question lies in one of the two afterwards, and Close can be made
-// again with the same Answered: the line comes once. Of several that close a question at once one does, and to the others it
-// is no error. Where no question file is left, which an agent's script may have removed, Answered is all there is to it; one
-// that cannot be read is kept as answered/ID.unreadable. Close waits for at most five seconds for others that close one.
+// Close moves pending/ID.json to answered/ID.json, with the members answer, answered_at, response_seconds and path, and
+// adds a line to audit/questions.log. Whatever happens, the question lies in one of the two afterwards, and Close can
+// be made again with the same Answered: the line comes once. Of several that close a question at once one does, and to
+// the others it is no error. Where no question file is left, which an agent's script may have removed, Answered is all
+// there is to it; one that cannot be read is kept as answered/ID.unreadable. Close waits for at most five seconds for
+// others that close one.
 func (d *FileDrop) Close(id string, a Answered) error {
 	if err := d.close(id, a); err != nil {
 		return fmt.Errorf("close question %s: %w", shown(id), err)
@@ -144,7 +145,8 @@ func (c *closedFile) since(asked time.Time) bool {
 	return c != nil && !c.AnsweredAt.IsZero() && !c.AnsweredAt.Before(asked.Truncate(time.Second))
 }
 
-// question is the question that is closed, if its file is there no more. Another main agent may have moved it, as it is.
+// question is the question that is closed, if its file is there no more. Another main agent may have moved it, as it
+// is.
 func (c *closedFile) question(a Answered) *QuestionFile {
 	if c == nil || c.QuestionFile == nil || !c.AnsweredAt.IsZero() && !c.is(a) {
 		return a.question()

@@ -51,7 +51,8 @@ func TestAnAnsweredQuestionMovesAndGetsALineInTheLog(t *testing.T) {
 	}
 	here := givenAnswer
 	here.At = here.At.In(time.FixedZone("", 7200))
-	for _, a := range []Answered{givenAnswer, givenAnswer, here} { // twice, or by a process that knows the time otherwise: once
+	// twice, or by a process that knows the time otherwise: once
+	for _, a := range []Answered{givenAnswer, givenAnswer, here} {
 		if err := d.Close("q-h4k7mp", a); err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +72,10 @@ func TestClosingIsFinishedAfterACrashWithTheLineOnce(t *testing.T) {
 	}
 	const pending, answered = pendingFolder + "/q-h4k7mp.json", answeredFolder + "/q-h4k7mp.json"
 	for name, left := range map[string]map[string]string{
-		"before the first step":     {pending: string(text)},
-		"after the first":           {pending: string(text), answered: closedQuestion},
-		"within the second":         {pending: string(text), answered: closedQuestion, auditLog: "an older line\n" + givenLine[:40]},
+		"before the first step": {pending: string(text)},
+		"after the first":       {pending: string(text), answered: closedQuestion},
+		"within the second": {pending: string(text), answered: closedQuestion,
+			auditLog: "an older line\n" + givenLine[:40]},
 		"after the second":          {pending: string(text), answered: closedQuestion, auditLog: givenLine},
 		"after others went on":      {pending: string(text), answered: closedQuestion, auditLog: "x\n" + givenLine + "y\n"},
 		"and the file was removed":  {answered: closedQuestion},
@@ -111,7 +113,8 @@ func TestAQuestionThatItsScriptHasRemovedIsClosedAllTheSame(t *testing.T) {
 		Question, Answer string
 		Seconds          int `json:"response_seconds"`
 	}
-	if err := json.Unmarshal([]byte(lies(t, d)[answeredFolder+"/w_q1.json"]), &file); err != nil || file.Question != givenAnswer.Question ||
+	if err := json.Unmarshal([]byte(lies(t, d)[answeredFolder+"/w_q1.json"]), &file); err != nil ||
+		file.Question != givenAnswer.Question ||
 		file.Answer != "oauth" || file.Seconds != 30 {
 		t.Errorf("%+v (%v)", file, err)
 	}
@@ -119,7 +122,9 @@ func TestAQuestionThatItsScriptHasRemovedIsClosedAllTheSame(t *testing.T) {
 
 func TestAnotherQuestionOfTheSameNameIsAnotherOne(t *testing.T) {
 	for name, ask := range map[string]func(d *FileDrop){
-		"with its file":                       func(d *FileDrop) { put(t, d, pendingFolder+"/w_q1.json", `{"question": "And now?"}`) },
+		"with its file": func(d *FileDrop) {
+			put(t, d, pendingFolder+"/w_q1.json", `{"question": "And now?"}`)
+		},
 		"that its script has removed already": func(*FileDrop) {},
 	} {
 		d := openFileDrop(t, t.TempDir())
@@ -127,11 +132,13 @@ func TestAnotherQuestionOfTheSameNameIsAnotherOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask(d)
-		later := Answered{Question: "And now?", Answer: "jwt", Path: "file", Asked: givenAnswer.At.Add(time.Hour), At: givenAnswer.At.Add(2 * time.Hour)}
+		later := Answered{Question: "And now?", Answer: "jwt", Path: "file", Asked: givenAnswer.At.Add(time.Hour),
+			At: givenAnswer.At.Add(2 * time.Hour)}
 		if err := d.Close("w_q1", later); err != nil {
 			t.Fatal(err)
 		}
-		want := strings.ReplaceAll(givenLine, "q-h4k7mp", "w_q1") + "2025-10-19T16:32:30Z | w_q1 | And now? | jwt | 3600s | file\n"
+		want := strings.ReplaceAll(givenLine, "q-h4k7mp", "w_q1") +
+			"2025-10-19T16:32:30Z | w_q1 | And now? | jwt | 3600s | file\n"
 		if got := lies(t, d); got[auditLog] != want || !strings.Contains(got[answeredFolder+"/w_q1.json"], "jwt") {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -152,7 +159,8 @@ func TestWhatIsUnknownOfAnAnswerIsNotMadeUp(t *testing.T) {
 	if err := json.Unmarshal([]byte(got[answeredFolder+"/w_q1.json"]), &file); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"answer": "c", "path": "web", "response_seconds": nil, "x": 1.0, "question": ""} {
+	for name, want := range map[string]any{"answer": "c", "path": "web", "response_seconds": nil,
+		"x": 1.0, "question": ""} {
 		if got, there := file[name]; got != want || !there {
 			t.Errorf("%s is %v", name, got)
 		}
@@ -198,7 +206,8 @@ func TestAQuestionFileThatCannotBeReadIsKeptAside(t *testing.T) {
 		if _, err := os.Lstat(d.at(answeredFolder + "/" + id + ".unreadable")); err != nil {
 			t.Error(err)
 		}
-		if text := lies(t, d)[answeredFolder+"/"+id+".json"]; !strings.Contains(text, "oauth") || strings.Contains(text, "secret") {
+		if text := lies(t, d)[answeredFolder+"/"+id+".json"]; !strings.Contains(text, "oauth") ||
+			strings.Contains(text, "secret") {
 			t.Errorf("%s: %q", id, text)
 		}
 	}
@@ -319,8 +328,8 @@ func TestALineThatDidNotFitOnTheDiskIsTakenBackAndComesLater(t *testing.T) {
 	}
 }
 
-// closeOnAFullDisk lets no file grow beyond a few bytes of the line, which is what a full disk does. The limit is the whole
-// process's.
+// closeOnAFullDisk lets no file grow beyond a few bytes of the line, which is what a full disk does. The limit is the
+// whole process's.
 func closeOnAFullDisk(dirs Dirs) error {
 	d, err := OpenFileDrop(dirs.State)
 	if err != nil {

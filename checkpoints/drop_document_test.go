@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The hybrid document's scripts run here as they are printed. A prelude gives them a time, a notification that nobody sees,
-// and a sleep of which the test says how long it is: it says that it sleeps, and reads a line from descriptor 3.
+// The hybrid document's scripts run here as they are printed. A prelude gives them a time, a notification that nobody
+// sees, and a sleep of which the test says how long it is: it says that it sleeps, and reads a line from descriptor 3.
 
 const prelude = `
 notify-send() { :; }
@@ -141,7 +141,8 @@ func TestTheDocumentsSubagentThatEscalatesLeavesItsQuestion(t *testing.T) {
 	if _, err := d.Question(id); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("pending still: %v", err)
 	}
-	if log, want := lies(t, d)[auditLog], "2025-10-19T16:32:00Z | "+id+" | Which auth method: OAuth or JWT? | oauth | 7200s | terminal\n"; log != want {
+	if log, want := lies(t, d)[auditLog],
+		"2025-10-19T16:32:00Z | "+id+" | Which auth method: OAuth or JWT? | oauth | 7200s | terminal\n"; log != want {
 		t.Errorf("%q", log)
 	}
 }
@@ -165,7 +166,8 @@ func TestTheDocumentsClaudeAnswerAnswersOurQuestion(t *testing.T) {
 	var want []string
 	_, session, _ := strings.Cut(string(printed(t, "session.txt")), "$ claude-answer\n\n")
 	for line := range strings.Lines(session) {
-		if !strings.HasPrefix(line, "Question ID to answer: ") && !strings.HasPrefix(line, "Your answer: ") { // bash prompts terminals only
+		// bash prompts terminals only
+		if !strings.HasPrefix(line, "Question ID to answer: ") && !strings.HasPrefix(line, "Your answer: ") {
 			want = append(want, line)
 		}
 	}
@@ -177,7 +179,8 @@ func TestTheDocumentsClaudeAnswerAnswersOurQuestion(t *testing.T) {
 
 func TestTheDocumentsClaudeAnswerReadsAQuestionWithoutOptions(t *testing.T) {
 	d := openHome(t)
-	if err := d.Post(QuestionFile{ID: "q-h4k7mp", Question: "What is its name?", Run: testRun, Agent: testAgent}); err != nil {
+	if err := d.Post(QuestionFile{ID: "q-h4k7mp", Question: "What is its name?", Run: testRun,
+		Agent: testAgent}); err != nil {
 		t.Fatal(err)
 	}
 	cmd := bash(t, d, "claude-answer.sh")
@@ -214,7 +217,8 @@ func TestTheDocumentsReviewAgentAsksItsQuestion(t *testing.T) {
 		ID: "w_review_decision", Question: "Review found content overlap. How should we proceed?",
 		Options: []string{"merge", "restructure", "proceed"}, WorkflowID: "w", Checkpoint: "/tmp/w_checkpoint.json",
 		AskedAt: postedQuestion.AskedAt,
-		Context: "Pre-implementation review found duplicate coverage between new section and existing 'Test Execution Standards' section",
+		Context: "Pre-implementation review found duplicate coverage between new section and existing 'Test Execution " +
+			"Standards' section",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -25,9 +25,9 @@ type ownership struct {
 	Agent string `json:"agent"`
 }
 
-// parseQuestionFile reads the text of a question file. It repairs nothing: ErrBadQuestionFile with the reason for what is no
-// JSON object, names a member twice, nests more than 32 deep, holds a NUL or a number that no program can keep, or asks
-// nothing. A member that the question can do without is kept among the others if its value has another type.
+// parseQuestionFile reads the text of a question file. It repairs nothing: ErrBadQuestionFile with the reason for what
+// is no JSON object, names a member twice, nests more than 32 deep, holds a NUL or a number that no program can keep,
+// or asks nothing. A member that the question can do without is kept among the others if its value has another type.
 func parseQuestionFile(text []byte) (*QuestionFile, error) {
 	q := new(QuestionFile)
 	if err := q.parse(text); err != nil {
@@ -79,8 +79,8 @@ func (m others) left() map[string]json.RawMessage {
 	return m
 }
 
-// take reads a member under the first of its spellings that says anything, and removes it. One that cannot be read stays, and
-// so do those after it.
+// take reads a member under the first of its spellings that says anything, and removes it. One that cannot be read
+// stays, and so do those after it.
 func take[T any](m others, read func(json.RawMessage) (T, bool), spellings ...string) T {
 	var none T
 	for _, name := range spellings {
@@ -224,10 +224,10 @@ func described(options []fileOption) bool {
 	return slices.ContainsFunc(options, func(o fileOption) bool { return o.Description != "" })
 }
 
-// encode writes the file as a JSON object, a member to a line: all of the document's "Question File Format", whose readers
-// count on them, then those that are set, then the others by name. A member in Other stands in for a field of its name that
-// is not set. What is added stands at the end, in the place of others of its names. The error says that a value given as
-// JSON is none.
+// encode writes the file as a JSON object, a member to a line: all of the document's "Question File Format", whose
+// readers count on them, then those that are set, then the others by name. A member in Other stands in for a field of
+// its name that is not set. What is added stands at the end, in the place of others of its names. The error says that a
+// value given as JSON is none.
 func (q *QuestionFile) encode(added ...namedValue) ([]byte, error) {
 	left := maps.Clone(q.Other)
 	for _, a := range added {

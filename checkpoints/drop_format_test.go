@@ -100,7 +100,8 @@ func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 			{Question: "How?", Other: map[string]json.RawMessage{"question_id": raw("7"), "urgent": raw("true")}},
 		},
 		Other: map[string]json.RawMessage{
-			"all_required": raw(`"yes"`), "context": raw(`["not", "a text"]`), "agent": raw(`"a-7Qm2xK9fWb4T"`), "id": raw(`"x"`),
+			"all_required": raw(`"yes"`), "context": raw(`["not", "a text"]`), "agent": raw(`"a-7Qm2xK9fWb4T"`),
+			"id":               raw(`"x"`),
 			"claude_supervise": raw(`{"run": "r-k3v9x2ab"}`),
 		},
 	}
@@ -114,7 +115,8 @@ func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 
 func TestAMemberOfNoUseIsKeptAsItIs(t *testing.T) {
 	for _, member := range []string{
-		`"options": "a"`, `"options": [null]`, `"options": [["a"]]`, `"options": [{"label": "a", "value": 1}]`, `"options": [{"label": ""}]`,
+		`"options": "a"`, `"options": [null]`, `"options": [["a"]]`, `"options": [{"label": "a", "value": 1}]`,
+		`"options": [{"label": ""}]`,
 		`"asked_at": "yesterday"`, `"asked_at": 1729350000`, `"quick_wait": -1`, `"quick_wait": 86401`, `"quick_wait": "5m"`,
 		`"multi_select": "yes"`, `"claude_supervise": {"run": "r-k3v9x2ab", "agent": "../x"}`,
 		`"claude_supervise": {"run": "r-k3v9x2ab", "agent": "a-7Qm2xK9fWb4T", "x": 1}`,
@@ -156,12 +158,14 @@ func TestWhatIsNoQuestionFileIsRefusedWithTheReason(t *testing.T) {
 		"a bare NUL":               {"{\"question\": \"a\x00\"}", "line 1: "},
 		"a huge number":            {`{"question": "a", "x": 1e999999999}`, "too large"},
 		"a long number":            {`{"question": "a", "x": ` + strings.Repeat("1", 100) + `}`, "too large"},
-		"deep lists":               {`{"question": "a", "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "more than 32 deep"},
-		"lists without an end":     {`{"question": "a", "x": ` + strings.Repeat("[", 100_000), "line 1: "},
-		"a large one":              {`{"question": "` + strings.Repeat("a", fileDropMax) + `"}`, "more than 1 MiB"},
+		"deep lists": {`{"question": "a", "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`,
+			"more than 32 deep"},
+		"lists without an end": {`{"question": "a", "x": ` + strings.Repeat("[", 100_000), "line 1: "},
+		"a large one":          {`{"question": "` + strings.Repeat("a", fileDropMax) + `"}`, "more than 1 MiB"},
 	} {
 		q, err := parseQuestionFile([]byte(c.text))
-		if q != nil || !errors.Is(err, ErrBadQuestionFile) || !strings.Contains(err.Error(), c.reason) || len(err.Error()) > 250 {
+		if q != nil || !errors.Is(err, ErrBadQuestionFile) || !strings.Contains(err.Error(), c.reason) ||
+			len(err.Error()) > 250 {
 			t.Errorf("%s: %v, want %q", name, err, c.reason)
 		}
 	}
@@ -187,7 +191,8 @@ func FuzzParseQuestionFile(f *testing.F) {
 		`{"questions":[{"id":"q1","question":"?","options":["a"]},"b",{"text":"c","question_id":"d","id":""}],"all_required":false}`,
 		`{"question":"a","options":[{"label":"l","description":"d"},1,false],"multiSelect":true,"multi_select":false,"quick_wait":0.1}`,
 		`{"question":"a","option_descriptions":["x",null],"options":[{"label":"l","description":"d"}],"asked_at":"2025-10-19T14:32:00.5+02:00"}`,
-		`{"question":"\ud800","claude_supervise":{"run":"r-k3v9x2ab","agent":"a-7Qm2xK9fWb4T"},"claude_supervise ":{},"validate":"regex:^a$"}`,
+		`{"question":"\ud800","claude_supervise":{"run":"r-k3v9x2ab","agent":"a-7Qm2xK9fWb4T"},"claude_supervise ` +
+			`":{},"validate":"regex:^a$"}`,
 		`{"question":"<&>","asked_at":"","context":null,"header":{"a":  [ 1 ]}}`,
 	} {
 		f.Add([]byte(seed))

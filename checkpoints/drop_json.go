@@ -16,8 +16,8 @@ const (
 	questionNumber = 64
 )
 
-// checkObject says what is wrong with a text that ought to be one JSON object, strictly: encoding/json would take the last of
-// two members of one name, and replace what is not UTF-8.
+// checkObject says what is wrong with a text that ought to be one JSON object, strictly: encoding/json would take the
+// last of two members of one name, and replace what is not UTF-8.
 func checkObject(text []byte) error {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) == 0 {
 		return errors.New("it is empty")

@@ -104,12 +104,14 @@ func questionContent(text []byte) string {
 
 // know takes a file for one that was told.
 func (f *seenFolder) know(name string, info fs.FileInfo, content string) {
-	f.seen[name] = &seenFile{folder: f, name: name, info: info, content: content, whole: true, told: info, toldText: content}
+	f.seen[name] = &seenFile{folder: f, name: name, info: info, content: content, whole: true,
+		told: info, toldText: content}
 }
 
-// look tells what has changed in the folder, which is at a path, and when to look again though nothing changes; zero: never.
-// changed tells of files that may have changed though they look the same.
-func (f *seenFolder) look(path string, changed func(path string) bool, now time.Time) (events []FileDropEvent, next time.Time, err error) {
+// look tells what has changed in the folder, which is at a path, and when to look again though nothing changes; zero:
+// never. changed tells of files that may have changed though they look the same.
+func (f *seenFolder) look(path string, changed func(path string) bool, now time.Time) (events []FileDropEvent,
+	next time.Time, err error) {
 	names, crowded, err := dropNames(path, f.suffix)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -253,7 +255,8 @@ func (s *seenFile) blame(now time.Time) (event *FileDropEvent, next time.Time) {
 		return nil, settled
 	}
 	s.blamed = true
-	event = &FileDropEvent{Kind: FileDropProblem, Problem: fmt.Sprintf("%s/%s is left alone: %v", s.folder.name, shown(s.name), s.err)}
+	event = &FileDropEvent{Kind: FileDropProblem,
+		Problem: fmt.Sprintf("%s/%s is left alone: %v", s.folder.name, shown(s.name), s.err)}
 	if PlainID(s.id()) {
 		event.ID = s.id()
 	}

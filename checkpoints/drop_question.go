@@ -30,9 +30,10 @@ type QuestionFile struct {
 	Context            string
 	Header             string // ours
 	AskedAt            time.Time
-	QuickWait          time.Duration              // ours: how long to wait for a quick answer; in the file a number of seconds, at most a day
-	Run, Agent         string                     // whose question it is; only in those that this program wrote
-	Other              map[string]json.RawMessage // by name: unknown members, and known ones whose value has another type
+	// ours: how long to wait for a quick answer; in the file a number of seconds, at most a day
+	QuickWait  time.Duration
+	Run, Agent string                     // whose question it is; only in those that this program wrote
+	Other      map[string]json.RawMessage // by name: unknown members, and known ones whose value has another type
 }
 
 // A FileQuestion is one of several questions of a file.
@@ -46,9 +47,9 @@ type FileQuestion struct {
 // Ours reports whether this program wrote the file, which then names run and agent. Who wants to can make it say so.
 func (q QuestionFile) Ours() bool { return q.Run != "" && q.Agent != "" }
 
-// Post puts a question of ours into pending/, whole; control characters in its texts are left out, for people read them on
-// terminals. Posting it again replaces what it was. errNotOurs if a file lies there that is not a question of the same run,
-// ErrBadQuestionFile if the file could not be read back.
+// Post puts a question of ours into pending/, whole; control characters in its texts are left out, for people read them
+// on terminals. Posting it again replaces what it was. errNotOurs if a file lies there that is not a question of the
+// same run, ErrBadQuestionFile if the file could not be read back.
 func (d *FileDrop) Post(q QuestionFile) error {
 	if !q.Ours() {
 		return fmt.Errorf("post question %s: it names no run and agent", shown(q.ID))
@@ -92,8 +93,8 @@ func post(path, run string, text []byte) error {
 	return replaceFile(path, text)
 }
 
-// Question reads pending/ID.json. Errors: ErrBadID; fs.ErrNotExist; ErrBadQuestionFile with the reason, for a file that is
-// there and cannot be used as it is.
+// Question reads pending/ID.json. Errors: ErrBadID; fs.ErrNotExist; ErrBadQuestionFile with the reason, for a file that
+// is there and cannot be used as it is.
 func (d *FileDrop) Question(id string) (*QuestionFile, error) {
 	path, err := d.fileThere(pendingFolder, id, questionSuffix)
 	var q *QuestionFile
@@ -126,8 +127,8 @@ type QuestionProblem struct {
 // pendingBytes bounds what Pending reads, besides dropMost: the folder is anybody's to fill.
 const pendingBytes = 64 << 20
 
-// Pending reads the questions in pending/, sorted by id, and says what could not be read and why. Files whose names do not
-// end in .json, or begin with a dot, are nobody's business.
+// Pending reads the questions in pending/, sorted by id, and says what could not be read and why. Files whose names do
+// not end in .json, or begin with a dot, are nobody's business.
 func (d *FileDrop) Pending() ([]QuestionFile, []QuestionProblem, error) {
 	folder, err := d.standing(pendingFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +207,8 @@ func (q QuestionFile) printable() QuestionFile {
 		}
 		return texts
 	}
-	for _, text := range []*string{&q.Question, &q.Validate, &q.WorkflowID, &q.Checkpoint, &q.AskedBy, &q.Context, &q.Header} {
+	for _, text := range []*string{&q.Question, &q.Validate, &q.WorkflowID, &q.Checkpoint, &q.AskedBy,
+		&q.Context, &q.Header} {
 		*text = one(*text)
 	}
 	q.Options, q.OptionDescriptions = all(q.Options), all(q.OptionDescriptions)

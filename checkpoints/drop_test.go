@@ -148,7 +148,8 @@ func TestTheFolderClaudeItselfMayBeASymlink(t *testing.T) {
 
 func TestAnIDThatIsNoFileNameReachesNoFile(t *testing.T) {
 	d := openFileDrop(t, filepath.Join(t.TempDir(), ".claude"))
-	for _, id := range []string{"", ".", "..", ".hidden", "a/b", "../../x", "/etc/passwd", "a\x00b", "a b", "a\nb", strings.Repeat("x", 4096)} {
+	for _, id := range []string{"", ".", "..", ".hidden", "a/b", "../../x", "/etc/passwd", "a\x00b",
+		"a b", "a\nb", strings.Repeat("x", 4096)} {
 		q := postedQuestion
 		q.ID = id
 		_, read := d.Question(id)
@@ -262,7 +263,8 @@ func TestAQuestionThatNobodyCouldReadBackIsNotPosted(t *testing.T) {
 	large.Context = strings.Repeat("x", fileDropMax)
 	broken.Other = map[string]json.RawMessage{"x": json.RawMessage(`{"a": 1, "a": 2}`)}
 	nobodys.Run = ""
-	for name, q := range map[string]QuestionFile{"nothing": nothing, "large": large, "broken": broken, "nobody's": nobodys} {
+	for name, q := range map[string]QuestionFile{"nothing": nothing, "large": large, "broken": broken,
+		"nobody's": nobodys} {
 		if err := d.Post(q); err == nil || name != "nobody's" && !errors.Is(err, ErrBadQuestionFile) {
 			t.Errorf("%s: %v", name, err)
 		}

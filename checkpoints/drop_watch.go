@@ -16,15 +16,17 @@ type FileDropKind string
 
 // What Watch tells.
 const (
-	FileDropAnswer       FileDropKind = "answer"        // answers/ID.txt has an answer, or another one than it had
-	FileDropAnswerGone   FileDropKind = "answer gone"   // it is there no more: a script has it, or, with Problem, the whole folder went
-	FileDropQuestion     FileDropKind = "question"      // pending/ID.json can be read, for the first time or since it changed
+	FileDropAnswer FileDropKind = "answer" // answers/ID.txt has an answer, or another one than it had
+	// it is there no more: a script has it, or, with Problem, the whole folder went
+	FileDropAnswerGone FileDropKind = "answer gone"
+	// pending/ID.json can be read, for the first time or since it changed
+	FileDropQuestion     FileDropKind = "question"
 	FileDropQuestionGone FileDropKind = "question gone" // it is there no more; with Problem, the whole folder went
 	FileDropProblem      FileDropKind = "problem"       // something cannot be used, and is left alone
 )
 
-// A FileDropEvent is what Watch tells. Its answer, that of a file that is gone being the last it had, is a stranger's text: nothing in
-// it is made safe for a terminal.
+// A FileDropEvent is what Watch tells. Its answer, that of a file that is gone being the last it had, is a stranger's
+// text: nothing in it is made safe for a terminal.
 type FileDropEvent struct {
 	Kind    FileDropKind
 	ID      string // empty for a problem of a folder, or of a file whose name is no id
@@ -54,17 +56,17 @@ type dropWatch struct {
 	missed  bool              // others may have, too
 }
 
-// Watch tells what happens in pending/ and answers/, first what lies there already, until ctx ends: then it returns nil, and
-// at once an error if this file drop is watched already. What this file drop itself puts there or removes is not told. tell is called
-// by one goroutine, which waits for it, and may use the file drop.
+// Watch tells what happens in pending/ and answers/, first what lies there already, until ctx ends: then it returns
+// nil, and at once an error if this file drop is watched already. What this file drop itself puts there or removes is
+// not told. tell is called by one goroutine, which waits for it, and may use the file drop.
 //
-// An answer is the first line of its file, without the white space around it, once that line has an end or has not changed
-// for a second. A file that is no answer or question is left alone, and a problem once it has been so for five seconds.
-// An answer that is gone before it could be read is not told.
+// An answer is the first line of its file, without the white space around it, once that line has an end or has not
+// changed for a second. A file that is no answer or question is left alone, and a problem once it has been so for five
+// seconds. An answer that is gone before it could be read is not told.
 //
-// The kernel tells of changes. Where it cannot (its limit of watches is reached, the folders are on a network file system)
-// that is a problem, and Watch looks every second. Folders that are removed or replaced are made again after a second, and
-// what they held is gone; while that fails it is a problem, and tried again every second.
+// The kernel tells of changes. Where it cannot (its limit of watches is reached, the folders are on a network file
+// system) that is a problem, and Watch looks every second. Folders that are removed or replaced are made again after a
+// second, and what they held is gone; while that fails it is a problem, and tried again every second.
 func (d *FileDrop) Watch(ctx context.Context, tell func(FileDropEvent)) error {
 	w := &dropWatch{drop: d, folders: watchedFolders(), tell: tell, touched: map[string]bool{}}
 	d.mu.Lock()

@@ -80,7 +80,8 @@ func inSimulatedTime(t *testing.T, test func(t *testing.T, d *FileDrop, w *watch
 		d := openFileDrop(t, claude)
 		d.kernel = deaf
 		w := watchFileDrop(t, d)
-		if e := w.next(); e.Kind != FileDropProblem || !strings.Contains(e.Problem, "every second") || !strings.Contains(e.Problem, "max_user_instances") {
+		if e := w.next(); e.Kind != FileDropProblem || !strings.Contains(e.Problem, "every second") ||
+			!strings.Contains(e.Problem, "max_user_instances") {
 			t.Errorf("without the kernel: %+v", e)
 		}
 		synctest.Wait()
@@ -178,7 +179,8 @@ func TestAQuestionIsToldOnceItIsWhole(t *testing.T) {
 		w.wants(FileDropEvent{Kind: FileDropQuestion, ID: "w_q1"})
 		put(t, d, file, ``)
 		pass(pollInterval + fileSettles)
-		w.wants(FileDropEvent{Kind: FileDropProblem, ID: "w_q1", Problem: file + " is left alone: no question file: it is empty"})
+		w.wants(FileDropEvent{Kind: FileDropProblem,
+			ID: "w_q1", Problem: file + " is left alone: no question file: it is empty"})
 		if err := os.Remove(d.at(file)); err != nil {
 			t.Fatal(err)
 		}
@@ -193,13 +195,16 @@ func TestWhatTheDoorItselfDoesIsNotTold(t *testing.T) {
 		closed.ID = "q-closed"
 		put(t, d, "answers/consumed.txt", "a\n")
 		put(t, d, "answers/rejected.txt", "b\n")
-		if err := errors.Join(d.Post(postedQuestion), d.Post(closed), d.Answer("given", "c"), d.Answer("taken", "d")); err != nil {
+		if err := errors.Join(d.Post(postedQuestion), d.Post(closed),
+			d.Answer("given", "c"), d.Answer("taken", "d")); err != nil {
 			t.Fatal(err)
 		}
 		pass(time.Minute)
-		w.wants(FileDropEvent{Kind: FileDropAnswer, ID: "consumed", Answer: "a"}, FileDropEvent{Kind: FileDropAnswer, ID: "rejected", Answer: "b"})
+		w.wants(FileDropEvent{Kind: FileDropAnswer, ID: "consumed", Answer: "a"},
+			FileDropEvent{Kind: FileDropAnswer, ID: "rejected", Answer: "b"})
 		taken, err := d.Unanswer("taken")
-		if err := errors.Join(err, d.Withdraw(postedQuestion.ID), d.Close(closed.ID, givenAnswer), d.Consume("consumed"), d.Reject("rejected", "no")); err != nil || !taken {
+		if err := errors.Join(err, d.Withdraw(postedQuestion.ID), d.Close(closed.ID, givenAnswer),
+			d.Consume("consumed"), d.Reject("rejected", "no")); err != nil || !taken {
 			t.Fatal(taken, err)
 		}
 		pass(time.Minute)
@@ -246,7 +251,8 @@ func TestAFolderThatVanishesIsMadeAgainAfterASecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(pollInterval)
-		w.wants(FileDropEvent{Kind: FileDropAnswerGone, ID: "w_q1", Answer: "a", Problem: "the folder answers was removed with it"})
+		w.wants(FileDropEvent{Kind: FileDropAnswerGone, ID: "w_q1",
+			Answer: "a", Problem: "the folder answers was removed with it"})
 		if _, err := os.Stat(d.claude); err == nil {
 			t.Error("made again at once, in the way of who removes it")
 		}
@@ -263,7 +269,8 @@ func TestAFolderThatCannotBeMadeAgainIsAProblemUntilItCan(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Minute)
-		w.wants(FileDropEvent{Kind: FileDropProblem, Problem: "the folder answers cannot be used: " + d.at("answers") + " is not a folder of ours"})
+		w.wants(FileDropEvent{Kind: FileDropProblem,
+			Problem: "the folder answers cannot be used: " + d.at("answers") + " is not a folder of ours"})
 		put(t, d, pendingFolder+"/w_q1.json", `{"question": "Which?"}`)
 		pass(pollInterval)
 		w.wants(FileDropEvent{Kind: FileDropQuestion, ID: "w_q1"})
@@ -325,7 +332,8 @@ func TestWhatLiesThereIsToldFirstAndThenWhatHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "oauth"})
-	put(t, d, "answers/w_q1.txt", "jwt__\n") // as many bytes, in the same file, and perhaps in the same instant of its clock
+	// as many bytes, in the same file, and perhaps in the same instant of its clock
+	put(t, d, "answers/w_q1.txt", "jwt__\n")
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "jwt__"})
 	if err := person.Consume("w_q1"); err != nil {
 		t.Fatal(err)

@@ -82,7 +82,8 @@ func problem(err error) error {
 		return errBusy
 	case sqlite3.SQLITE_FULL:
 		return errFull
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR: // the last: a column or a document of ours is none
+	// the last: a column or a document of ours is none
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR:
 		return errCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR:
 		return errUnwritable
@@ -146,7 +147,9 @@ func (e *TakenError) Error() string {
 	case e.Declined:
 		what = fmt.Sprintf("declined (%q)", shorten(e.Answer))
 	}
-	return fmt.Sprintf("question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is delivered)",
+	return fmt.Sprintf(
+		"question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is "+
+			"delivered)",
 		e.Question, what, e.By, e.At.UTC().Format(time.RFC3339), program, e.Question)
 }
 
@@ -180,7 +183,8 @@ func (e *AmbiguousError) Error() string {
 		list += ", …"
 	}
 	if e.Name {
-		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant", shorten(e.Prefix), list)
+		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant",
+			shorten(e.Prefix), list)
 	}
 	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Exported is all that a database holds of one run, as of one instant. A pack file holds its JSON form, so members may be
-// added to it and to the records, never renamed; Schema says which tables they come from.
+// Exported is all that a database holds of one run, as of one instant. A pack file holds its JSON form, so members may
+// be added to it and to the records, never renamed; Schema says which tables they come from.
 type Exported struct {
 	Schema     int          `json:"schema"`
 	Run        Run          `json:"run"`

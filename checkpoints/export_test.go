@@ -16,12 +16,14 @@ import (
 func parkedRun(t *testing.T, s *Store) {
 	t.Helper()
 	commit(t, s, firstChange())
-	stop, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
+	stop, err := s.Leave(t.Context(),
+		InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
-	if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+	if _, err := s.Answer(t.Context(),
+		InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,7 +42,8 @@ func pack(t *testing.T, s *Store, after Exported) {
 	t.Helper()
 	run := after.Run
 	run.Packed = "/tmp/r-k3v9x2ab.tar.gz"
-	commit(t, s, Change{Run: &run, Event: Event{Run: testRun, Seq: int64(len(after.Events)) + 1, At: noon, Type: "packed", Doc: []byte(`{}`)}})
+	commit(t, s, Change{Run: &run,
+		Event: Event{Run: testRun, Seq: int64(len(after.Events)) + 1, At: noon, Type: "packed", Doc: []byte(`{}`)}})
 }
 
 func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
@@ -128,7 +131,8 @@ func TestAPackedRunComesBack(t *testing.T) {
 		}
 		got := export(t, here)
 		if len(got.Events) != len(comes.Events) || len(got.Launches) != len(comes.Launches) || got.Run.Packed != "" {
-			t.Errorf("%s: %d events, %d launches, packed into %q", comes.name, len(got.Events), len(got.Launches), got.Run.Packed)
+			t.Errorf("%s: %d events, %d launches, packed into %q", comes.name, len(got.Events), len(got.Launches),
+				got.Run.Packed)
 		}
 		pack(t, here, got)
 	}
@@ -199,41 +203,45 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*Exported){
-		"no schema":                         func(e *Exported) { e.Schema = 0 },
-		"no run":                            func(e *Exported) { e.Run = Run{} },
-		"a run whose id climbs":             func(e *Exported) { e.Run.ID = "r-/../../etc" },
-		"a run with an agent's id":          func(e *Exported) { e.Run.ID = testAgent },
-		"a run without its first agent":     func(e *Exported) { e.Run.Root = "a-other0000000" },
-		"a document that is no JSON":        func(e *Exported) { e.Run.Config = json.RawMessage(`{`) },
-		"no agent where one should be":      func(e *Exported) { e.Agents = append(e.Agents, nil) },
-		"an agent twice":                    func(e *Exported) { e.Agents = append(e.Agents, e.Agents[0]) },
-		"another run's agent":               func(e *Exported) { e.Agents[0].Run = "r-other000" },
-		"an agent whose id climbs":          func(e *Exported) { e.Agents[0].ID = "a-/../../etc" },
-		"an agent with a question's id":     func(e *Exported) { e.Agents[0].ID = testQuestion },
-		"an agent that is its own parent":   func(e *Exported) { e.Agents[0].Parent = testAgent },
-		"an agent of a parent elsewhere":    func(e *Exported) { e.Agents[0].Parent, e.Agents[0].Depth = "a-other0000000", 1 },
-		"no question where one should be":   func(e *Exported) { e.Questions[0] = nil },
-		"a question twice":                  func(e *Exported) { e.Questions = append(e.Questions, e.Questions[0]) },
-		"another run's question":            func(e *Exported) { e.Questions[0].Run = "r-other000" },
-		"a question with an id of nothing":  func(e *Exported) { e.Questions[0].ID = "q-" },
-		"a question of another's agent":     func(e *Exported) { e.Questions[0].Agent = "a-other0000000" },
-		"a question in no known state":      func(e *Exported) { e.Questions[0].State = "asked" },
-		"no launch where one should be":     func(e *Exported) { e.Launches[0] = nil },
-		"a launch twice":                    func(e *Exported) { e.Launches = append(e.Launches, e.Launches[0]) },
-		"a launch of another's agent":       func(e *Exported) { e.Launches[0].Agent = "a-other0000000" },
-		"a launch 0":                        func(e *Exported) { e.Launches[0].N = 0 },
-		"no delivery where one should be":   func(e *Exported) { e.Deliveries[0] = nil },
-		"a delivery twice":                  func(e *Exported) { e.Deliveries = append(e.Deliveries, e.Deliveries[0]) },
-		"a delivery without a uuid":         func(e *Exported) { e.Deliveries[0].UUID = "" },
-		"a delivery to another's agent":     func(e *Exported) { e.Deliveries[0].Agent = "a-other0000000" },
-		"a delivery in no known state":      func(e *Exported) { e.Deliveries[0].State = "lost" },
-		"another run's event":               func(e *Exported) { e.Events[0].Run = "r-other000" },
-		"a gap in the history":              func(e *Exported) { e.Events[1].Seq = 3 },
-		"an event twice":                    func(e *Exported) { e.Events[1].Seq = 1 },
-		"another run's note":                func(e *Exported) { e.Notes[0].Run = "r-other000" },
-		"a note of no kind":                 func(e *Exported) { e.Notes[0].Kind = "" },
-		"notes out of order":                func(e *Exported) { e.Notes[0].Seq = e.Notes[1].Seq },
-		"two answers to a question":         func(e *Exported) { e.Notes[0].Kind, e.Notes[0].Question = EntryAnswer, testQuestion },
+		"no schema":                       func(e *Exported) { e.Schema = 0 },
+		"no run":                          func(e *Exported) { e.Run = Run{} },
+		"a run whose id climbs":           func(e *Exported) { e.Run.ID = "r-/../../etc" },
+		"a run with an agent's id":        func(e *Exported) { e.Run.ID = testAgent },
+		"a run without its first agent":   func(e *Exported) { e.Run.Root = "a-other0000000" },
+		"a document that is no JSON":      func(e *Exported) { e.Run.Config = json.RawMessage(`{`) },
+		"no agent where one should be":    func(e *Exported) { e.Agents = append(e.Agents, nil) },
+		"an agent twice":                  func(e *Exported) { e.Agents = append(e.Agents, e.Agents[0]) },
+		"another run's agent":             func(e *Exported) { e.Agents[0].Run = "r-other000" },
+		"an agent whose id climbs":        func(e *Exported) { e.Agents[0].ID = "a-/../../etc" },
+		"an agent with a question's id":   func(e *Exported) { e.Agents[0].ID = testQuestion },
+		"an agent that is its own parent": func(e *Exported) { e.Agents[0].Parent = testAgent },
+		"an agent of a parent elsewhere": func(e *Exported) {
+			e.Agents[0].Parent, e.Agents[0].Depth = "a-other0000000", 1
+		},
+		"no question where one should be":  func(e *Exported) { e.Questions[0] = nil },
+		"a question twice":                 func(e *Exported) { e.Questions = append(e.Questions, e.Questions[0]) },
+		"another run's question":           func(e *Exported) { e.Questions[0].Run = "r-other000" },
+		"a question with an id of nothing": func(e *Exported) { e.Questions[0].ID = "q-" },
+		"a question of another's agent":    func(e *Exported) { e.Questions[0].Agent = "a-other0000000" },
+		"a question in no known state":     func(e *Exported) { e.Questions[0].State = "asked" },
+		"no launch where one should be":    func(e *Exported) { e.Launches[0] = nil },
+		"a launch twice":                   func(e *Exported) { e.Launches = append(e.Launches, e.Launches[0]) },
+		"a launch of another's agent":      func(e *Exported) { e.Launches[0].Agent = "a-other0000000" },
+		"a launch 0":                       func(e *Exported) { e.Launches[0].N = 0 },
+		"no delivery where one should be":  func(e *Exported) { e.Deliveries[0] = nil },
+		"a delivery twice":                 func(e *Exported) { e.Deliveries = append(e.Deliveries, e.Deliveries[0]) },
+		"a delivery without a uuid":        func(e *Exported) { e.Deliveries[0].UUID = "" },
+		"a delivery to another's agent":    func(e *Exported) { e.Deliveries[0].Agent = "a-other0000000" },
+		"a delivery in no known state":     func(e *Exported) { e.Deliveries[0].State = "lost" },
+		"another run's event":              func(e *Exported) { e.Events[0].Run = "r-other000" },
+		"a gap in the history":             func(e *Exported) { e.Events[1].Seq = 3 },
+		"an event twice":                   func(e *Exported) { e.Events[1].Seq = 1 },
+		"another run's note":               func(e *Exported) { e.Notes[0].Run = "r-other000" },
+		"a note of no kind":                func(e *Exported) { e.Notes[0].Kind = "" },
+		"notes out of order":               func(e *Exported) { e.Notes[0].Seq = e.Notes[1].Seq },
+		"two answers to a question": func(e *Exported) {
+			e.Notes[0].Kind, e.Notes[0].Question = EntryAnswer, testQuestion
+		},
 		"an answer to another's question":   func(e *Exported) { e.Notes[1].Question = "q-222222" },
 		"an answer to nothing":              func(e *Exported) { e.Notes[1].Question = "" },
 		"a note about another's question":   func(e *Exported) { e.Notes[0].Question = "q-222222" },
@@ -271,7 +279,8 @@ func FuzzImport(f *testing.F) {
 	text, err := json.Marshal(Exported{
 		Schema: 1, Run: *seed.Run, Agents: seed.Agents, Launches: seed.Launches, Questions: seed.Questions,
 		Deliveries: seed.Deliveries, Events: []Event{seed.Event}, Taken: 3,
-		Notes: []InboxEntry{{Seq: 3, Run: testRun, Kind: "stop"}, {Seq: 9, Run: testRun, Kind: EntryAnswer, Question: testQuestion}},
+		Notes: []InboxEntry{{Seq: 3, Run: testRun, Kind: "stop"},
+			{Seq: 9, Run: testRun, Kind: EntryAnswer, Question: testQuestion}},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -291,7 +300,8 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		got, err := s.Export(t.Context(), e.Run.ID)
-		if err != nil || len(got.Agents) != len(e.Agents) || len(got.Launches) != len(e.Launches) || len(got.Questions) != len(e.Questions) ||
+		if err != nil || len(got.Agents) != len(e.Agents) || len(got.Launches) != len(e.Launches) ||
+			len(got.Questions) != len(e.Questions) ||
 			len(got.Deliveries) != len(e.Deliveries) || len(got.Events) != len(e.Events) || len(got.Notes) != len(e.Notes) {
 			t.Errorf("%v\nput in  %+v\ngot out %+v", err, e, got)
 		}
@@ -330,14 +340,16 @@ func TestEndedRunsAreThoseThatEndedBeforeATime(t *testing.T) {
 	for _, r := range []struct {
 		id              string
 		started, lasted time.Duration // 0: it goes on
-	}{{"r-long0000", 0, 5 * time.Hour}, {"r-short000", time.Hour, time.Hour}, {"r-open0000", 0, 0}, {"r-late0000", 9 * time.Hour, time.Hour}} {
+	}{{"r-long0000", 0, 5 * time.Hour}, {"r-short000", time.Hour, time.Hour}, {"r-open0000", 0, 0},
+		{"r-late0000", 9 * time.Hour, time.Hour}} {
 		run := &Run{ID: r.id, StartedAt: noon.Add(r.started)}
 		if end := run.StartedAt.Add(r.lasted); r.lasted > 0 {
 			run.EndedAt = &end
 		}
 		commit(t, s, Change{Run: run})
 	}
-	for hours, want := range map[int]string{1: "", 2: "", 3: "r-short000", 6: "r-short000 r-long0000", 11: "r-short000 r-long0000 r-late0000"} {
+	for hours, want := range map[int]string{1: "", 2: "", 3: "r-short000", 6: "r-short000 r-long0000",
+		11: "r-short000 r-long0000 r-late0000"} {
 		runs, err := s.EndedRuns(t.Context(), noon.Add(time.Duration(hours)*time.Hour))
 		var ids []string
 		for _, r := range runs {
@@ -355,7 +367,8 @@ func everything(t *testing.T, s *Store) []string {
 	var all []string
 	for table, columns := range map[string]string{
 		"runs": "id, started, ended, taken, doc", "agents": "run, id, doc", "launches": "run, agent, n, live, doc",
-		"questions": "run, id, state, doc", "deliveries": "run, uuid, doc", "events": "run, seq, doc", "inbox": "seq, run, kind, question, doc",
+		"questions": "run, id, state, doc", "deliveries": "run, uuid, doc", "events": "run, seq, doc",
+		"inbox": "seq, run, kind, question, doc",
 	} {
 		lines, err := documents[[]any](t.Context(), s, "SELECT json_array('"+table+"', "+columns+") FROM "+table)
 		if err != nil {

@@ -48,19 +48,20 @@ func TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards(t *testing.T) {
 	})
 	changes := []string{callWrite, callTruncate}
 	for name, f := range map[string]fault{
-		"full":              {kinds: []string{callWrite}, errno: syscall.ENOSPC},
-		"over quota":        {kinds: []string{callWrite}, errno: syscall.EDQUOT},
-		"writes fail":       {kinds: changes, errno: syscall.EIO},
-		"one write fails":   {kinds: changes, errno: syscall.EIO, once: true},
-		"reads fail":        {kinds: []string{callRead}, errno: syscall.EIO},
-		"one read fails":    {kinds: []string{callRead}, errno: syscall.EIO, once: true},
-		"syncs fail":        {kinds: []string{callSync}, errno: syscall.EIO},
-		"one sync fails":    {kinds: []string{callSync}, errno: syscall.EIO, once: true},
-		"turned read-only":  {kinds: []string{callWrite, callTruncate, callUnlink, callOpen}, errno: syscall.EROFS},
-		"no more may open":  {kinds: []string{callOpen}, errno: syscall.EMFILE},
-		"nothing may go":    {kinds: []string{callUnlink}, errno: syscall.EACCES},
-		"folders sync ill":  {kinds: []string{callSyncDir}, errno: syscall.EIO},
-		"everything breaks": {kinds: []string{callWrite, callTruncate, callRead, callSync, callOpen, callUnlink}, errno: syscall.EIO},
+		"full":             {kinds: []string{callWrite}, errno: syscall.ENOSPC},
+		"over quota":       {kinds: []string{callWrite}, errno: syscall.EDQUOT},
+		"writes fail":      {kinds: changes, errno: syscall.EIO},
+		"one write fails":  {kinds: changes, errno: syscall.EIO, once: true},
+		"reads fail":       {kinds: []string{callRead}, errno: syscall.EIO},
+		"one read fails":   {kinds: []string{callRead}, errno: syscall.EIO, once: true},
+		"syncs fail":       {kinds: []string{callSync}, errno: syscall.EIO},
+		"one sync fails":   {kinds: []string{callSync}, errno: syscall.EIO, once: true},
+		"turned read-only": {kinds: []string{callWrite, callTruncate, callUnlink, callOpen}, errno: syscall.EROFS},
+		"no more may open": {kinds: []string{callOpen}, errno: syscall.EMFILE},
+		"nothing may go":   {kinds: []string{callUnlink}, errno: syscall.EACCES},
+		"folders sync ill": {kinds: []string{callSyncDir}, errno: syscall.EIO},
+		"everything breaks": {kinds: []string{callWrite, callTruncate, callRead, callSync, callOpen, callUnlink},
+			errno: syscall.EIO},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for pass := 0; ; pass += 1 + pass/8 { // each of the first calls, and then ever fewer
@@ -77,7 +78,8 @@ func TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards(t *testing.T) {
 	}
 }
 
-// strike opens a copy of the database, answers, commits, closes, with a fault on the way, and reports whether it struck.
+// strike opens a copy of the database, answers, commits, closes, with a fault on the way, and reports whether it
+// struck.
 func strike(t *testing.T, origin Dirs, f *fault) bool {
 	t.Helper()
 	dir, remove := passingDir(t)
@@ -112,7 +114,8 @@ func strike(t *testing.T, origin Dirs, f *fault) bool {
 	if err := s.exec(t.Context(), `PRAGMA wal_autocheckpoint = 4`); err != nil && !f.struck {
 		t.Fatal(err)
 	}
-	c := Change{Agents: firstChange().Agents, Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}}
+	c := Change{Agents: firstChange().Agents,
+		Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}}
 	attempt("commit", func() error { return s.Commit(t.Context(), c) })
 	attempt("change", func() error {
 		_, err := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "postgres", By: "me", At: noon})

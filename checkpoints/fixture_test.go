@@ -22,19 +22,23 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 	end := noon.Add(time.Hour)
 	code := 0
 	run := *change.Run
-	run.ID, run.Root, run.Status, run.EndedAt, run.ExitCode, run.Left = "r-ended000", "a-ended0000000", Succeeded, &end, &code, "ended"
+	run.ID, run.Root, run.Status, run.EndedAt, run.ExitCode, run.Left = "r-ended000", "a-ended0000000",
+		Succeeded, &end, &code, "ended"
 	ended := Change{Run: &run, Event: Event{Run: run.ID, Seq: 1, At: end, Type: "ended", Doc: []byte(`{}`)}}
 
 	if *update {
 		d := closed(t, func(s *Store) {
 			commit(t, s, change)
 			commit(t, s, ended)
-			stop, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
+			stop, err := s.Leave(t.Context(),
+				InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
-			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
-			if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)},
+				Taken: stop.Seq})
+			if _, err := s.Answer(t.Context(),
+				InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -59,7 +63,8 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 		t.Error(diff)
 	}
 	notes, err := s.Inbox(t.Context(), testRun, 0)
-	answer := InboxEntry{Seq: 2, Run: testRun, Kind: EntryAnswer, Question: testQuestion, Agent: testAgent, Value: "sqlite", By: "terminal pts/3", At: noon}
+	answer := InboxEntry{Seq: 2, Run: testRun, Kind: EntryAnswer, Question: testQuestion, Agent: testAgent,
+		Value: "sqlite", By: "terminal pts/3", At: noon}
 	if diff := cmp.Diff([]InboxEntry{answer}, notes); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
@@ -73,7 +78,8 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}})
 }
 
-// releaseDatabase was made by the program as it was before its records were grouped: e2e TestRunsOfAnEarlierRelease says how.
+// releaseDatabase was made by the program as it was before its records were grouped: e2e TestRunsOfAnEarlierRelease
+// says how.
 const releaseDatabase = "testdata/release.db.gz"
 
 // Every record of that release is read whole, and is written as it was: the same fields with the same values.

@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// A recorder keeps what was done to the files of one folder, in order, and what had been acknowledged by when. From that it
-// makes the images that a disk could hold after a power cut at any moment:
+// A recorder keeps what was done to the files of one folder, in order, and what had been acknowledged by when. From
+// that it makes the images that a disk could hold after a power cut at any moment:
 //   - what was synced is there;
 //   - of what was written since, any sectors of 512 bytes are, the others hold what they held;
 //   - of new sizes any is there; what was never written reads as zeros or as anything;
@@ -121,8 +121,8 @@ type disk struct {
 	since  []func(namespace)
 }
 
-// afterPowerCut gives the files that a disk could hold if the power failed after so many of the recorded calls, and how many
-// operations were acknowledged by then.
+// afterPowerCut gives the files that a disk could hold if the power failed after so many of the recorded calls, and how
+// many operations were acknowledged by then.
 func (r *recorder) afterPowerCut(calls int, random *rand.Rand) (files map[string][]byte, acknowledged int) {
 	d := disk{random: random, now: namespace{}, safe: namespace{}}
 	for _, c := range r.done[:calls] {

@@ -18,9 +18,9 @@ const (
 	withoutLookAlikes = "23456789abcdefghjkmnpqrstuvwxyz" // no 0 1 i l o: people type question ids
 )
 
-// NewID makes an id from random bytes: r- and 8 lowercase letters or digits, a- and 12 of base62 (71 bits: an agent's id
-// is the nonce that makes its text signals genuine), or q- and 6 lowercase letters or digits without look-alikes.
-// It panics on any other prefix and if random fails; crypto/rand.Reader never does.
+// NewID makes an id from random bytes: r- and 8 lowercase letters or digits, a- and 12 of base62 (71 bits: an agent's
+// id is the nonce that makes its text signals genuine), or q- and 6 lowercase letters or digits without look-alikes. It
+// panics on any other prefix and if random fails; crypto/rand.Reader never does.
 func NewID(prefix string, random io.Reader) string {
 	switch prefix {
 	case RunPrefix:

@@ -7,15 +7,16 @@ import (
 	"fmt"
 )
 
-// Import puts a run into the database, whole or not at all. What it is given may come from anywhere, and is checked before
-// anything is written (ErrMalformed); how large it may be is the caller's to bound. ErrNewer if a newer release exported it.
+// Import puts a run into the database, whole or not at all. What it is given may come from anywhere, and is checked
+// before anything is written (ErrMalformed); how large it may be is the caller's to bound. ErrNewer if a newer release
+// exported it.
 //
-// ErrDuplicateID means that this database knows the run already, or one of its agents or questions. A run that was packed
-// here is replaced by what has become of it since: its history here may be longer by the one event that says it was packed,
-// and its inbox must not hold more. The caller owns the run.
+// ErrDuplicateID means that this database knows the run already, or one of its agents or questions. A run that was
+// packed here is replaced by what has become of it since: its history here may be longer by the one event that says it
+// was packed, and its inbox must not hold more. The caller owns the run.
 //
-// What names things of one machine is left out of the run's record: the process, the wake-up socket and the pack file. Notes get new
-// Seqs; those that were taken stay so, and the others wait.
+// What names things of one machine is left out of the run's record: the process, the wake-up socket and the pack file.
+// Notes get new Seqs; those that were taken stay so, and the others wait.
 func (s *Store) Import(ctx context.Context, e Exported) error {
 	id := e.Run.ID
 	if err := e.Check(); err != nil {
@@ -50,7 +51,8 @@ func (s *Store) Import(ctx context.Context, e Exported) error {
 func (s *Store) makeWay(ctx context.Context, e *Exported) error {
 	var doc []byte
 	var events, notes int
-	const query = `SELECT doc, (SELECT count(*) FROM events WHERE run = r.id), (SELECT count(*) FROM inbox WHERE run = r.id)
+	const query = `SELECT doc, (SELECT count(*) FROM events WHERE run = r.id),
+		(SELECT count(*) FROM inbox WHERE run = r.id)
 		FROM runs r WHERE id = ?`
 	err := s.row(ctx, query, []any{e.Run.ID}, &doc, &events, &notes)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A run that comes from a file may have been made by anybody. Its ids name paths, its references are followed, and what it
-// says of the questions of other runs would be believed: so a run is checked to be one that this program can have written,
-// as far as this package knows.
+// A run that comes from a file may have been made by anybody. Its ids name paths, its references are followed, and what
+// it says of the questions of other runs would be believed: so a run is checked to be one that this program can have
+// written, as far as this package knows.
 
-// Check tells what Import would refuse of an exported run, whatever the database holds: ErrNewer, ErrMalformed. It does not
-// look into what is opaque here.
+// Check tells what Import would refuse of an exported run, whatever the database holds: ErrNewer, ErrMalformed. It does
+// not look into what is opaque here.
 func (e *Exported) Check() error {
 	if e.Schema > schemaVersion {
 		return fmt.Errorf("run %s has the schema %d, this release knows %d: %w; upgrade %s",

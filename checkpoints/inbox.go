@@ -17,9 +17,9 @@ const (
 // EntryMessage is the kind of note that an agent is to read.
 const EntryMessage = "message"
 
-// Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the wake-up socket. *UnknownError if
-// there is no such run, ErrEnded if it has ended, *PackedError if it goes on elsewhere. Answers are not left: they have to
-// win first.
+// Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the wake-up socket.
+// *UnknownError if there is no such run, ErrEnded if it has ended, *PackedError if it goes on elsewhere. Answers are
+// not left: they have to win first.
 func (s *Store) Leave(ctx context.Context, n InboxEntry) (InboxEntry, error) {
 	if n.Kind == "" || n.Kind == EntryAnswer || n.Kind == EntryChange {
 		return InboxEntry{}, fmt.Errorf("leave a note for run %s: kind %q is not for Leave", n.Run, n.Kind)
@@ -57,8 +57,8 @@ func (s *Store) refusePacked(ctx context.Context, run string) error {
 	return nil
 }
 
-// refuseDeaf refuses what nobody would read: an agent whose end is saved, in a run that goes on, and one that is nothing but its
-// children. "" is the run's root.
+// refuseDeaf refuses what nobody would read: an agent whose end is saved, in a run that goes on, and one that is
+// nothing but its children. "" is the run's root.
 func (s *Store) refuseDeaf(ctx context.Context, agent string) error {
 	var ended sql.NullString
 	var group sql.NullBool
@@ -88,16 +88,16 @@ func (s *Store) refuseEnded(ctx context.Context, run string) error {
 	return nil
 }
 
-// Answer leaves the answer to an open question for its run: of n the Question, Value, Skip, Decline, By and At. Skip goes on
-// without an answer, Decline refuses one for the reason in Value. The first answer wins, whatever process it comes from: all
-// others get a *TakenError. Else ErrNoQuestion, ErrWithdrawn or *PackedError. The answer is safe when this returns; it is on
-// its way once the run's supervisor has taken it.
+// Answer leaves the answer to an open question for its run: of n the Question, Value, Skip, Decline, By and At. Skip
+// goes on without an answer, Decline refuses one for the reason in Value. The first answer wins, whatever process it
+// comes from: all others get a *TakenError. Else ErrNoQuestion, ErrWithdrawn or *PackedError. The answer is safe when
+// this returns; it is on its way once the run's supervisor has taken it.
 func (s *Store) Answer(ctx context.Context, n InboxEntry) (InboxEntry, error) {
 	return s.answer(ctx, EntryAnswer, n)
 }
 
-// ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering); of n it takes what Answer takes.
-// ErrUnanswered if there is none to change; else ErrNoQuestion, ErrWithdrawn or *PackedError.
+// ChangeAnswer replaces the answer of a question until its delivery begins (ErrDelivering); of n it takes what Answer
+// takes. ErrUnanswered if there is none to change; else ErrNoQuestion, ErrWithdrawn or *PackedError.
 func (s *Store) ChangeAnswer(ctx context.Context, n InboxEntry) (InboxEntry, error) {
 	return s.answer(ctx, EntryChange, n)
 }

@@ -22,7 +22,8 @@ func TestTheFirstAnswerWinsAmongGoroutines(t *testing.T) {
 	for i := range 24 {
 		wg.Go(func() {
 			me := fmt.Sprintf("person %d", i)
-			note, err := stores[i%len(stores)].Answer(t.Context(), InboxEntry{Question: testQuestion, Value: me, By: me, At: noon})
+			note, err := stores[i%len(stores)].Answer(t.Context(),
+				InboxEntry{Question: testQuestion, Value: me, By: me, At: noon})
 			mu.Lock()
 			defer mu.Unlock()
 			var taken *TakenError
@@ -89,11 +90,14 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 		note           bool // an answer lies in the inbox
 		answer, change error
 	}{
-		"open":                    {func(*Question) {}, false, nil, ErrUnanswered},
-		"open with a note":        {func(*Question) {}, true, noTaken, nil},
-		"answered":                {answered, false, taken, nil},
-		"answered, on its way":    {func(q *Question) { answered(q); q.Delivering = true }, false, taken, ErrDelivering},
-		"delivered":               {func(q *Question) { answered(q); q.State = QuestionDelivered }, false, taken, ErrDelivering},
+		"open":                 {func(*Question) {}, false, nil, ErrUnanswered},
+		"open with a note":     {func(*Question) {}, true, noTaken, nil},
+		"answered":             {answered, false, taken, nil},
+		"answered, on its way": {func(q *Question) { answered(q); q.Delivering = true }, false, taken, ErrDelivering},
+		"delivered": {func(q *Question) {
+			answered(q)
+			q.State = QuestionDelivered
+		}, false, taken, ErrDelivering},
 		"withdrawn":               {func(q *Question) { q.State = QuestionWithdrawn }, false, ErrWithdrawn, ErrWithdrawn},
 		"withdrawn with a note":   {func(q *Question) { q.State = QuestionWithdrawn }, true, ErrWithdrawn, ErrWithdrawn},
 		"not there":               {func(q *Question) { q.ID = "q-222222" }, false, ErrNoQuestion, ErrNoQuestion},
@@ -104,7 +108,8 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 			change := firstChange()
 			if c.note {
 				commit(t, s, change)
-				if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil {
+				if _, err := s.Answer(t.Context(),
+					InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil {
 					t.Fatal(err)
 				}
 				change.Event.Seq = 2
@@ -143,11 +148,13 @@ func check(t *testing.T, what string, got, want error) {
 func TestASkipIsAnAnswer(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	if note, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Skip: true, By: "terminal", At: noon}); err != nil || !note.Skip {
+	if note, err := s.Answer(t.Context(),
+		InboxEntry{Question: testQuestion, Skip: true, By: "terminal", At: noon}); err != nil || !note.Skip {
 		t.Errorf("%+v, %v", note, err)
 	}
 	_, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "late", At: noon})
-	if taken, ok := errors.AsType[*TakenError](err); !ok || !taken.Skipped || !strings.Contains(err.Error(), "skipped by terminal") {
+	if taken, ok := errors.AsType[*TakenError](err); !ok || !taken.Skipped ||
+		!strings.Contains(err.Error(), "skipped by terminal") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -155,7 +162,8 @@ func TestASkipIsAnAnswer(t *testing.T) {
 func TestARefusalToAnswerIsAnAnswerAndCanBeChanged(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
-	note, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "not mine to say", Decline: true, By: "terminal", At: noon})
+	note, err := s.Answer(t.Context(),
+		InboxEntry{Question: testQuestion, Value: "not mine to say", Decline: true, By: "terminal", At: noon})
 	if err != nil || !note.Decline || note.Kind != EntryAnswer {
 		t.Errorf("%+v, %v", note, err)
 	}
@@ -164,7 +172,8 @@ func TestARefusalToAnswerIsAnAnswerAndCanBeChanged(t *testing.T) {
 	if !ok || !taken.Declined || !strings.Contains(err.Error(), `declined ("not mine to say") by terminal`) {
 		t.Errorf("got %v", err)
 	}
-	if note, err = s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil || note.Decline {
+	if note, err = s.ChangeAnswer(t.Context(),
+		InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal", At: noon}); err != nil || note.Decline {
 		t.Errorf("%+v, %v", note, err)
 	}
 	_, err = s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "mysql", By: "late", At: noon})
@@ -232,14 +241,16 @@ func TestAChangeIsRefusedWhenTheInboxHasMoved(t *testing.T) {
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 4}, CheckInbox: true}) // it is taken
 }
 
-// An answer may be changed until its delivery begins: whoever was told that the change is accepted must find it delivered.
+// An answer may be changed until its delivery begins: whoever was told that the change is accepted must find it
+// delivered.
 func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 	for range 20 {
 		d := dirsAt(t)
 		supervisor, person := openAt(t, d), openAt(t, d)
 		c := firstChange()
 		commit(t, supervisor, c)
-		if _, err := person.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "0", By: "person", At: noon}); err != nil {
+		if _, err := person.Answer(t.Context(),
+			InboxEntry{Question: testQuestion, Value: "0", By: "person", At: noon}); err != nil {
 			t.Fatal(err)
 		}
 

@@ -54,7 +54,8 @@ func (s *Store) load(ctx context.Context, run string, l *Loaded) error {
 	for _, a := range agents {
 		l.Agents[a.ID] = a
 	}
-	if l.Launches, err = documents[*Launch](ctx, s, `SELECT doc FROM launches WHERE run = ? ORDER BY agent, n`, run); err != nil {
+	if l.Launches, err = documents[*Launch](ctx, s, `SELECT doc FROM launches WHERE run = ? ORDER BY agent, n`,
+		run); err != nil {
 		return err
 	}
 	if l.Questions, err = documents[*Question](ctx, s, `SELECT doc FROM questions WHERE run = ?`, run); err != nil {
@@ -72,7 +73,8 @@ func (s *Store) load(ctx context.Context, run string, l *Loaded) error {
 
 // asAsked orders questions by time; those of one group stay together in their own order.
 func asAsked(a, b *Question) int {
-	return cmp.Or(a.AskedAt.Compare(b.AskedAt), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Index, b.Index), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(a.AskedAt.Compare(b.AskedAt), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Index, b.Index),
+		cmp.Compare(a.ID, b.ID))
 }
 
 // Events reads the history of a run after an event (0: all of it), oldest first.

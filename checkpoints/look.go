@@ -11,9 +11,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// inspect refuses a database that is not ours to open, as far as the file alone tells: a newer one, another program's, a
-// damaged one. SQLite would leave a log and its index beside each of them. It looks twice, for a checkpoint of another
-// process that is under way can look like damage for an instant. It tells, too, whether there is a log with something in it.
+// inspect refuses a database that is not ours to open, as far as the file alone tells: a newer one, another program's,
+// a damaged one. SQLite would leave a log and its index beside each of them. It looks twice, for a checkpoint of
+// another process that is under way can look like damage for an instant. It tells, too, whether there is a log with
+// something in it.
 func inspect(path string) (logged bool, err error) {
 	if logged, err = look(path); err == nil {
 		return logged, nil
@@ -21,8 +22,8 @@ func inspect(path string) (logged bool, err error) {
 	return look(path)
 }
 
-// look reads the file without its log and without a lock. Only SQLite may open it: its locks are the process's, and closing
-// the file by other means would give back those of another store in this process.
+// look reads the file without its log and without a lock. Only SQLite may open it: its locks are the process's, and
+// closing the file by other means would give back those of another store in this process.
 func look(path string) (logged bool, err error) {
 	corrupt := func(why error) error {
 		return &databaseError{Path: path, Doing: "open", Problem: errCorrupt, Err: why}
@@ -58,9 +59,9 @@ func look(path string) (logged bool, err error) {
 	return false, err
 }
 
-// readLog reports whether a write-ahead log holds anything. One that holds something under a header that is none would be
-// ignored by SQLite, with all that it holds. A power cut leaves no such log: the header is on the disk before anything else
-// is written ("WAL File Format" in SQLite's documentation).
+// readLog reports whether a write-ahead log holds anything. One that holds something under a header that is none would
+// be ignored by SQLite, with all that it holds. A power cut leaves no such log: the header is on the disk before
+// anything else is written ("WAL File Format" in SQLite's documentation).
 func readLog(path string) (holds bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

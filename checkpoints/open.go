@@ -36,9 +36,9 @@ const (
 )
 
 // Open opens the database for writing, and creates it with its folder if there is none. It looks at an existing one
-// read-only first, so that what it refuses stays as it is, byte for byte. A file that is there and empty is damage, not a
-// fresh start: this program never leaves one, so something else has taken away what it held. Errors are *databaseError:
-// ErrNewer, errCorrupt, errNetworkFS, errUnwritable, errFull, errBusy.
+// read-only first, so that what it refuses stays as it is, byte for byte. A file that is there and empty is damage, not
+// a fresh start: this program never leaves one, so something else has taken away what it held. Errors are
+// *databaseError: ErrNewer, errCorrupt, errNetworkFS, errUnwritable, errFull, errBusy.
 func Open(d Dirs) (*Store, error) {
 	return open(d, theSystem)
 }
@@ -87,7 +87,8 @@ func open(d Dirs, sys system) (*Store, error) {
 	return s, s.indexByName()
 }
 
-// indexByName gives a database the index that earlier ones of the same schema did not have. They can be read without it.
+// indexByName gives a database the index that earlier ones of the same schema did not have. They can be read without
+// it.
 func (s *Store) indexByName() error {
 	for line := range strings.Lines(schema) {
 		if strings.HasPrefix(line, "CREATE INDEX IF NOT EXISTS") {
@@ -100,9 +101,8 @@ func (s *Store) indexByName() error {
 	return nil
 }
 
-// OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty. It
-// works on a disk that is mounted read-only, too.
-// Errors are those of Open.
+// OpenReadOnly opens the database for readers. It creates nothing: where there is no database yet the store is empty.
+// It works on a disk that is mounted read-only, too. Errors are those of Open.
 func OpenReadOnly(d Dirs) (*Store, error) {
 	path := d.Database()
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -218,7 +218,8 @@ func create(d Dirs, sys system) error {
 	}
 	// A write-ahead log without its database would be replayed into the new one.
 	fresh := path + ".new"
-	for _, stale := range []string{path + "-wal", path + "-shm", fresh, fresh + "-journal", fresh + "-wal", fresh + "-shm"} {
+	for _, stale := range []string{path + "-wal", path + "-shm", fresh, fresh + "-journal", fresh + "-wal",
+		fresh + "-shm"} {
 		if err := sys.remove(stale); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return failed(err)
 		}

@@ -28,7 +28,8 @@ func TestANewDatabaseIsWholeAndPrivate(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v", path, info.Mode(), want)
 		}
 	}
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "user_version": "1", "foreign_keys": "0"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "user_version": "1",
+		"foreign_keys": "0"} {
 		var got string
 		if err := s.row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
@@ -236,7 +237,8 @@ func TestWhereNothingCanBeWrittenTheErrorSaysWhatToDo(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	folder := filepath.Join(dir, "folder")
 	closed := filepath.Join(dir, "closed")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(folder, "state.db"), 0o700), os.Mkdir(closed, 0o500)); err != nil {
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(folder, "state.db"), 0o700),
+		os.Mkdir(closed, 0o500)); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]string{

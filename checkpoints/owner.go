@@ -21,8 +21,8 @@ const (
 	ownInterval = 5 * time.Millisecond
 )
 
-// An Owner is the right to supervise one run, held by this process. The kernel takes it back when the process ends, however
-// it ends; child processes do not inherit it.
+// An Owner is the right to supervise one run, held by this process. The kernel takes it back when the process ends,
+// however it ends; child processes do not inherit it.
 type Owner struct{ lock *flock.Flock }
 
 // Own makes this process the owner of a run, and creates the run's folder. It waits for at most a second (ErrOwned).
@@ -63,8 +63,9 @@ func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 	}
 }
 
-// RemoveRun removes the folder of a run that this process owns, and of which there is no record. Whoever waits to own the run
-// finds no folder, never a part of one. A crash may leave it under another run's id that nobody has, as RunDirs lists it.
+// RemoveRun removes the folder of a run that this process owns, and of which there is no record. Whoever waits to own
+// the run finds no folder, never a part of one. A crash may leave it under another run's id that nobody has, as RunDirs
+// lists it.
 func (d Dirs) RemoveRun(run string) error {
 	aside := d.RunDir(NewID(RunPrefix, rand.Reader))
 	if err := os.Rename(d.RunDir(run), aside); err != nil {
@@ -85,7 +86,8 @@ func stillThere(lock *flock.Flock) bool {
 // Release lets another process own the run. The lock file stays: removing it would let two own the run at once.
 func (o *Owner) Release() error { return o.lock.Close() }
 
-// Owned reports whether some process (this one included) owns the run at this instant. A run that was never owned is not.
+// Owned reports whether some process (this one included) owns the run at this instant. A run that was never owned is
+// not.
 func (d Dirs) Owned(run string) bool {
 	if !PlainID(run) {
 		return false

@@ -24,9 +24,10 @@ type history struct {
 	states [][]string
 }
 
-// play works on a new database as a supervisor and its clients do, until it has made so many operations. With options, so
-// that a test can take away what keeps the data safe.
-func play(t *testing.T, random *rand.Rand, operations int, pragmas string, ignores, fails func(kind string) bool) *history {
+// play works on a new database as a supervisor and its clients do, until it has made so many operations. With options,
+// so that a test can take away what keeps the data safe.
+func play(t *testing.T, random *rand.Rand, operations int, pragmas string,
+	ignores, fails func(kind string) bool) *history {
 	t.Helper()
 	dir, remove := passingDir(t)
 	defer remove()
@@ -156,7 +157,8 @@ func (h *history) lost(t *testing.T, random *rand.Rand) error {
 			return s.Commit(t.Context(), Change{Run: &Run{ID: "r-goes-on"}})
 		}
 	}
-	return fmt.Errorf("after call %d of %d, with %d operations acknowledged, %d rows are found that belong to neither %d nor %d",
+	return fmt.Errorf(
+		"after call %d of %d, with %d operations acknowledged, %d rows are found that belong to neither %d nor %d",
 		cut, len(h.done), acknowledged, len(found), acknowledged, acknowledged+1)
 }
 

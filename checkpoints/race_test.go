@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// roundsVariable says how often the race for an answer is run, and scales the power cuts; usually it is as often as a few
-// seconds allow.
+// roundsVariable says how often the race for an answer is run, and scales the power cuts; usually it is as often as a
+// few seconds allow.
 const roundsVariable = "CLAUDE_SUPERVISE_TEST_ROUNDS"
 
 func rounds(t *testing.T, usual int) int {
@@ -53,7 +53,8 @@ func answerRounds(d Dirs) error {
 	said := json.NewEncoder(os.Stdout)
 	for starts, n := bufio.NewScanner(os.Stdin), 0; starts.Scan(); n++ {
 		v := verdict{Me: me}
-		_, err := s.Answer(context.Background(), InboxEntry{Question: roundQuestion(n), Value: "answer of " + me, By: me, At: time.Now()})
+		_, err := s.Answer(context.Background(),
+			InboxEntry{Question: roundQuestion(n), Value: "answer of " + me, By: me, At: time.Now()})
 		if taken, ok := errors.AsType[*TakenError](err); ok {
 			v.By, v.Answer = taken.By, taken.Answer
 		} else if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Runs reads the runs that have not ended, or all of them, oldest first. What has ended costs nothing where it is not asked
-// for.
+// Runs reads the runs that have not ended, or all of them, oldest first. What has ended costs nothing where it is not
+// asked for.
 func (s *Store) Runs(ctx context.Context, all bool) ([]Run, error) {
 	query := `SELECT doc FROM runs WHERE ended = 0 ORDER BY started, id`
 	if all {
@@ -69,7 +69,8 @@ func (s *Store) Agents(ctx context.Context, runs ...string) ([]Agent, error) {
 
 // LiveLaunches reads the launches of these runs that have not ended, in no particular order.
 func (s *Store) LiveLaunches(ctx context.Context, runs ...string) ([]Launch, error) {
-	return ofRuns[Launch](ctx, s, `SELECT doc FROM launches WHERE live = 1 AND run IN (SELECT value FROM json_each(?))`, runs)
+	return ofRuns[Launch](ctx, s, `SELECT doc FROM launches WHERE live = 1 AND run IN (SELECT value FROM json_each(?))`,
+		runs)
 }
 
 func ofRuns[Record any](ctx context.Context, s *Store, query string, runs []string) ([]Record, error) {
@@ -94,8 +95,8 @@ type QuestionFilter struct {
 	Undelivered    bool   // only those that are open, or answered and not delivered yet
 }
 
-// Questions reads questions in the order they were asked, as a person should see them: one whose answer lies in the inbox,
-// not taken yet, is shown as answered, with who and when.
+// Questions reads questions in the order they were asked, as a person should see them: one whose answer lies in the
+// inbox, not taken yet, is shown as answered, with who and when.
 func (s *Store) Questions(ctx context.Context, f QuestionFilter) ([]Question, error) {
 	where := []string{"true"}
 	var args []any
@@ -152,6 +153,7 @@ func (s *Store) asSeen(doc, note []byte) (*Question, error) {
 	if err := s.decode(note, &n); err != nil {
 		return nil, err
 	}
-	q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value, n.Skip, n.Decline, n.By, &n.At
+	q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value,
+		n.Skip, n.Decline, n.By, &n.At
 	return q, nil
 }

@@ -94,10 +94,12 @@ func TestAnAnswerThatIsNotTakenYetIsShownAsAnswered(t *testing.T) {
 	c := firstChange()
 	commit(t, s, c)
 	later := noon.Add(time.Hour)
-	if _, err := s.Answer(t.Context(), InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
+	if _, err := s.Answer(t.Context(),
+		InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
 		t.Fatal(err)
 	}
-	note, err := s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "no idea", Decline: true, By: "answer (pid 9)", At: later})
+	note, err := s.ChangeAnswer(t.Context(),
+		InboxEntry{Question: testQuestion, Value: "no idea", Decline: true, By: "answer (pid 9)", At: later})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,8 @@ func TestAnAnswerThatIsNotTakenYetIsShownAsAnswered(t *testing.T) {
 		}
 	}
 	seen := *c.Questions[0]
-	seen.State, seen.Answer, seen.Declined, seen.AnsweredBy, seen.AnsweredAt = QuestionAnswered, "no idea", true, "answer (pid 9)", &later
+	seen.State, seen.Answer, seen.Declined, seen.AnsweredBy, seen.AnsweredAt = QuestionAnswered,
+		"no idea", true, "answer (pid 9)", &later
 	shown(QuestionFilter{Undelivered: true}, seen)
 	if l, err := s.Load(t.Context(), testRun); err != nil || l.Questions[0].State != QuestionOpen {
 		t.Errorf("the record itself is %v (%v)", l.Questions[0].State, err)
@@ -180,7 +183,8 @@ func TestAnIDIsFoundByItsStart(t *testing.T) {
 	}
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2}, Questions: []*Question{{ID: "q-h4k7mp", Run: testRun}}})
 	for id, run := range map[string]Run{
-		"r-n1": {Name: "nightly", EndedAt: &noon}, "r-n2": {Name: "nightly"}, "r-n3": {Name: "twice"}, "r-n4": {Name: "twice"},
+		"r-n1": {Name: "nightly", EndedAt: &noon}, "r-n2": {Name: "nightly"}, "r-n3": {Name: "twice"},
+		"r-n4": {Name: "twice"},
 		"r-n5": {Name: "h4k7m2"}, "r-n6": {Name: "k3"}, "r-n7": {Name: "r-weekly"}, "r-n8": {Name: "over", EndedAt: &noon},
 		"r-n9": {Name: "r-h4k7mpaa"},
 	} {
@@ -240,7 +244,8 @@ func TestOnlyTheFirstOfManyCandidatesAreListed(t *testing.T) {
 	fill(t, s, 30, 0)
 	_, _, err := s.Resolve(t.Context(), "q-")
 	several, ok := errors.AsType[*AmbiguousError](err)
-	if !ok || len(several.Candidates) != candidatesMax || !several.More || !strings.HasSuffix(err.Error(), "…; type more of the one that is meant") {
+	if !ok || len(several.Candidates) != candidatesMax || !several.More ||
+		!strings.HasSuffix(err.Error(), "…; type more of the one that is meant") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -274,7 +279,8 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 	err16 := s.Commit(ctx, Change{Run: c.Run})
 	err17 := s.Remove(ctx, testRun)
 	err18 := s.Import(ctx, exported)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15, err16, err17, err18); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11,
+		err12, err13, err14, err15, err16, err17, err18); err != nil {
 		t.Fatal(err)
 	}
 	for query := range s.prepared {
@@ -299,6 +305,7 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 }
 
 func allowedScan(step string) bool {
-	return step == "SCAN CONSTANT ROW" || strings.Contains(step, "json_each") || strings.Contains(step, "questions_undelivered") ||
+	return step == "SCAN CONSTANT ROW" || strings.Contains(step, "json_each") ||
+		strings.Contains(step, "questions_undelivered") ||
 		step == "SCAN sqlite_schema" // a handful of rows
 }

@@ -39,29 +39,35 @@ func (s Status) Ended() bool {
 
 // A Run is one `claude-supervise run`. Config is the supervisor's own (opaque here).
 type Run struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name,omitempty"`
-	Cwd       string          `json:"cwd"`
-	Root      string          `json:"root"` // agent id
-	Status    Status          `json:"status"`
-	Reason    string          `json:"reason"`
-	Since     time.Time       `json:"since"`
-	StartedAt time.Time       `json:"started_at"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
-	ExitCode  *int            `json:"exit_code,omitempty"`
-	Epoch     int             `json:"epoch"` // how many supervisors have owned the run; the present one's number
-	PID       int             `json:"pid"`   // of the supervisor of this epoch
-	Waker     string          `json:"bell,omitempty"`
-	Leaving   string          `json:"leaving,omitempty"`    // why this epoch's supervisor is on its way out: ended, parked, interrupted
-	Announced string          `json:"announced,omitempty"`  // that the person's command was told of this leaving
-	Left      string          `json:"left,omitempty"`       // the same, once it has gone on purpose; empty with a free lock means orphaned
-	Limited   *time.Time      `json:"limited,omitempty"`    // until when the account's usage limit keeps agents from being launched
-	LimitedBy string          `json:"limited_by,omitempty"` // that limit, in the API's words
-	Pressure  *Pressure       `json:"pressure,omitempty"`   // nil: as many processes may be at work as the person lets
-	Merged    *Merged         `json:"merged,omitempty"`     // what became of the findings that its agents shared, once it has ended
-	Packed    string          `json:"packed,omitempty"`     // the file it was packed into: it goes on wherever that is unpacked, not here
-	FromPack  string          `json:"from_pack,omitempty"`  // the file it came out of: what was granted it before was not taken along
-	Config    json.RawMessage `json:"config,omitempty"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name,omitempty"`
+	Cwd       string     `json:"cwd"`
+	Root      string     `json:"root"` // agent id
+	Status    Status     `json:"status"`
+	Reason    string     `json:"reason"`
+	Since     time.Time  `json:"since"`
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+	ExitCode  *int       `json:"exit_code,omitempty"`
+	Epoch     int        `json:"epoch"` // how many supervisors have owned the run; the present one's number
+	PID       int        `json:"pid"`   // of the supervisor of this epoch
+	Waker     string     `json:"bell,omitempty"`
+	// why this epoch's supervisor is on its way out: ended, parked, interrupted
+	Leaving   string `json:"leaving,omitempty"`
+	Announced string `json:"announced,omitempty"` // that the person's command was told of this leaving
+	// the same, once it has gone on purpose; empty with a free lock means orphaned
+	Left string `json:"left,omitempty"`
+	// until when the account's usage limit keeps agents from being launched
+	Limited   *time.Time `json:"limited,omitempty"`
+	LimitedBy string     `json:"limited_by,omitempty"` // that limit, in the API's words
+	Pressure  *Pressure  `json:"pressure,omitempty"`   // nil: as many processes may be at work as the person lets
+	// what became of the findings that its agents shared, once it has ended
+	Merged *Merged `json:"merged,omitempty"`
+	// the file it was packed into: it goes on wherever that is unpacked, not here
+	Packed string `json:"packed,omitempty"`
+	// the file it came out of: what was granted it before was not taken along
+	FromPack string          `json:"from_pack,omitempty"`
+	Config   json.RawMessage `json:"config,omitempty"`
 }
 
 // An Agent is one task with one conversation.
@@ -191,7 +197,8 @@ type Pressure struct {
 	At       time.Time `json:"at"`       // when that last changed
 }
 
-// Independence says how the work of a child and that of its parent hang together, in the words of the protocols document (002).
+// Independence says how the work of a child and that of its parent hang together, in the words of the protocols
+// document (002).
 type Independence string
 
 // The kinds of independence. A child gates unless it is Optional: its parent is not done before it.
@@ -203,7 +210,8 @@ const (
 
 // Delegated is what was said of a child's task by whoever gave it: its parent, a task file, or a run inside an agent.
 type Delegated struct {
-	Question     string       `json:"question,omitempty"` // the question whether it may start; "" where nobody had to be asked
+	// the question whether it may start; "" where nobody had to be asked
+	Question     string       `json:"question,omitempty"`
 	Independence Independence `json:"independence,omitempty"`
 	Name         string       `json:"name,omitempty"`  // what a task file calls it
 	Item         string       `json:"item,omitempty"`  // of a task of a pool: what it is about, whole
@@ -216,12 +224,13 @@ type Delegated struct {
 	Model        string       `json:"model,omitempty"`
 	MaxTurns     int          `json:"max_turns,omitempty"`
 	Fingerprint  string       `json:"fingerprint,omitempty"` // of the signal or call that asked for it
-	Nested       *Nested      `json:"nested,omitempty"`      // it was asked for by a run that was started inside its parent
-	Told         bool         `json:"told,omitempty"`        // its end is among what is said to its parent, or was
+	// it was asked for by a run that was started inside its parent
+	Nested *Nested `json:"nested,omitempty"`
+	Told   bool    `json:"told,omitempty"` // its end is among what is said to its parent, or was
 }
 
-// Nested is what is known of the run, started inside an agent, that asked for another agent. Its process is a client: it waits
-// for the end of the new agent and tells it where it was started.
+// Nested is what is known of the run, started inside an agent, that asked for another agent. Its process is a client:
+// it waits for the end of the new agent and tells it where it was started.
 type Nested struct {
 	Clients int             `json:"clients,omitempty"` // how many wait: the parent is told by them, and not by a prompt
 	Seen    *Turn           `json:"seen,omitempty"`    // the turn of the parent in which one of them has told it the end
@@ -402,10 +411,11 @@ type Handling struct {
 
 // Kept is the checkpoint file that a signal names, and the copy of it as it was at that moment.
 type Kept struct {
-	Path    string `json:"path"`              // as the agent named it
-	Copy    string `json:"copy,omitempty"`    // the copy's name in the folder of the run
-	Form    string `json:"form,omitempty"`    // hybrid, skill or markdown
-	Hand    string `json:"hand,omitempty"`    // where the agent finds it again: Path, or the copy's path where that is gone
+	Path string `json:"path"`           // as the agent named it
+	Copy string `json:"copy,omitempty"` // the copy's name in the folder of the run
+	Form string `json:"form,omitempty"` // hybrid, skill or markdown
+	// where the agent finds it again: Path, or the copy's path where that is gone
+	Hand    string `json:"hand,omitempty"`
 	Problem string `json:"problem,omitempty"` // why there is no copy, for people
 }
 
@@ -461,7 +471,8 @@ type Subagent struct {
 	Done    string `json:"done,omitempty"`   // what it had done when its process ended, for whoever does the task again
 	Depth   int    `json:"depth"`            // 1: started by the main conversation
 
-	Interrupted bool `json:"interrupted,omitempty"` // its process has ended before its work, and nobody has been told that yet
+	// its process has ended before its work, and nobody has been told that yet
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // DeliveryState is how far a delivery has got.
@@ -476,7 +487,8 @@ const (
 	DeliveryDropped   DeliveryState = "dropped" // replaced by another that carries its content
 )
 
-// A Delivery is one thing said to an agent, exactly once. UUID is derived from Key, so a second sending is the same message.
+// A Delivery is one thing said to an agent, exactly once. UUID is derived from Key, so a second sending is the same
+// message.
 type Delivery struct {
 	UUID      string          `json:"uuid"`
 	Agent     string          `json:"agent"`
@@ -506,18 +518,19 @@ type Event struct {
 
 // An InboxEntry is one row of the inbox: what another process (or this one's terminal) leaves for a run.
 type InboxEntry struct {
-	Seq      int64     `json:"seq"`
-	Run      string    `json:"run"`
-	Kind     string    `json:"kind"` // answer, change, stop, message, revoke, nested, nested_seen, nested_left
-	Question string    `json:"question,omitempty"`
-	Agent    string    `json:"agent,omitempty"`
-	Value    string    `json:"value,omitempty"`
-	Skip     bool      `json:"skip,omitempty"`
-	Decline  bool      `json:"decline,omitempty"`
-	Only     bool      `json:"only,omitempty"`  // stop: that agent, not what it started
-	AllLike  bool      `json:"alike,omitempty"` // answer: every question of the run that is alike has it, those that come later, too
-	By       string    `json:"by"`              // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
-	At       time.Time `json:"at"`
+	Seq      int64  `json:"seq"`
+	Run      string `json:"run"`
+	Kind     string `json:"kind"` // answer, change, stop, message, revoke, nested, nested_seen, nested_left
+	Question string `json:"question,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Value    string `json:"value,omitempty"`
+	Skip     bool   `json:"skip,omitempty"`
+	Decline  bool   `json:"decline,omitempty"`
+	Only     bool   `json:"only,omitempty"` // stop: that agent, not what it started
+	// answer: every question of the run that is alike has it, those that come later, too
+	AllLike bool      `json:"alike,omitempty"`
+	By      string    `json:"by"` // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
+	At      time.Time `json:"at"`
 
 	Doc json.RawMessage `json:"doc,omitempty"` // nested: what is asked for, in the supervisor's own form
 }

@@ -22,8 +22,8 @@ func dirsAt(tb testing.TB) Dirs {
 	return Dirs{State: dir + "/state", Runtime: dir + "/runtime"}
 }
 
-// passingDir gives a folder in memory where there is one, for tests that make a great many databases and whose disk is a
-// model: nothing there waits for a real one. The caller is done with it before the test ends.
+// passingDir gives a folder in memory where there is one, for tests that make a great many databases and whose disk is
+// a model: nothing there waits for a real one. The caller is done with it before the test ends.
 func passingDir(tb testing.TB) (dir string, remove func()) {
 	tb.Helper()
 	above := "/dev/shm"
@@ -63,7 +63,8 @@ func commit(tb testing.TB, s *Store, c Change) {
 	}
 }
 
-// firstChange is a run whose root agent has just asked a question, with something in every field that a reader looks at.
+// firstChange is a run whose root agent has just asked a question, with something in every field that a reader looks
+// at.
 func firstChange() Change {
 	started := noon.Add(time.Second)
 	return Change{
@@ -73,8 +74,9 @@ func firstChange() Change {
 			Config: json.RawMessage(`{"hold":"5m0s","allow":["Bash(go test:*)"]}`),
 		},
 		Agents: []*Agent{{
-			ID: testAgent, Run: testRun, Task: "Write the tests <all of them> & run them", Status: Waiting, Reason: "asks which database",
-			Since: noon,
+			ID: testAgent, Run: testRun, Task: "Write the tests <all of them> & run them", Status: Waiting,
+			Reason: "asks which database",
+			Since:  noon,
 			Conversation: Conversation{SessionID: "0b7d3c1e-5a55-4f0e-9a5d-6f2a0e6c9f10", Launches: 1,
 				Outbox: []OutboxItem{{Key: "say a-7Qm2xK9fWb4T 1", Text: "go on", At: noon}}},
 			Usage: Usage{CostUSD: 0.25, InputTokens: 12_000, OutputTokens: 900},
@@ -83,13 +85,15 @@ func firstChange() Change {
 			Agent: testAgent, N: 1, Epoch: 1, Phase: LaunchTurn, PID: 4712, StartTicks: 991, StartedAt: &started,
 		}},
 		Questions: []*Question{{
-			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: AskClarification, State: QuestionOpen,
+			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: AskClarification,
+			State: QuestionOpen,
 			Wording: Wording{Header: "Database", Text: "Which database?",
 				Options: []Option{{Label: "sqlite"}, {Label: "postgres", Description: "as in production"}}},
 			Origin: Origin{Fingerprint: "f1", Signal: json.RawMessage(`{"kind":"clarification_needed"}`)}, AskedAt: noon,
 		}},
 		Deliveries: []*Delivery{{
-			UUID: "5c1f3a52-8f4c-5b7e-9d3b-2b1f6f0f2a11", Agent: testAgent, Key: "task a-7Qm2xK9fWb4T", Seq: 1, State: DeliveryDelivered,
+			UUID: "5c1f3a52-8f4c-5b7e-9d3b-2b1f6f0f2a11", Agent: testAgent, Key: "task a-7Qm2xK9fWb4T",
+			Seq: 1, State: DeliveryDelivered,
 			Launch: 1, Text: "Write the tests", CreatedAt: noon,
 		}},
 		Event: Event{Run: testRun, Seq: 1, At: noon, Type: "asked", Doc: json.RawMessage(`{"question":"q-h4k7mp"}`)},

@@ -26,9 +26,9 @@ func (s *Store) EndedRuns(ctx context.Context, before time.Time) ([]Run, error) 
 	return runs, err
 }
 
-// Remove forgets an ended run: its records, history and notes, in one transaction. Its folder stays. The caller owns the
-// run, or a resume could be going on with it. *UnknownError if there is none of this id; ErrNotEnded if it has not ended: a
-// resume was faster. The file does not shrink: what comes next goes where the run was.
+// Remove forgets an ended run: its records, history and notes, in one transaction. Its folder stays. The caller owns
+// the run, or a resume could be going on with it. *UnknownError if there is none of this id; ErrNotEnded if it has not
+// ended: a resume was faster. The file does not shrink: what comes next goes where the run was.
 func (s *Store) Remove(ctx context.Context, run string) error {
 	return s.write(ctx, "remove run "+run+" from", func(ctx context.Context) error {
 		var ended bool

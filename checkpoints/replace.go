@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReplaceFile makes a text the whole content of the file at path, whose folder must exist, with that mode. Whatever happens,
-// the file is afterwards the old one or the new one; when ReplaceFile returns nil it is the new one, on the disk. A symlink
-// at path is not followed but replaced.
+// ReplaceFile makes a text the whole content of the file at path, whose folder must exist, with that mode. Whatever
+// happens, the file is afterwards the old one or the new one; when ReplaceFile returns nil it is the new one, on the
+// disk. A symlink at path is not followed but replaced.
 func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	next, err := Replace(path)
 	if err != nil {
@@ -24,7 +24,8 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 // replaceFile is ReplaceFile for a file that is only for this user's eyes.
 func replaceFile(path string, text []byte) error { return ReplaceFile(path, text, 0o600) }
 
-// A Replacement is the next content of a file. Whatever happens, the file is afterwards the old one or the new one, whole.
+// A Replacement is the next content of a file. Whatever happens, the file is afterwards the old one or the new one,
+// whole.
 type Replacement struct {
 	*os.File
 	folder *os.File
@@ -32,8 +33,8 @@ type Replacement struct {
 	temp   string // the same, of what is being written
 }
 
-// Replace begins the next content of the file at path, whose folder must exist, under a name of its own beside it and with
-// mode 0600. Drop has to be called in any case.
+// Replace begins the next content of the file at path, whose folder must exist, under a name of its own beside it and
+// with mode 0600. Drop has to be called in any case.
 func Replace(path string) (*Replacement, error) {
 	folder, err := openFolder(filepath.Dir(path))
 	if err != nil {

@@ -23,9 +23,10 @@ var idKinds = []struct{ kind, prefix, query string }{
 	{KindQuestion, QuestionPrefix, `SELECT id FROM questions WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`},
 }
 
-// Resolve finds the run, agent or question that a person means: by the id, by its start, or by either without the prefix
-// ("r-", "a-", "q-"), or a run by its name. A whole id wins over a name, and that over the start of an id; of runs with one
-// name the one that has not ended wins. *UnknownError if there is none, *AmbiguousError if there are several.
+// Resolve finds the run, agent or question that a person means: by the id, by its start, or by either without the
+// prefix ("r-", "a-", "q-"), or a run by its name. A whole id wins over a name, and that over the start of an id; of
+// runs with one name the one that has not ended wins. *UnknownError if there is none, *AmbiguousError if there are
+// several.
 func (s *Store) Resolve(ctx context.Context, typed string) (kind, id string, err error) {
 	type match struct{ kind, id string }
 	var starts, wholes []match
@@ -89,7 +90,8 @@ func (s *Store) Resolve(ctx context.Context, typed string) (kind, id string, err
 	return "", "", ambiguous(typed, ids)
 }
 
-// named gives the runs of a name that have not ended, or, where all have, those that have: more than candidatesMax at most.
+// named gives the runs of a name that have not ended, or, where all have, those that have: more than candidatesMax at
+// most.
 func (s *Store) named(ctx context.Context, name string) (runs []string, err error) {
 	err = s.read(ctx, "look up a name in", func(ctx context.Context) error {
 		const query = `SELECT id, ended FROM runs WHERE json_extract(doc, '$.name') = ? ORDER BY ended, started DESC LIMIT ?`

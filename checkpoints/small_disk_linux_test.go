@@ -15,8 +15,8 @@ import (
 
 func init() { childRoles["fill a small disk"] = fillASmallDisk }
 
-// The real thing, where the kernel lets us mount: a disk of 1 MiB runs full under a store, gets more room, and is mounted
-// read-only at last. Elsewhere the failing disk of faults_linux_test.go says as much.
+// The real thing, where the kernel lets us mount: a disk of 1 MiB runs full under a store, gets more room, and is
+// mounted read-only at last. Elsewhere the failing disk of faults_linux_test.go says as much.
 func TestADiskRunsFullAndGetsRoomAgain(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -31,11 +31,13 @@ func TestADiskRunsFullAndGetsRoomAgain(t *testing.T) {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 	}
 	said, err := cmd.CombinedOutput()
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) || strings.Contains(string(said), cannotMount) {
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) ||
+		strings.Contains(string(said), cannotMount) {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("this kernel lets us mount nothing: %v", err)
 		}
-		t.Skip("this kernel lets us mount nothing; TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards covers a full disk")
+		t.Skip(
+			"this kernel lets us mount nothing; TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards covers a full disk")
 	}
 	if err != nil || !strings.Contains(string(said), "all is well") {
 		t.Errorf("%v: %s", err, said)
@@ -71,9 +73,11 @@ func fillASmallDisk(d Dirs) error {
 		return fmt.Errorf("not said to be full: %w", err)
 	}
 	if l, err := s.Load(ctx, testRun); err != nil || l.LastEvent != c.Event.Seq-1 || len(l.Questions) != int(l.LastEvent) {
-		return fmt.Errorf("on the full disk event %d of %d is found, %d questions: %w", l.LastEvent, c.Event.Seq-1, len(l.Questions), err)
+		return fmt.Errorf("on the full disk event %d of %d is found, %d questions: %w", l.LastEvent,
+			c.Event.Seq-1, len(l.Questions), err)
 	}
-	if _, err := s.Answer(ctx, InboxEntry{Question: "q-000001", Value: c.Agents[0].Task, By: "me", At: noon}); err != nil && !errors.Is(err, errFull) {
+	if _, err := s.Answer(ctx, InboxEntry{Question: "q-000001", Value: c.Agents[0].Task, By: "me",
+		At: noon}); err != nil && !errors.Is(err, errFull) {
 		return fmt.Errorf("not said to be full: %w", err)
 	}
 	if err := mount(unix.MS_REMOUNT, "size=4m"); err != nil {

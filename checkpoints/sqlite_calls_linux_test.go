@@ -13,9 +13,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SQLite reaches the disk through a table of system calls that may be replaced (sqlite3_vfs.xSetSystemCall), and through
-// xSync of its files, for fsync is not in that table. All of them are replaced here, for the whole test binary: a call for a
-// file in a folder that somebody watches is shown to the watcher, who may make it fail; all others pass.
+// SQLite reaches the disk through a table of system calls that may be replaced (sqlite3_vfs.xSetSystemCall), and
+// through xSync of its files, for fsync is not in that table. All of them are replaced here, for the whole test binary:
+// a call for a file in a folder that somebody watches is shown to the watcher, who may make it fail; all others pass.
 
 type diskCall struct {
 	kind string // see below

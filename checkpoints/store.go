@@ -12,10 +12,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A Store is one open database. Its methods may be called from several goroutines; they take turns. Writing methods wait
-// for their turn among the writers of all processes, at most twenty seconds in all (errBusy); their context calls off the
-// first ten. Once a transaction has begun nothing cuts it short, so that its result is always true. The zero value, and a store opened read-only where no database is, is
-// empty and cannot be written.
+// A Store is one open database. Its methods may be called from several goroutines; they take turns. Writing methods
+// wait for their turn among the writers of all processes, at most twenty seconds in all (errBusy); their context calls
+// off the first ten. Once a transaction has begun nothing cuts it short, so that its result is always true. The zero
+// value, and a store opened read-only where no database is, is empty and cannot be written.
 type Store struct {
 	path     string
 	db       *sql.DB
@@ -49,7 +49,8 @@ func (s *Store) failed(doing string, err error) error {
 // returned as it is, and nothing is saved then.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context) error) error {
 	if s.db == nil {
-		return &databaseError{Path: s.path, Doing: doing, Problem: errUnwritable, Err: errors.New("opened for reading, and not there")}
+		return &databaseError{Path: s.path, Doing: doing, Problem: errUnwritable,
+			Err: errors.New("opened for reading, and not there")}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,8 +84,8 @@ func (s *Store) read(ctx context.Context, doing string, work func(ctx context.Co
 	return s.rollback(context.WithoutCancel(ctx), doing, work(ctx))
 }
 
-// rollback ends the transaction and gives back the error that ended it, explained if it is SQLite's. Some failures (a full
-// disk) have rolled back already: what ROLLBACK says of that is of no use.
+// rollback ends the transaction and gives back the error that ended it, explained if it is SQLite's. Some failures (a
+// full disk) have rolled back already: what ROLLBACK says of that is of no use.
 func (s *Store) rollback(ctx context.Context, doing string, err error) error {
 	_ = s.exec(ctx, `ROLLBACK`)
 	var e *sqlite.Error

@@ -9,8 +9,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A queued is a place in the kernel's queue for the flock of the state folder. A blocking flock cannot be called off, and takes
-// a thread: whoever gives up leaves the place, and the next writer of the Store takes it. So a Store has one at most.
+// A queued is a place in the kernel's queue for the flock of the state folder. A blocking flock cannot be called off,
+// and takes a thread: whoever gives up leaves the place, and the next writer of the Store takes it. So a Store has one
+// at most.
 type queued struct {
 	came   chan *flock.Flock // the lock, to a writer that waits for it
 	missed chan struct{}     // closed when the lock came and no writer waited: it was given back
@@ -31,10 +32,10 @@ func enqueue(turn *flock.Flock) *queued {
 }
 
 // waitTurn queues this writer behind those of all processes, and returns what ends its turn. SQLite alone lets writers
-// look again after ever longer pauses: with four busy ones a commit took seconds now and then, in the kernel's queue for
-// the flock of the state folder it takes its few milliseconds. Only fairness hangs on this, for SQLite's own lock decides:
-// so a turn that cannot be had, or does not come in time (its holder may be a stopped process), is done without.
-// The caller holds s.mu.
+// look again after ever longer pauses: with four busy ones a commit took seconds now and then, in the kernel's queue
+// for the flock of the state folder it takes its few milliseconds. Only fairness hangs on this, for SQLite's own lock
+// decides: so a turn that cannot be had, or does not come in time (its holder may be a stopped process), is done
+// without. The caller holds s.mu.
 func (s *Store) waitTurn(ctx context.Context) (end func()) {
 	release := func(turn *flock.Flock) func() { return func() { _ = turn.Close() } }
 	patience := time.NewTimer(s.patience)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Waker tells a supervisor that somebody has left something in the inbox of its run. It is a hint and carries nothing: a
-// ring may be lost, and anyone who can reach the socket may ring.
+// A Waker tells a supervisor that somebody has left something in the inbox of its run. It is a hint and carries
+// nothing: a ring may be lost, and anyone who can reach the socket may ring.
 type Waker struct {
 	path  string
 	conn  *net.UnixConn
@@ -19,16 +19,18 @@ type Waker struct {
 	done  chan struct{} // closed when listen has returned
 }
 
-// Listen hangs up the wake-up socket of a run. Only the run's owner may: a socket that is there already is taken for a dead
-// supervisor's and replaced. Listen before the inbox is read for the first time, so that no note is missed. errUnsafeDir if
-// the folder is not ours alone.
+// Listen hangs up the wake-up socket of a run. Only the run's owner may: a socket that is there already is taken for a
+// dead supervisor's and replaced. Listen before the inbox is read for the first time, so that no note is missed.
+// errUnsafeDir if the folder is not ours alone.
 func (d Dirs) Listen(run string) (*Waker, error) {
 	if !PlainID(run) {
 		return nil, fmt.Errorf("listen for run %q: not an id", shorten(run))
 	}
 	path := d.wakerPath(run)
 	if len(path) > socketPathMax {
-		return nil, fmt.Errorf("listen at %s: longer than the %d bytes of a socket's path; set XDG_RUNTIME_DIR to a shorter one", path, socketPathMax)
+		return nil,
+			fmt.Errorf("listen at %s: longer than the %d bytes of a socket's path; set XDG_RUNTIME_DIR to a shorter one",
+				path, socketPathMax)
 	}
 	if err := d.makeRuntime(); err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", path, err)

@@ -135,7 +135,8 @@ func TestABellHangsOnlyInAFolderOfOurs(t *testing.T) {
 		if _, err := (Dirs{Runtime: "/"}).Listen(testRun); !errors.Is(err, errUnsafeDir) {
 			t.Errorf("in another user's folder: %v", err)
 		}
-	} else if err := errors.Join(os.Remove(d.Runtime), os.Mkdir(d.Runtime, 0o700), os.Chown(d.Runtime, 65534, 65534)); err != nil {
+	} else if err := errors.Join(os.Remove(d.Runtime), os.Mkdir(d.Runtime, 0o700),
+		os.Chown(d.Runtime, 65534, 65534)); err != nil {
 		t.Fatal(err)
 	} else if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
 		t.Errorf("in another user's folder: %v", err)

@@ -6,17 +6,19 @@ import (
 
 // A Worktree is a git worktree of an agent's own, with a branch of its own (git-worktree(1)).
 type Worktree struct {
-	State   WorktreeState `json:"state"`
-	Branch  string        `json:"branch"`            // made for it: claude-supervise/RUN/AGENT
-	Path    string        `json:"path,omitempty"`    // its top folder, absolute; "" where there is none
-	Repo    string        `json:"repo,omitempty"`    // the top of the work tree that the run began in
-	From    string        `json:"from,omitempty"`    // the folder that it corresponds to: where the agent would work without it
-	Base    string        `json:"base,omitempty"`    // the commit that it began at
-	Lacks   []string      `json:"lacks,omitempty"`   // what is where it was made from and not in it, for people
-	Tip     string        `json:"tip,omitempty"`     // kept: what is checked out in it, a branch, or a commit where there is none
-	Loose   int           `json:"loose,omitempty"`   // kept: files in it with changes that are not committed
-	Commits int           `json:"commits,omitempty"` // kept: how many commits were made in it
-	Problem string        `json:"problem,omitempty"` // why there is none, or why it was not looked through
+	State  WorktreeState `json:"state"`
+	Branch string        `json:"branch"`         // made for it: claude-supervise/RUN/AGENT
+	Path   string        `json:"path,omitempty"` // its top folder, absolute; "" where there is none
+	Repo   string        `json:"repo,omitempty"` // the top of the work tree that the run began in
+	// the folder that it corresponds to: where the agent would work without it
+	From  string   `json:"from,omitempty"`
+	Base  string   `json:"base,omitempty"`  // the commit that it began at
+	Lacks []string `json:"lacks,omitempty"` // what is where it was made from and not in it, for people
+	// kept: what is checked out in it, a branch, or a commit where there is none
+	Tip     string `json:"tip,omitempty"`
+	Loose   int    `json:"loose,omitempty"`   // kept: files in it with changes that are not committed
+	Commits int    `json:"commits,omitempty"` // kept: how many commits were made in it
+	Problem string `json:"problem,omitempty"` // why there is none, or why it was not looked through
 }
 
 // WorktreeState is how far an agent's worktree has got.
@@ -32,8 +34,8 @@ const (
 	WorktreeNone    WorktreeState = "none"    // none could be made: Problem says why
 )
 
-// Commands gives what a person types to take over what is in a worktree that was kept, in order, and what to be rid of it.
-// folder is the work tree that takes it over; "" is where the commands are typed.
+// Commands gives what a person types to take over what is in a worktree that was kept, in order, and what to be rid of
+// it. folder is the work tree that takes it over; "" is where the commands are typed.
 func (w Worktree) Commands(folder string) (merge, drop []string) {
 	if w.State != WorktreeKept {
 		return nil, nil
@@ -72,7 +74,8 @@ func isCommit(tip string) bool {
 // shellWord writes a text as one word of a POSIX shell.
 func shellWord(text string) string {
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+,:@%=", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r &&
+			r <= '9' || strings.ContainsRune("/._-+,:@%=", r))
 	}) {
 		return text
 	}

@@ -7,8 +7,9 @@ import (
 	"claude-supervise/e2e/messagesapi"
 )
 
-// What the CLI lets through of AskUserQuestion and nobody could answer, and what a person will not answer, the model reads as
-// the result of its call, in the same turn; and what was answered under each of its questions, whatever that was.
+// What the CLI lets through of AskUserQuestion and nobody could answer, and what a person will not answer, the model
+// reads as the result of its call, in the same turn; and what was answered under each of its questions, whatever that
+// was.
 func TestTheModelReadsWhatBecameOfItsCallsOfAskUserQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +44,8 @@ expect: {status: succeeded}
 	w.real(s, func(messagesapi.Request) {})
 	run := w.start(w.runArgs(s, "--hold", "forever")...)
 	gives := map[string][]string{
-		"layout": {"neither:\n\"mine\""}, "accents": {"2,1"}, "key": {"--decline", "not mine to say"}, "password": {"--decline", "no."},
+		"layout": {"neither:\n\"mine\""}, "accents": {"2,1"}, "key": {"--decline", "not mine to say"},
+		"password": {"--decline", "no."},
 	}
 	for e := range run.events {
 		run.seen = append(run.seen, e)

@@ -87,7 +87,9 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 		t.Errorf("the run is %s, %d questions are open", v.Status, len(v.OpenQuestions))
 	}
 	p.keys("clear; "+attach, "Enter")
-	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*is open: /answer VALUE.*\n>$`)
+	p.sees(
+		`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*is open: /answer ` +
+			`VALUE.*\n>$`)
 	p.keys("/answer ", "Enter")
 	p.sees(`Not taken: type the answer behind it`)
 	p.pastes("/say two lines\nare one message")

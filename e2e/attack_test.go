@@ -18,11 +18,12 @@ import (
 	"claude-supervise/procs"
 )
 
-// An attack lays files that are to grant or run something that nobody was asked about, in one of the places from which Claude
-// Code takes settings. It has come off when the file PROOF is there.
+// An attack lays files that are to grant or run something that nobody was asked about, in one of the places from which
+// Claude Code takes settings. It has come off when the file PROOF is there.
 //
-// Each is played twice on the real CLI: to bare claude -p, where it must come off on the releases in fires (or the attack shows
-// nothing), and to claude-supervise, where it must not on any. The lists of fires are what was measured, release by release.
+// Each is played twice on the real CLI: to bare claude -p, where it must come off on the releases in fires (or the
+// attack shows nothing), and to claude-supervise, where it must not on any. The lists of fires are what was measured,
+// release by release.
 type attack struct {
 	lay    func(s *site)
 	calls  []examples.ToolCall  // what the model does
@@ -50,7 +51,8 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	root := t.TempDir()
-	s := &site{t: t, home: filepath.Join(root, "home"), cwd: filepath.Join(root, "work"), main: filepath.Join(root, "main"), proof: filepath.Join(root, "PROOF")}
+	s := &site{t: t, home: filepath.Join(root, "home"), cwd: filepath.Join(root, "work"),
+		main: filepath.Join(root, "main"), proof: filepath.Join(root, "PROOF")}
 	for _, dir := range []string{s.home, s.cwd, s.main} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -59,7 +61,8 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// put writes a file, by a path from the folder to work in; PROOF in it stands for the file that shows that an attack came off.
+// put writes a file, by a path from the folder to work in; PROOF in it stands for the file that shows that an attack
+// came off.
 func (s *site) put(path, text string) {
 	s.t.Helper()
 	if !filepath.IsAbs(path) {
@@ -81,7 +84,9 @@ func (s *site) below(dir string) {
 
 func (s *site) git(dir string, args ...string) {
 	s.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "protocol.file.allow=always", "-C", dir}, args...)...)
+	cmd := exec.Command("git",
+		append([]string{"-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "protocol.file.allow=always", "-C", dir},
+			args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -171,7 +176,8 @@ func (a attack) bare(t *testing.T, program string) bool {
 	a.lay(s)
 	api := a.model(s, func() {})
 	defer api.Close()
-	cmd := exec.Command(program, append([]string{"-p", a.says(), "--output-format", "stream-json", "--verbose"}, s.flags...)...)
+	cmd := exec.Command(program, append([]string{"-p", a.says(), "--output-format", "stream-json", "--verbose"},
+		s.flags...)...)
 	cmd.Dir, cmd.Env = s.cwd, claude.Environment(s.home, api.URL)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -201,7 +207,8 @@ func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 	args = append(append(args, a.says(), "--"), s.flags...)
 	code, stdout, stderr := w.run(args...)
 	if asked <= len(a.calls) || code != 6 { // no report is ever made
-		t.Errorf("the attack was not played to its end: the model was asked %d times, exit %d\n%s%s", asked, code, stdout, stderr)
+		t.Errorf("the attack was not played to its end: the model was asked %d times, exit %d\n%s%s",
+			asked, code, stdout, stderr)
 	}
 	return s.cameOff()
 }
@@ -228,7 +235,8 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if fires, want := a.bare(t, program), slices.Contains(strings.Fields(a.fires), like); fires != want && like == version {
+			if fires, want := a.bare(t, program), slices.Contains(strings.Fields(a.fires), like); fires != want &&
+				like == version {
 				t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
 			}
 			if got := a.supervised(t, program); got != a.ours {
@@ -243,7 +251,8 @@ func TestAllowProjectGivesAllOfItBack(t *testing.T) {
 	t.Parallel()
 	program := claude.Program(t)
 	all := attacks()
-	for _, name := range []string{"a hook of the folder's settings", "a hook of the main checkout, in a worktree", "a server of .mcp.json"} {
+	for _, name := range []string{"a hook of the folder's settings", "a hook of the main checkout, in a worktree",
+		"a server of .mcp.json"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if !all[name].supervised(t, program, "--allow", "project") {

@@ -9,8 +9,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// A report names files whose look would take hours and gigabytes: patterns with the whole disk below them, and paths through the
-// root of every process. One that is made right ends well.
+// A report names files whose look would take hours and gigabytes: patterns with the whole disk below them, and paths
+// through the root of every process. One that is made right ends well.
 const endlessDeliverables = `
 name: endless
 about: a report that names patterns over the whole disk, corrected when the agent is told
@@ -64,7 +64,8 @@ func TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly(t *testing.T) {
 		run := w.start(w.runArgs(s)...)
 		finishes(t, w, s, run)
 		told := w.deliveredWith("## DELIVERABLES MISSING")
-		for _, named := range []string{"/*/*/*/*/*/*/*/*/nope.txt", "/proc/*/root/*/*/*/*/nope.txt", "everything/*/*/*/*/*/*/*/nope.txt"} {
+		for _, named := range []string{"/*/*/*/*/*/*/*/*/nope.txt", "/proc/*/root/*/*/*/*/nope.txt",
+			"everything/*/*/*/*/*/*/*/nope.txt"} {
 			if !strings.Contains(told, "- "+named) {
 				t.Errorf("the agent is not told that %s is missing:\n%s", named, told)
 			}

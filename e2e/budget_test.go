@@ -66,7 +66,8 @@ func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
 		if q.Kind != "budget" || !strings.HasPrefix(q.Question, "The cost budget of the run is used up: $1.0") {
 			t.Errorf("the question is of kind %s: %s", q.Kind, q.Question)
 		}
-		if code, _, stderr := w.run("answer", q.ID, "raise", "0.9"); code != 2 || !strings.Contains(stderr, "is used already") {
+		if code, _, stderr := w.run("answer", q.ID, "raise", "0.9"); code != 2 ||
+			!strings.Contains(stderr, "is used already") {
 			t.Errorf("a bound that is used up already: exit %d\n%s", code, stderr)
 		}
 		w.must("answer", q.ID, "raise", "5")

@@ -20,8 +20,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// A fleet gives CI jobs their machines, one after the other: each has a home and a clone of its own, and nothing of the one
-// before but what was kept as an artifact. All clones stand at the same path, as those of hosted runners do.
+// A fleet gives CI jobs their machines, one after the other: each has a home and a clone of its own, and nothing of the
+// one before but what was kept as an artifact. All clones stand at the same path, as those of hosted runners do.
 type fleet struct {
 	t         *testing.T
 	bin       string   // with the agent as claude
@@ -111,7 +111,8 @@ func (f *fleet) newMachine() {
 func (f *fleet) bash(script string, env map[string]string) (output string, err error) {
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 	cmd.Dir = f.workspace
-	cmd.Env = append(append([]string{}, f.agent...), "HOME="+f.home, "XDG_RUNTIME_DIR="+f.temp, "TMPDIR="+f.temp, "TERM=dumb", "LANG=C.UTF-8",
+	cmd.Env = append(append([]string{}, f.agent...), "HOME="+f.home, "XDG_RUNTIME_DIR="+f.temp,
+		"TMPDIR="+f.temp, "TERM=dumb", "LANG=C.UTF-8",
 		"PATH="+f.bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)

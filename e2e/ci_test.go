@@ -52,7 +52,8 @@ func TestAGitHubWorkflowParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 func TestAGitHubWorkflowThatFailsIsRed(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, false)
-	if done := f.github(ciGitHub, map[string]string{"run": "r-12345678", "packed-in": "1", "question": "q-123456", "answer": "1"}); done.ok {
+	if done := f.github(ciGitHub,
+		map[string]string{"run": "r-12345678", "packed-in": "1", "question": "q-123456", "answer": "1"}); done.ok {
 		t.Error("it is green without the packed run")
 	}
 	if done := f.github(ciGitHub, nil); done.ok || !strings.Contains(done.log, "the prompt is empty") {
@@ -74,7 +75,8 @@ func TestAGitLabPipelineParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 
-	asked, warned := f.gitlab(ciGitLab, map[string]string{"TASK": "Add a login to the small web service in this folder."}, server.URL)
+	asked, warned := f.gitlab(ciGitLab, map[string]string{"TASK": "Add a login to the small web service in this folder."},
+		server.URL)
 	run := packedID.FindString(asked.log)
 	if !warned || !strings.Contains(asked.log, "RUN="+run+" PACKED_IN="+number(asked.run)) {
 		t.Fatalf("it is not parked:\n%s", asked.log)

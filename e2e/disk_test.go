@@ -22,8 +22,8 @@ const onSmallDisk = "CLAUDE_SUPERVISE_TEST_SMALL_DISK"
 // cannotMount is what it says where it may not all the same.
 const cannotMount = "this kernel lets us mount nothing"
 
-// smallDisk tells a story in a world whose state is on a disk of 4 MiB. Such a disk needs a namespace, and that a process
-// of its own: this program once more, for the one test.
+// smallDisk tells a story in a world whose state is on a disk of 4 MiB. Such a disk needs a namespace, and that a
+// process of its own: this program once more, for the one test.
 func smallDisk(t *testing.T, story func(*testing.T, *world, disk)) {
 	t.Helper()
 	if os.Getenv(onSmallDisk) == "" {
@@ -60,7 +60,8 @@ func inNamespace(t *testing.T) {
 	}
 	said, err := cmd.CombinedOutput()
 	switch {
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL), strings.Contains(string(said), cannotMount):
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL),
+		strings.Contains(string(said), cannotMount):
 		if os.Getenv("CI") != "" {
 			t.Fatalf("%s: %v", cannotMount, err)
 		}
@@ -109,7 +110,8 @@ func (d disk) makeRoom() {
 func (d disk) plays(nameOrFile string, s examples.Scenario) {
 	d.t.Helper()
 	agent := filepath.Join(d.home, "claude")
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec claude-supervise stand-in "+nameOrFile+" \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec claude-supervise stand-in "+nameOrFile+" \"$@\"\n"),
+		0o700); err != nil {
 		d.t.Fatal(err)
 	}
 	d.agent = []string{"--claude", agent, s.Prompt}
@@ -130,7 +132,8 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		d.fill()
 
 		code, stdout, stderr := w.run("answer", q.ID, "JWT")
-		if code != 1 || stdout != "" || !strings.Contains(stderr, "disk full") || !strings.Contains(stderr, "is safe: make room") {
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "disk full") ||
+			!strings.Contains(stderr, "is safe: make room") {
 			t.Fatalf("answer exits %d: %s%s", code, stdout, stderr)
 		}
 		if open := w.questions(); len(open) != 1 || open[0].State != "open" || open[0].Answer != nil {
@@ -139,7 +142,8 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		if err := syscall.Kill(now.Agents[0].PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if said := run.waitsFor("cannot save the state"); !strings.Contains(said, "disk full") || !strings.Contains(said, "Nothing acknowledged is lost") {
+		if said := run.waitsFor("cannot save the state"); !strings.Contains(said, "disk full") ||
+			!strings.Contains(said, "Nothing acknowledged is lost") {
 			t.Errorf("it does not say what is safe: %s", said)
 		}
 

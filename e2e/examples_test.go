@@ -19,8 +19,8 @@ func toCopy(t *testing.T) []string {
 	return slices.DeleteFunc(examples.Names(), func(name string) bool { return load(t, name).Task == nil })
 }
 
-// What the page of the examples shows is true: its sessions look as printed, its commands do what it says, and it tells of
-// every example.
+// What the page of the examples shows is true: its sessions look as printed, its commands do what it says, and it tells
+// of every example.
 func TestTheExamplesPageIsTrue(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../examples/README.md")
@@ -75,7 +75,8 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 // succeeded is how a run says at its end that all went well.
 var succeeded = regexp.MustCompile(`(?m)^r-\w{8} succeeded$`)
 
-// A person who copies a task file finds nothing missing in it: it goes as far as its first question, or to its end if it has none.
+// A person who copies a task file finds nothing missing in it: it goes as far as its first question, or to its end if
+// it has none.
 func TestEveryExamplesTaskPassesTheCheckBeforeLaunch(t *testing.T) {
 	t.Parallel()
 	for _, name := range toCopy(t) {
@@ -83,7 +84,8 @@ func TestEveryExamplesTaskPassesTheCheckBeforeLaunch(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			s := load(t, name)
-			code, _, stderr := w.run("run", "-f", w.taskFile(s), "--check", "require", "--demo", name, "--on-question", "fail", "--quiet")
+			code, _, stderr := w.run("run", "-f", w.taskFile(s), "--check", "require", "--demo", name,
+				"--on-question", "fail", "--quiet")
 			want := s.Expect.ExitCode
 			if len(s.Answers) > 0 {
 				want = 1
@@ -95,8 +97,8 @@ func TestEveryExamplesTaskPassesTheCheckBeforeLaunch(t *testing.T) {
 	}
 }
 
-// The review's script takes a quick answer while it still waits, in both of the ways that a person has: by writing the answer
-// file, and by the command that does. Nothing is escalated, and no question is left to the supervisor.
+// The review's script takes a quick answer while it still waits, in both of the ways that a person has: by writing the
+// answer file, and by the command that does. Nothing is escalated, and no question is left to the supervisor.
 func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w *world, id string){
@@ -115,7 +117,8 @@ func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 			run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "ask")...)
 			asleep()
 			open := w.questions()
-			if len(open) != 1 || open[0].Run != "" || open[0].Question != "Review found content overlap. How should we proceed?" {
+			if len(open) != 1 || open[0].Run != "" ||
+				open[0].Question != "Review found content overlap. How should we proceed?" {
 				t.Fatalf("the questions are %+v", open)
 			}
 			answer(w, open[0].ID)
@@ -137,8 +140,8 @@ func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 	}
 }
 
-// quickSleep lets the script of the review wait as long as in its document, but for its sleep: asleep blocks until it sleeps,
-// wake ends that.
+// quickSleep lets the script of the review wait as long as in its document, but for its sleep: asleep blocks until it
+// sleeps, wake ends that.
 func (w *world) quickSleep() (asleep, wake func()) {
 	w.t.Helper()
 	bin := w.t.TempDir()

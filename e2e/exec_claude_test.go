@@ -35,16 +35,18 @@ E
 else report "$CLAUDE_SUPERVISE_ANSWER"; fi
 `)
 	w.answers(w.starts(), "lenient")
-	lacksNone(t, "the prompt", w.got("prompt.2"), `User chose: "Lenient". Continue from where you left off.`, `{"needs_input": false, "user_answer": "Lenient", "answered_at": "`)
+	lacksNone(t, "the prompt", w.got("prompt.2"), `User chose: "Lenient". Continue from where you left off.`,
+		`{"needs_input": false, "user_answer": "Lenient", "answered_at": "`)
 	lacksNone(t, "show", w.must("show", w.ps().ID), "Lenient")
 }
 
-// The CLI prints nothing but its last text in this mode: it asks by a block at the end of it, and is started anew with the
-// answer.
+// The CLI prints nothing but its last text in this mode: it asks by a block at the end of it, and is started anew with
+// the answer.
 func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, exec := range map[string]string{
-		"prompt as the argument": "claude --allowedTools Bash,Write -p -- {}", "prompt on standard input": "claude -p --allowedTools Bash,Write",
+		"prompt as the argument":   "claude --allowedTools Bash,Write -p -- {}",
+		"prompt on standard input": "claude -p --allowedTools Bash,Write",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

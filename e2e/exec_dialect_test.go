@@ -33,7 +33,8 @@ AWAITING_USER_INPUT
 E`,
 			typed: []string{"b", "2,1"},
 			prompt: []string{
-				"USER_INPUT_RESPONSE\n{\"order\": \"billing\", \"tasks\": \"fixes, tests\"}\n", "Continue from state file: state.json\n",
+				"USER_INPUT_RESPONSE\n{\"order\": \"billing\", \"tasks\": \"fixes, tests\"}\n",
+				"Continue from state file: state.json\n",
 				"order: Which module first?\nAnswer: billing\n",
 			},
 			answer: `{"order": "billing", "tasks": "fixes, tests"}`, answers: `{"order": "billing", "tasks": "fixes, tests"}`,
@@ -74,8 +75,9 @@ cat > "$HOME/.claude/questions/pending/w_q1.json" <<E
 {"question": "Which auth method: OAuth or JWT?", "options": ["oauth", "jwt"], "workflow_id": "w", "checkpoint": "$PWD/w_checkpoint.json", "asked_at": "2026-10-19T14:32:00Z"}
 E
 echo QUESTION_ESCALATED:w_q1`,
-			typed:  []string{"oauth"},
-			prompt: []string{"Resume workflow from checkpoint: $CWD/w_checkpoint.json. User selected: oauth. Continue implementation."},
+			typed: []string{"oauth"},
+			prompt: []string{"Resume workflow from checkpoint: $CWD/w_checkpoint.json. User selected: oauth. Continue " +
+				"implementation."},
 			answer: "oauth", answers: `{"w_q1": "oauth"}`,
 			checkpoint: "$CWD/w_checkpoint.json", stored: "w_checkpoint.json",
 		},
@@ -92,9 +94,11 @@ await TaskUpdate({
   }
 });
 E`,
-			typed:  []string{"1"},
-			prompt: []string{`User chose: "Strict RFC 5322 (Recommended for security)". Continue from where you left off.`, `{"needs_input": false, "user_answer": "Strict RFC 5322 (Recommended for security)", "answered_at": "`},
-			answer: "Strict RFC 5322 (Recommended for security)", answers: `{"Q1": "Strict RFC 5322 (Recommended for security)"}`,
+			typed: []string{"1"},
+			prompt: []string{`User chose: "Strict RFC 5322 (Recommended for security)". Continue from where you left off.`,
+				`{"needs_input": false, "user_answer": "Strict RFC 5322 (Recommended for security)", "answered_at": "`},
+			answer:  "Strict RFC 5322 (Recommended for security)",
+			answers: `{"Q1": "Strict RFC 5322 (Recommended for security)"}`,
 		},
 		"block": {
 			ask: `cat <<E
@@ -117,10 +121,12 @@ current_state: the models are written
 E`,
 			typed: []string{"jwt", `it's "the ledger" of $HOME`},
 			prompt: []string{
-				"## CLARIFICATION RESPONSE\n", "Q1: Which login?\nA1: JWT\n", "Q2: What is the service called?\nA2: it's \"the ledger\" of $HOME\n",
+				"## CLARIFICATION RESPONSE\n", "Q1: Which login?\nA1: JWT\n",
+				"Q2: What is the service called?\nA2: it's \"the ledger\" of $HOME\n",
 				"Continue from: step 2, the login\nCurrent state: the models are written\n",
 			},
-			answer: `{"Q1": "JWT", "Q2": "it's \"the ledger\" of $HOME"}`, answers: `{"Q1": "JWT", "Q2": "it's \"the ledger\" of $HOME"}`,
+			answer:  `{"Q1": "JWT", "Q2": "it's \"the ledger\" of $HOME"}`,
+			answers: `{"Q1": "JWT", "Q2": "it's \"the ledger\" of $HOME"}`,
 		},
 		"json": {
 			ask: `cat <<E
@@ -140,7 +146,8 @@ E`,
 			for _, part := range append(c.prompt, "## YOUR TASK\n\nDo the task.") {
 				lacksNone(t, "the prompt", prompt, here(part))
 			}
-			if first := w.got("prompt.1") + w.got("answer.1") + w.got("answers.1") + w.got("checkpoint.1"); !strings.Contains(first, "Do the task.") ||
+			if first := w.got("prompt.1") + w.got("answer.1") + w.got("answers.1") +
+				w.got("checkpoint.1"); !strings.Contains(first, "Do the task.") ||
 				strings.HasSuffix(first, c.answer) {
 				t.Errorf("the first launch was given\n%s", first)
 			}

@@ -14,7 +14,8 @@ import (
 // The two forms in which an agent of the documents leaves its state, and the signal that names it at $STATE.
 const (
 	skillState  = `{"agent": "domain", "progress": "2 of 3 patterns read", "files": ["auth.go"], "decision": "which rule"}`
-	hybridState = `{"workflow_id": "w", "current_step": "auth", "completed_steps": ["analyze"], "pending_steps": ["implement"], "context": "auth", "next_action": "implement", "user_answer": null}`
+	hybridState = `{"workflow_id": "w", "current_step": "auth", "completed_steps": ["analyze"], "pending_steps": ` +
+		`["implement"], "context": "auth", "next_action": "implement", "user_answer": null}`
 	pausesAt    = `printf 'PAUSED_FOR_INPUT: %s\nQuestion: Which rule?\nA) strict\nB) lenient\n' "$STATE"`
 	escalatesAt = `mkdir -p "$HOME/.claude/questions/pending"
 printf '{"question": "Which rule?", "options": ["strict", "lenient"], "workflow_id": "w", "checkpoint": "%s"}' "$STATE" > "$HOME/.claude/questions/pending/w_q1.json"
@@ -47,8 +48,8 @@ func (w *world) context() string {
 	return parse[[]openQuestion](w.t, w.must("questions", "--json"))[0].Context
 }
 
-// What an agent names as its state is read only if it is safe to. Else the person is told why, and asked all the same; the
-// agent goes on without it.
+// What an agent names as its state is read only if it is safe to. Else the person is told why, and asked all the same;
+// the agent goes on without it.
 func TestAStateThatCannotBeUsedIsToldOfAndTheQuestionIsAskedAllTheSame(t *testing.T) {
 	t.Parallel()
 	outside, err := os.MkdirTemp("/var/tmp", "claude-supervise-e2e")
@@ -69,13 +70,14 @@ func TestAStateThatCannotBeUsedIsToldOfAndTheQuestionIsAskedAllTheSame(t *testin
 		}
 	})
 	for name, c := range map[string]struct{ make, state, why string }{
-		"corrupt":                {`echo '{"agent": "domain", ' > state.json`, "state.json", "not a checkpoint"},
-		"empty":                  {`: > state.json`, "state.json", "not a checkpoint"},
-		"missing":                {``, "state.json", "no such file"},
-		"outside the folders":    {``, elsewhere, "outside"},
-		"outside by a folder":    {`ln -s ` + outside + ` there`, "there/state.json", "outside"},
-		"outside by dots":        {``, strings.Repeat("../", 20) + elsewhere[1:], "outside"},
-		"a symlink":              {`echo '` + skillState + `' > real.json; ln -s real.json state.json`, "state.json", "a symbolic link"},
+		"corrupt":             {`echo '{"agent": "domain", ' > state.json`, "state.json", "not a checkpoint"},
+		"empty":               {`: > state.json`, "state.json", "not a checkpoint"},
+		"missing":             {``, "state.json", "no such file"},
+		"outside the folders": {``, elsewhere, "outside"},
+		"outside by a folder": {`ln -s ` + outside + ` there`, "there/state.json", "outside"},
+		"outside by dots":     {``, strings.Repeat("../", 20) + elsewhere[1:], "outside"},
+		"a symlink": {`echo '` + skillState + `' > real.json; ln -s real.json state.json`,
+			"state.json", "a symbolic link"},
 		"a folder":               {`mkdir state.json`, "state.json", "regular"},
 		"a pipe":                 {`mkfifo state.json`, "state.json", "regular"},
 		"too large":              {`truncate -s 17M state.json`, "state.json", "large"},
@@ -117,15 +119,18 @@ func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing
 		copied           bool   // the agent is handed the copy
 		holds            string // a pattern: what it is handed
 	}{
-		"paused, as it was":           {pausesAt, skillState, "", false, "2 of 3"},
-		"paused, gone":                {pausesAt, skillState, "gone", true, "2 of 3"},
-		"paused, a newer one":         {pausesAt, skillState, strings.Replace(skillState, "2 of 3", "3 of 3", 1), false, "3 of 3"},
-		"paused, spoilt":              {pausesAt, skillState, "{", true, "2 of 3"},
-		"paused, a symlink now":       {pausesAt, skillState, "symlink", true, "2 of 3"},
-		"escalated, as it was":        {escalatesAt, hybridState, "", false, user},
-		"escalated, gone":             {escalatesAt, hybridState, "gone", true, user},
-		"escalated, spoilt":           {escalatesAt, hybridState, "{", true, user},
-		"escalated, a newer one":      {escalatesAt, hybridState, strings.Replace(hybridState, `"current_step": "auth"`, `"current_step": "tests"`, 1), false, `"tests"(.|\n)*` + user},
+		"paused, as it was": {pausesAt, skillState, "", false, "2 of 3"},
+		"paused, gone":      {pausesAt, skillState, "gone", true, "2 of 3"},
+		"paused, a newer one": {pausesAt, skillState, strings.Replace(skillState, "2 of 3", "3 of 3", 1),
+			false, "3 of 3"},
+		"paused, spoilt":        {pausesAt, skillState, "{", true, "2 of 3"},
+		"paused, a symlink now": {pausesAt, skillState, "symlink", true, "2 of 3"},
+		"escalated, as it was":  {escalatesAt, hybridState, "", false, user},
+		"escalated, gone":       {escalatesAt, hybridState, "gone", true, user},
+		"escalated, spoilt":     {escalatesAt, hybridState, "{", true, user},
+		"escalated, a newer one": {escalatesAt,
+			hybridState, strings.Replace(hybridState, `"current_step": "auth"`, `"current_step": "tests"`, 1),
+			false, `"tests"(.|\n)*` + user},
 		"escalated, of another shape": {escalatesAt, skillState, "", false, "2 of 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +164,8 @@ func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing
 			want := own
 			if c.copied {
 				want = kept
-				lacksNone(t, "what the person is told", run.stderr.String(), "the answer is not stored with the agent's own state: checkpoint "+own)
+				lacksNone(t, "what the person is told", run.stderr.String(),
+					"the answer is not stored with the agent's own state: checkpoint "+own)
 			}
 			if got := w.got("checkpoint.2"); got != want {
 				t.Errorf("it is handed %s, want %s", got, want)
@@ -180,11 +186,14 @@ func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing
 // person is told.
 func TestAnAnswerIsNotStoredOverAnotherFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t).script(asksIn("printf %s '" + skillState + "' > state.json; echo mine > state.json.answer.json\nSTATE=state.json\n" + pausesAt))
+	w := newWorld(t).script(asksIn("printf %s '" + skillState +
+		"' > state.json; echo mine > state.json.answer.json\nSTATE=state.json\n" + pausesAt))
 	run := w.starts()
 	w.answers(run, "strict")
 	w.written("state.json.answer.json", "mine\n")
-	lacksNone(t, "what the person is told", run.stderr.String(), "the answer is not stored with the agent's own state: checkpoint state.json: its answers cannot be stored in state.json.answer.json")
+	lacksNone(t, "what the person is told", run.stderr.String(),
+		"the answer is not stored with the agent's own state: checkpoint state.json: its answers cannot be stored in "+
+			"state.json.answer.json")
 	kept := w.kept()
 	lacksNone(t, "the prompt", w.got("prompt.2"), "Answer: strict\n", "Continue from state file: "+kept+"\n")
 	lacksNone(t, "what is beside the copy", w.got(kept+".answer.json"), `"strict"`)
@@ -193,7 +202,8 @@ func TestAnAnswerIsNotStoredOverAnotherFile(t *testing.T) {
 // An agent that leaves no checkpoint is given one of what it said, did and changed.
 func TestAnAgentWithoutACheckpointIsGivenOneInItsNextProcess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t).script("echo one > a.txt\nif [ $n = 1 ]; then echo I have written a.txt, the rest is to come; fi\n" + asksIn(asksTheColour) +
+	w := newWorld(t).script("echo one > a.txt\nif [ $n = 1 ]; then echo I have written a.txt, the rest is to come; fi\n" +
+		asksIn(asksTheColour) +
 		"if [ $n = 2 ]; then cp -p \"$CLAUDE_SUPERVISE_CHECKPOINT\" handed; fi\n")
 	git(t, w.cwd, "init", "--quiet")
 	w.answers(w.starts(), "red")

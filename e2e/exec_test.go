@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A shell script is the agent here (--exec). In each launch it leaves what it was given in the folder of the run, in files
-// named after the launch: its prompt and the three variables. me and n are its agent's id and its launch.
+// A shell script is the agent here (--exec). In each launch it leaves what it was given in the folder of the run, in
+// files named after the launch: its prompt and the three variables. me and n are its agent's id and its launch.
 const scripted = `set -eu
 me=$CLAUDE_SUPERVISE_AGENT n=$CLAUDE_SUPERVISE_LAUNCH
 if [ $# -gt 0 ]; then printf %s "$1"; else cat; fi > prompt.$n
@@ -128,18 +128,19 @@ func TestHowACommandEndsIsHowItsWorkWent(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"a report":                   {"report done", 0, "reported success"},
-		"the hybrid document's":      {"echo working; echo WORKFLOW_COMPLETE", 0, "reported success"},
-		"no report":                  {"echo working", 6, "ended without a report"},
-		"nothing at all":             {"exit 0", 6, "ended without a report"},
-		"complete, and no report":    {stops("stop_reason: completion", "details: all is done"), 6, "ended without a report"},
-		"a failure":                  {"echo 'no such host' >&2; exit 3", 1, "exit 3: no such host"},
-		"a report and a failure":     {"report done; exit 4", 1, "exit 4"},
-		"a signal":                   {"kill -KILL $$", 1, "it was ended by SIGKILL"},
-		"a report of failure":        {"report done | sed s/success/failed/", 1, "reported failure: done"},
-		"a report in part":           {"report done | sed s/success/partial_success/", 3, "reported partial success: done"},
-		"with what it left behind":   {"sleep 600 & report done", 0, "reported success"},
-		"talk about signals":         {"echo 'then I print WORKFLOW_COMPLETE'; echo '> WORKFLOW_COMPLETE'", 6, "ended without a report"},
+		"a report":                 {"report done", 0, "reported success"},
+		"the hybrid document's":    {"echo working; echo WORKFLOW_COMPLETE", 0, "reported success"},
+		"no report":                {"echo working", 6, "ended without a report"},
+		"nothing at all":           {"exit 0", 6, "ended without a report"},
+		"complete, and no report":  {stops("stop_reason: completion", "details: all is done"), 6, "ended without a report"},
+		"a failure":                {"echo 'no such host' >&2; exit 3", 1, "exit 3: no such host"},
+		"a report and a failure":   {"report done; exit 4", 1, "exit 4"},
+		"a signal":                 {"kill -KILL $$", 1, "it was ended by SIGKILL"},
+		"a report of failure":      {"report done | sed s/success/failed/", 1, "reported failure: done"},
+		"a report in part":         {"report done | sed s/success/partial_success/", 3, "reported partial success: done"},
+		"with what it left behind": {"sleep 600 & report done", 0, "reported success"},
+		"talk about signals": {"echo 'then I print WORKFLOW_COMPLETE'; echo '> WORKFLOW_COMPLETE'",
+			6, "ended without a report"},
 		"another agent's report":     {"me=a-somebodyelse; report done", 6, "ended without a report"},
 		"a report with a wrong word": {"report done | sed s/success/great/", 3, "reported partial success: done"},
 	} {
@@ -147,7 +148,8 @@ func TestHowACommandEndsIsHowItsWorkWent(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t).script(c.script)
 			w.ends(w.starts(), c.code)
-			if p := w.ps(); !strings.Contains(p.Reason, c.reason) || p.ExitCode == nil || *p.ExitCode != c.code || p.Agents[0].Launches != 1 {
+			if p := w.ps(); !strings.Contains(p.Reason, c.reason) || p.ExitCode == nil || *p.ExitCode != c.code ||
+				p.Agents[0].Launches != 1 {
 				t.Errorf("ps says %s: %s, %+v", p.Status, p.Reason, p.Agents)
 			}
 		})
@@ -156,7 +158,8 @@ func TestHowACommandEndsIsHowItsWorkWent(t *testing.T) {
 
 // stops is the part of a script that stops with these fields.
 func stops(fields ...string) string {
-	return "cat <<E\n[STOP_WORK]\nagent_id: $me\ntimestamp: 2026-01-11T09:15:00Z\n" + strings.Join(fields, "\n") + "\n[/STOP_WORK]\nE"
+	return "cat <<E\n[STOP_WORK]\nagent_id: $me\ntimestamp: 2026-01-11T09:15:00Z\n" + strings.Join(fields, "\n") +
+		"\n[/STOP_WORK]\nE"
 }
 
 func TestACommandThatCannotBeStartedIsSaidSoAndNothingRuns(t *testing.T) {
@@ -203,7 +206,8 @@ func TestAPromptThatNoArgumentHoldsIsReadByACommandThatTakesItOnStandardInput(t 
 		w.must("answer", q.ID, long+[]string{"1", "2"}[i])
 	}
 	w.ends(run, 69)
-	lacksNone(t, "stderr", run.stderr.String(), "the prompt is too long to be an argument", "leave {} out", "claude-supervise resume")
+	lacksNone(t, "stderr", run.stderr.String(), "the prompt is too long to be an argument", "leave {} out",
+		"claude-supervise resume")
 	w.ends(w.start("resume", w.ps().ID, "--exec", agent), 0)
 	found, err := filepath.Glob(filepath.Join(w.cwd, "prompt.*"))
 	if err != nil || len(found) != 2 {
@@ -258,7 +262,8 @@ func TestACommandMayAskAgain(t *testing.T) {
 // A terminal gets none of what an agent prints that is more than text.
 func TestWhatACommandPrintsIsMadeFitForATerminal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t).script(`printf '\033[2J\033]0;title\007\033[?1049hone\r\ntwo \377\376 \342\200\256three\b\b\n\033]52;c;aGk=\033\\'
+	w := newWorld(t).script(
+		`printf '\033[2J\033]0;title\007\033[?1049hone\r\ntwo \377\376 \342\200\256three\b\b\n\033]52;c;aGk=\033\\'
 head -c 1000000 /dev/zero | tr '\0' x
 echo; report done`)
 	s := w.sit(nil, append([]string{"run", "--check", "off"}, w.agent...)...)
@@ -283,7 +288,8 @@ E`
 // parks begins a run of this world's agent, which asks and is parked, and gives the run's id and its question's.
 func (w *world) parks(flags ...string) (run, question string) {
 	w.t.Helper()
-	code, stdout, stderr := w.run(append(append([]string{"run", "--on-question", "park", "--check", "off"}, flags...), w.agent...)...)
+	code, stdout, stderr := w.run(append(append([]string{"run", "--on-question", "park", "--check", "off"}, flags...),
+		w.agent...)...)
 	if code != 75 {
 		w.t.Fatalf("exit %d: %s\n%s%s", code, w.ps().Reason, stdout, stderr)
 	}
@@ -345,7 +351,8 @@ func TestACommandIsStoppedWithAllThatItStarted(t *testing.T) {
 func TestARunOfACommandGoesOnElsewhereByACommandThatIsGivenThere(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state.json")
-	here := newWorld(t).script("mkdir -p out; echo half > out/half; echo '" + skillState + "' > " + state + "; STATE=" + state + "\n" + asksIn(pausesAt))
+	here := newWorld(t).script("mkdir -p out; echo half > out/half; echo '" + skillState + "' > " +
+		state + "; STATE=" + state + "\n" + asksIn(pausesAt))
 	git(t, here.cwd, "init", "--quiet")
 	run, question := here.parks()
 	here.must("pack", run)
@@ -358,7 +365,8 @@ func TestARunOfACommandGoesOnElsewhereByACommandThatIsGivenThere(t *testing.T) {
 	if code, _, stderr := there.run("resume", run); code == 0 || !strings.Contains(stderr, "--exec") {
 		t.Errorf("without its command: exit %d\n%s", code, stderr)
 	}
-	resumed := there.start("resume", run, "--exec", there.shell("other.sh", `report "$(cat out/half), $CLAUDE_SUPERVISE_ANSWER, $(cat "$CLAUDE_SUPERVISE_CHECKPOINT")"`))
+	resumed := there.start("resume", run, "--exec",
+		there.shell("other.sh", `report "$(cat out/half), $CLAUDE_SUPERVISE_ANSWER, $(cat "$CLAUDE_SUPERVISE_CHECKPOINT")"`))
 	there.ends(resumed, 0)
 	lacksNone(t, "show", there.must("show", run), "half, lenient", "2 of 3 patterns read")
 }

@@ -76,7 +76,8 @@ func (w *world) asksThree() (run *supervised, name, port, level string) {
 	w.t.Helper()
 	w.standIn(load(w.t, "several"))
 	run = w.start("run", "--demo", "several", "--hold", "forever", "--on-question", "ask")
-	ids := []string{run.until("question").Question.ID, run.until("question").Question.ID, run.until("question").Question.ID}
+	ids := []string{run.until("question").Question.ID, run.until("question").Question.ID,
+		run.until("question").Question.ID}
 	for _, id := range ids {
 		waitFor(w.t, w.pending(id))
 	}
@@ -163,7 +164,8 @@ func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
 	run := w.standIn(s).start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 	id := run.until("question").Question.ID
 	w.puts(id, "allow\n")
-	if why := w.rejected(id); why != "allow\nrejected: a question of permission is not answered by file: claude-supervise answer "+id+"\n" {
+	if why := w.rejected(
+		id); why != "allow\nrejected: a question of permission is not answered by file: claude-supervise answer "+id+"\n" {
 		t.Errorf("it says %q", why)
 	}
 	run.waitsFor(id + ".txt was not taken: a question of permission is not answered by file")
@@ -174,12 +176,14 @@ func TestAPermissionIsNeitherAFileNorAnsweredByOne(t *testing.T) {
 	}
 }
 
-// An answer by file is read as one that is typed: a number, a letter, a label or the start of one; its first line counts.
+// An answer by file is read as one that is typed: a number, a letter, a label or the start of one; its first line
+// counts.
 func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"2\n": "Sessions", "b\n": "Sessions", "sess\n": "Sessions", "  JWT \r\nthe rest\n": "JWT", "\ufeffpasskeys, please\n": "passkeys, please",
-		"1": "JWT", // without an end, once it has not changed for a second
+		"2\n": "Sessions", "b\n": "Sessions", "sess\n": "Sessions", "  JWT \r\nthe rest\n": "JWT",
+		"\ufeffpasskeys, please\n": "passkeys, please",
+		"1":                        "JWT", // without an end, once it has not changed for a second
 	} {
 		t.Run(strings.TrimSpace(text), func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +224,8 @@ func TestALateAnswerFileChangesNothing(t *testing.T) {
 	w.must("answer", port, "8080")
 	run.until("answered")
 	w.puts(port, "9090\n")
-	if why := w.rejected(port); !strings.Contains(why, "already answered \"8080\"") && !strings.Contains(why, "is answered already") {
+	if why := w.rejected(port); !strings.Contains(why, "already answered \"8080\"") &&
+		!strings.Contains(why, "is answered already") {
 		t.Errorf("it says %q", why)
 	}
 	w.puts(name, "ledger\n")
@@ -233,8 +238,8 @@ func TestALateAnswerFileChangesNothing(t *testing.T) {
 	w.closed(port, "8080", "`claude-supervise answer`")
 }
 
-// What is no answer is left where it is, and told of once it has been so for five seconds. It is not followed, and nothing
-// that it leads to is touched.
+// What is no answer is left where it is, and told of once it has been so for five seconds. It is not followed, and
+// nothing that it leads to is touched.
 func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	type bad struct {
@@ -260,7 +265,8 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 		},
 		"its owner": {
 			{"another user's", func(w *world, path string) error {
-				return errors.Join(os.WriteFile(outside(w), []byte(beyond), 0o644), os.Chown(outside(w), 65534, 65534), os.Rename(outside(w), path))
+				return errors.Join(os.WriteFile(outside(w), []byte(beyond), 0o644), os.Chown(outside(w), 65534, 65534),
+					os.Rename(outside(w), path))
 			}},
 			{"its first line is empty", text("")}, {"its first line is empty", text(" \t\n")},
 		},
@@ -363,7 +369,9 @@ func TestTwoRunsShareTheFoldersOfQuestionsAndAnswers(t *testing.T) {
 func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(w *world, claude string) error{
-		"answers is a file": func(_ *world, claude string) error { return os.WriteFile(filepath.Join(claude, "answers"), nil, 0o600) },
+		"answers is a file": func(_ *world, claude string) error {
+			return os.WriteFile(filepath.Join(claude, "answers"), nil, 0o600)
+		},
 		"questions leads elsewhere": func(w *world, claude string) error {
 			return os.Symlink(w.cwd, filepath.Join(claude, "questions"))
 		},

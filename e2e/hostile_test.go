@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Whatever a child says on its stream, in whatever order: who watches is told, what can be answered is answered, once, and the
-// run comes to its end.
+// Whatever a child says on its stream, in whatever order: who watches is told, what can be answered is answered, once,
+// and the run comes to its end.
 func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, plainProgram)
@@ -29,7 +29,8 @@ func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 	if floods != 1 {
 		t.Errorf("the flood is told %d times", floods)
 	}
-	if code, _, stderr := w.run("answer", asked["Who waits for this?"], "I do"); code != 1 || !strings.Contains(stderr, "withdrawn") {
+	if code, _, stderr := w.run("answer", asked["Who waits for this?"], "I do"); code != 1 ||
+		!strings.Contains(stderr, "withdrawn") {
 		t.Errorf("what was withdrawn takes an answer: exit %d, %s", code, stderr)
 	}
 	var open []string
@@ -62,8 +63,10 @@ func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 		answers[id] = append(answers[id], line)
 	}
 	for id, want := range map[string]string{
-		"bare": `"error"`, "odd": `"error"`, "early": "error", "elsewhere": "error", "text": "error", "bare-rpc": "error", "breach-1": `"isError":true`,
-		"breach-2": `"isError":true`, "breach-3": "error", "huge": "put what is long into a file", "good": `"text":"way"`, "flood-399": "too many", "done": "recorded",
+		"bare": `"error"`, "odd": `"error"`, "early": "error", "elsewhere": "error", "text": "error",
+		"bare-rpc": "error", "breach-1": `"isError":true`,
+		"breach-2": `"isError":true`, "breach-3": "error", "huge": "put what is long into a file",
+		"good": `"text":"way"`, "flood-399": "too many", "done": "recorded",
 	} {
 		if got := answers[id]; len(got) == 0 || !strings.Contains(got[0], want) {
 			t.Errorf("%s is answered %.300q, without %q", id, got, want)

@@ -18,7 +18,8 @@ import (
 //
 // The scripts are unchanged, but what they call is the test's: a date that gives each its own second of asking, a
 // notify-send with no desktop to notify, and a sleep that takes no time, or lasts until the test lets it end. With
-// CLAUDE_SUPERVISE_TEST_SLEEP=real (make hybrid) the sleep is the machine's, and the document's five minutes are waited for.
+// CLAUDE_SUPERVISE_TEST_SLEEP=real (make hybrid) the sleep is the machine's, and the document's five minutes are waited
+// for.
 
 // document is a script of the hybrid document.
 func document(t *testing.T, name string) string {
@@ -48,8 +49,8 @@ type hybrid struct {
 	slow     bool   // the sleep is the machine's own
 }
 
-// newHybrid makes the world, with the moment in which the script sleeps. What notifies says is what the script's notification
-// prints, which is how an agent's stream comes to name the question.
+// newHybrid makes the world, with the moment in which the script sleeps. What notifies says is what the script's
+// notification prints, which is how an agent's stream comes to name the question.
 func newHybrid(t *testing.T, sleeps int, notifies string) *hybrid {
 	t.Helper()
 	jq, err := exec.LookPath("jq")
@@ -64,7 +65,8 @@ func newHybrid(t *testing.T, sleeps int, notifies string) *hybrid {
 	t.Cleanup(func() { _ = os.Remove(h.checkpoint()) }) // in the temporary folder of all, as printed
 	h.has("notify-send", notifies)
 	h.has("jq", `case $* in
-"-r .user_answer" | "-r .current_step" | "-r .completed_steps[]" | "-r .pending_steps[]") `+jq+` "$@" | tee -a `+h.dir+`/resumed;;
+"-r .user_answer" | "-r .current_step" | "-r .completed_steps[]" | "-r .pending_steps[]") `+
+		jq+` "$@" | tee -a `+h.dir+`/resumed;;
 *) exec `+jq+` "$@";;
 esac`)
 	h.has("date", `case $1 in +%s) echo `+h.workflow+`;; *) exec /bin/date "$@";; esac`)
@@ -164,7 +166,8 @@ func (h *hybrid) scenario() string {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		input, err := json.Marshal(map[string]any{"command": before + string(script), "timeout": 600_000, "description": name})
+		input, err := json.Marshal(map[string]any{"command": before + string(script), "timeout": 600_000,
+			"description": name})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -260,8 +263,8 @@ func (h *hybrid) nothingLies() {
 	}
 }
 
-// answered checks what is left of the script's question: it was answered once, and the answer is kept where the document
-// wants it.
+// answered checks what is left of the script's question: it was answered once, and the answer is kept where the
+// document wants it.
 func (h *hybrid) answered(path string) {
 	h.t.Helper()
 	h.nothingLies()
@@ -273,8 +276,8 @@ func (h *hybrid) answered(path string) {
 	}
 }
 
-// Once its stream has named the question, it is the run's, and is asked on the run's terminal. The script alone takes the
-// answer: the agent is not told it again.
+// Once its stream has named the question, it is the run's, and is asked on the run's terminal. The script alone takes
+// the answer: the agent is not told it again.
 func TestTheHybridDocumentsScriptIsAnsweredOnTheTerminalOfItsRun(t *testing.T) {
 	t.Parallel()
 	h := newHybrid(t, firstLook, `echo "$@"`)
@@ -293,8 +296,8 @@ func TestTheHybridDocumentsScriptIsAnsweredOnTheTerminalOfItsRun(t *testing.T) {
 	h.answered("a person on pts/")
 }
 
-// A question that nobody answers in time is escalated: its process ends, and the question stays for as long as it takes.
-// Answered, the checkpoint has the answer in it, and the agent is told so in the document's words.
+// A question that nobody answers in time is escalated: its process ends, and the question stays for as long as it
+// takes. Answered, the checkpoint has the answer in it, and the agent is told so in the document's words.
 func TestTheHybridDocumentsScriptEscalates(t *testing.T) {
 	t.Parallel()
 	for name, agent := range hybridAgents {
@@ -354,25 +357,26 @@ func (h *hybrid) goesOn(agent, path string) {
 func TestAnEscalatedQuestionIsAnsweredByFile(t *testing.T) {
 	t.Parallel()
 	for _, lives := range []bool{true, false} {
-		t.Run(map[bool]string{true: "while its supervisor waits", false: "while nobody supervises it"}[lives], func(t *testing.T) {
-			t.Parallel()
-			h := newHybrid(t, never, "")
-			policy := map[bool]string{true: "ask", false: "park"}[lives]
-			run := h.start(append([]string{"run", "--on-question", policy}, h.exec()...)...)
-			run.until("parked")
-			if !lives && run.wait() != 75 {
-				t.Fatalf("it is not parked\n%s", run.stderr)
-			}
-			h.shell("", "-c", "echo 1 > "+h.answerFile(h.id()))
-			if lives {
-				if code := run.wait(); code != 0 {
-					t.Fatalf("exit %d\n%s", code, run.stderr)
+		t.Run(map[bool]string{true: "while its supervisor waits", false: "while nobody supervises it"}[lives],
+			func(t *testing.T) {
+				t.Parallel()
+				h := newHybrid(t, never, "")
+				policy := map[bool]string{true: "ask", false: "park"}[lives]
+				run := h.start(append([]string{"run", "--on-question", policy}, h.exec()...)...)
+				run.until("parked")
+				if !lives && run.wait() != 75 {
+					t.Fatalf("it is not parked\n%s", run.stderr)
 				}
-			} else {
-				h.must("resume", h.ps().ID)
-			}
-			h.goesOn("--exec", "answer file")
-		})
+				h.shell("", "-c", "echo 1 > "+h.answerFile(h.id()))
+				if lives {
+					if code := run.wait(); code != 0 {
+						t.Fatalf("exit %d\n%s", code, run.stderr)
+					}
+				} else {
+					h.must("resume", h.ps().ID)
+				}
+				h.goesOn("--exec", "answer file")
+			})
 	}
 }
 

@@ -81,7 +81,8 @@ func TestTheTextsOfInitAreNoSignalWhenAnAgentPrintsThem(t *testing.T) {
 func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	mine := "# Mine\n\nA line of prose that is rather longer than a terminal of eighty columns is wide, as people write them.\n"
+	mine := "# Mine\n\nA line of prose that is rather longer than a terminal of eighty columns is wide, as people write " +
+		"them.\n"
 	if err := os.WriteFile(filepath.Join(w.cwd, "CLAUDE.md"), []byte(mine), 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,8 @@ func TestClaudeAnswerListsWhatIsAskedAndTakesAnIDAndAnAnswer(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	_, question := w.park()
-	w.asksByFile("workflow_1729350000_q1", `{"question": "Which auth method: OAuth or JWT?", "options": ["oauth", "jwt"], "validate": "choice"}`)
+	w.asksByFile("workflow_1729350000_q1",
+		`{"question": "Which auth method: OAuth or JWT?", "options": ["oauth", "jwt"], "validate": "choice"}`)
 	s := w.sitAsAnswer()
 	s.sees("=== Pending Questions ===")
 	s.sees("Which way of login")
@@ -246,7 +248,9 @@ func TestClaudeAnswerLeftWithCtrlDAnswersNothing(t *testing.T) {
 func TestNothingThatAScriptAsksReachesTheTerminalRaw(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	w.asksByFile("--resume", `{"question": "Which \u001b]52;c;ZXZpbA==\u0007colour \u202eis it?", "options": ["\u001b[31mred", "blue"], "context": "\u001b[2J"}`)
+	w.asksByFile("--resume",
+		`{"question": "Which \u001b]52;c;ZXZpbA==\u0007colour \u202eis it?", "options": ["\u001b[31mred", "blue"], `+
+			`"context": "\u001b[2J"}`)
 	w.asksByFile("\x1b[31mred", `{}`)
 	s := w.sitAsAnswer()
 	s.sees("Which colour is it")

@@ -45,7 +45,8 @@ func TestKeysOfOneMomentAllowOneCallOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			agentsOn(t, asksToRun, func(t *testing.T, w *world, s examples.Scenario) {
 				agent := w.agent
-				w.agent = append([]string{"--check", "off", "--each", "printf 'a\\nb\\n'", "--max-parallel", "2", "{item}"}, agent...)
+				w.agent = append([]string{"--check", "off", "--each", "printf 'a\\nb\\n'", "--max-parallel", "2", "{item}"},
+					agent...)
 				if agent[0] != "--demo" {
 					w.agent = w.agent[:len(w.agent)-1]
 				}
@@ -94,12 +95,14 @@ func TestACommandWantsTheWordRunAndNotASecondEnter(t *testing.T) {
 			s.sees("answered: run: echo")
 			s.types("\r")
 			s.types("\r")
-			if shown := s.sees("Run this command now(?s:.*)(answered: run it|" + prompt + ")"); strings.Contains(shown, "answered") {
+			if shown := s.sees("Run this command now(?s:.*)(answered: run it|" + prompt + ")"); strings.Contains(shown,
+				"answered") {
 				t.Fatalf("a second Enter runs the command\n%s", shown)
 			}
 			for _, keys := range []string{"\r", "1\r", "y\r"} {
 				s.types(keys)
-				if shown := s.sees("(the word run|Type run to|Nothing is selected|answered: run it)(?s:.*)" + prompt); strings.Contains(shown, "answered") {
+				if shown := s.sees("(the word run|Type run to|Nothing is selected|answered: run it)(?s:.*)" +
+					prompt); strings.Contains(shown, "answered") {
 					t.Fatalf("%q runs the command\n%s", keys, shown)
 				}
 			}
@@ -130,27 +133,29 @@ func TestWhatIsTypedBeforeAQuestionExistsAnswersNothing(t *testing.T) {
 	for mode, env := range map[string]string{"form": "ACCESSIBLE=", "lines": "ACCESSIBLE=1"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			agentsOn(t, strings.Replace(asksToRun, "- tools:\n", `- tools: [{name: Read, input: {file_path: "{{cwd}}/go"}}]`+"\n      - tools:\n", 1), func(t *testing.T, w *world, s examples.Scenario) {
-				if err := os.WriteFile(filepath.Join(w.cwd, "go"), []byte("go\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				tty := w.sit([]string{env}, w.runArgs(s, "--check", "off", "--hold", "forever")...)
-				tty.types("1\r1\rallow\r")
-				tty.sees("Allow Bash")
-				if mode == "lines" {
-					tty.sees(askedFor)
-				} else {
-					tty.sees(ready)
-				}
-				if open := w.questions(); len(open) != 1 {
-					t.Fatalf("%d questions are open, want 1\n%s", len(open), tty.seen)
-				}
-				tty.types("\x03")
-				_ = tty.cmd.Wait()
-				if w.ran() > 0 {
-					t.Errorf("the command ran, which nobody allowed\n%s", tty.seen)
-				}
-			})
+			agentsOn(t, strings.Replace(asksToRun, "- tools:\n",
+				`- tools: [{name: Read, input: {file_path: "{{cwd}}/go"}}]`+"\n      - tools:\n", 1),
+				func(t *testing.T, w *world, s examples.Scenario) {
+					if err := os.WriteFile(filepath.Join(w.cwd, "go"), []byte("go\n"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					tty := w.sit([]string{env}, w.runArgs(s, "--check", "off", "--hold", "forever")...)
+					tty.types("1\r1\rallow\r")
+					tty.sees("Allow Bash")
+					if mode == "lines" {
+						tty.sees(askedFor)
+					} else {
+						tty.sees(ready)
+					}
+					if open := w.questions(); len(open) != 1 {
+						t.Fatalf("%d questions are open, want 1\n%s", len(open), tty.seen)
+					}
+					tty.types("\x03")
+					_ = tty.cmd.Wait()
+					if w.ran() > 0 {
+						t.Errorf("the command ran, which nobody allowed\n%s", tty.seen)
+					}
+				})
 		})
 	}
 }

@@ -6,7 +6,8 @@ import "path/filepath"
 // and for a person to raise its budget.
 var budgetScenarios = []killScenario{
 	{name: "a limit and a budget", scenario: "testdata/kill/budget.yaml", flags: []string{
-		"-f", inTestdata("kill/estimate.yaml"), "--max-cost-usd", "0.8", "--max-time", "1h", "--delegate", "deny", "--hold", "forever", "--on-question", "ask",
+		"-f", inTestdata("kill/estimate.yaml"), "--max-cost-usd", "0.8", "--max-time", "1h", "--delegate",
+		"deny", "--hold", "forever", "--on-question", "ask",
 	}},
 }
 

@@ -10,16 +10,25 @@ import (
 // These scenarios are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main
 // conversation and of subagents, messages of the person, and rules.
 var callScenarios = []killScenario{
-	{name: "a subagent's question", scenario: "subagent-asks", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: toSubagent},
-	{name: "a subagent's question parked after its hold", scenario: "subagent-asks", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: toSubagent, at: whileReviving},
-	{name: "two subagents' questions at once", scenario: "two-subagents-ask", flags: []string{"--hold", "200ms", "--on-question", "ask"}, answers: onceParked, after: bothAsk, at: []string{"after save called", "before end", "after save surveyed"}, once: []string{"(the ground) had asked"}},
-	{name: "a question of a subagent in the background", scenario: "background-subagent-asks", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: toSubagent, at: []string{"after save called"}},
-	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: []string{byPrompt[0], `"A1: ledger`}},
+	{name: "a subagent's question", scenario: "subagent-asks",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, once: toSubagent},
+	{name: "a subagent's question parked after its hold", scenario: "subagent-asks",
+		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: toSubagent, at: whileReviving},
+	{name: "two subagents' questions at once", scenario: "two-subagents-ask",
+		flags: []string{"--hold", "200ms", "--on-question", "ask"}, answers: onceParked, after: bothAsk,
+		at: []string{"after save called", "before end", "after save surveyed"}, once: []string{"(the ground) had asked"}},
+	{name: "a question of a subagent in the background", scenario: "background-subagent-asks",
+		flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: toSubagent,
+		at: []string{"after save called"}},
+	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		once: []string{byPrompt[0], `"A1: ledger`}},
 	{name: "a message", scenario: "testdata/kill/waits.yaml", says: true, ends: (*world).messageRead},
-	{name: "a rule that is given and taken back", scenario: "testdata/kill/rule.yaml", flags: []string{"--hold", "forever", "--on-question", "ask"}, revokes: true, ends: (*world).ruleTakenBack},
+	{name: "a rule that is given and taken back", scenario: "testdata/kill/rule.yaml",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, revokes: true, ends: (*world).ruleTakenBack},
 }
 
-// toSubagent is how the answer to a subagent's question is said: as the result of its call, else to the main conversation.
+// toSubagent is how the answer to a subagent's question is said: as the result of its call, else to the main
+// conversation.
 var toSubagent = []string{byPrompt[0], `[{"text":"JWT","type":"text"}]`}
 
 // bothAsk is when two subagents wait.
@@ -31,8 +40,8 @@ var whileReviving = []string{"after save hold_ended", "after end", "after survey
 // message is what the person says.
 const message = "Mind the gap"
 
-// says says something to an agent at work, until that is not killed, and then lets the work go on. What the killed one said may
-// have been heard, so each is another.
+// says says something to an agent at work, until that is not killed, and then lets the work go on. What the killed one
+// said may have been heard, so each is another.
 func (w *world) says(run string) {
 	w.t.Helper()
 	for n := range 3 {
@@ -48,8 +57,8 @@ func (w *world) says(run string) {
 	w.letsGo()
 }
 
-// messageRead checks that the model has read what was said, and nothing twice. Told to a work that had to be begun anew it may
-// have been said in each.
+// messageRead checks that the model has read what was said, and nothing twice. Told to a work that had to be begun anew
+// it may have been said in each.
 func (w *world) messageRead(kills int) {
 	w.t.Helper()
 	total := 0

@@ -15,15 +15,26 @@ import (
 // These scenarios are of answers that have a way to go before the agent reads them: a command is run for them, they are
 // stored beside the agent's state, or they lie in a file where its script looks for them.
 var answerScenarios = []killScenario{
-	{name: "a command for a stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: blockerResolved, ends: (*world).commandTold},
-	{name: "a command for a parked stop", scenario: "testdata/kill/command.yaml", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: blockerResolved, ends: (*world).commandTold},
-	{name: "a script that waits", agent: "testdata/kill/polls.sh", play: theLogin, flags: []string{"--on-question", "ask"}, ends: (*world).toldOnce},
-	{name: "a script that escalates", agent: "testdata/kill/escalates.sh", play: theLogin, flags: []string{"--on-question", "ask"}, answers: onceParked, ends: (*world).toldFromCheckpoint},
-	{name: "a script that leaves", agent: "testdata/kill/leaves.sh", play: theLogin, flags: []string{"--on-question", "ask"}, ends: (*world).toldOnce},
-	{name: "a script that pauses", agent: "testdata/kill/awaits.sh", play: theLogin, flags: []string{"--on-question", "park"}, answers: onceLeft, ends: (*world).toldWithState},
-	{name: "an answer file in the meantime", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"}, answers: whileDead, prelude: asked, once: byPrompt},
-	{name: "an answer file for a script in the meantime", agent: "testdata/kill/polls.sh", play: theLogin, flags: []string{"--on-question", "park"}, answers: whileDead, prelude: asked, ends: (*world).toldOnce},
-	{name: "a script that outlives its supervisor", agent: "testdata/kill/outlives.sh", play: theLogin, flags: []string{"--on-question", "park"}, answers: takenWhileDead, prelude: asked, state: "withdrawn", ends: (*world).tookItself},
+	{name: "a command for a stop", scenario: "testdata/kill/command.yaml",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, once: blockerResolved, ends: (*world).commandTold},
+	{name: "a command for a parked stop", scenario: "testdata/kill/command.yaml",
+		flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: blockerResolved,
+		ends: (*world).commandTold},
+	{name: "a script that waits", agent: "testdata/kill/polls.sh", play: theLogin, flags: []string{"--on-question", "ask"},
+		ends: (*world).toldOnce},
+	{name: "a script that escalates", agent: "testdata/kill/escalates.sh",
+		play: theLogin, flags: []string{"--on-question", "ask"}, answers: onceParked, ends: (*world).toldFromCheckpoint},
+	{name: "a script that leaves", agent: "testdata/kill/leaves.sh",
+		play: theLogin, flags: []string{"--on-question", "ask"}, ends: (*world).toldOnce},
+	{name: "a script that pauses", agent: "testdata/kill/awaits.sh",
+		play: theLogin, flags: []string{"--on-question", "park"}, answers: onceLeft, ends: (*world).toldWithState},
+	{name: "an answer file in the meantime", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"},
+		answers: whileDead, prelude: asked, once: byPrompt},
+	{name: "an answer file for a script in the meantime", agent: "testdata/kill/polls.sh", play: theLogin,
+		flags: []string{"--on-question", "park"}, answers: whileDead, prelude: asked, ends: (*world).toldOnce},
+	{name: "a script that outlives its supervisor", agent: "testdata/kill/outlives.sh", play: theLogin,
+		flags: []string{"--on-question", "park"}, answers: takenWhileDead, prelude: asked, state: "withdrawn",
+		ends: (*world).tookItself},
 }
 
 // asked is when everybody knows of the first question.
@@ -34,8 +45,9 @@ var blockerResolved = []string{"## BLOCKER RESOLVED"}
 
 // theLogin is what the scripts are about.
 var theLogin = examples.Scenario{
-	Prompt: "Build the login. Done when: it is built.", Answers: []examples.Answer{{Question: "Which auth method?", Answer: "oauth"}},
-	Expect: examples.Expect{Status: "succeeded"},
+	Prompt:  "Build the login. Done when: it is built.",
+	Answers: []examples.Answer{{Question: "Which auth method?", Answer: "oauth"}},
+	Expect:  examples.Expect{Status: "succeeded"},
 }
 
 // gives gives the answer to a question, as a person does who does not give up.
@@ -112,8 +124,8 @@ func (w *world) commandTold(kills int) {
 	}
 }
 
-// toldOnce checks that the answer has reached the script by its file or by a prompt, not by both; by a prompt once, or once
-// more for each process that was killed.
+// toldOnce checks that the answer has reached the script by its file or by a prompt, not by both; by a prompt once, or
+// once more for each process that was killed.
 func (w *world) toldOnce(kills int) {
 	w.t.Helper()
 	byFile, byPrompt := w.found("taken/*.txt"), w.found("told.*")
@@ -139,7 +151,8 @@ func (w *world) toldFromCheckpoint(kills int) {
 	for path, prompt := range w.lastPrompt() {
 		resumes := strings.Contains(prompt, "Resume workflow from checkpoint: ")
 		checkpoint, err := os.ReadFile(filepath.Join(w.cwd, "checkpoint.json"))
-		if resumes && (err != nil || !bytes.Contains(checkpoint, []byte(`"user_answer": "oauth"`))) || !resumes && kills == 0 {
+		if resumes && (err != nil || !bytes.Contains(checkpoint, []byte(`"user_answer": "oauth"`))) ||
+			!resumes && kills == 0 {
 			w.t.Errorf("%s says: %s\nits checkpoint: %s", path, prompt, checkpoint)
 		}
 	}
@@ -227,7 +240,8 @@ func TestACommandThatRunsWhenItsSupervisorDiesIsEndedAndTheAgentIsToldSo(t *test
 	w.deliveredOnce("run: it was cut off when its supervisor ended")
 }
 
-// What lies there is taken before a run is left that waits for it, though its line has no end; what is no answer keeps nobody.
+// What lies there is taken before a run is left that waits for it, though its line has no end; what is no answer keeps
+// nobody.
 func TestARunThatWaitsIsNotLeftBesideItsAnswerFile(t *testing.T) {
 	t.Parallel()
 	for text, status := range map[string]string{"JWT\n": "succeeded", "JWT": "succeeded", "\n": "parked"} {

@@ -39,11 +39,12 @@ type killScenario struct {
 	prelude        *pass          // the first supervisor is killed here in any case
 	after          *pass          // nobody dies before
 	at             []string       // points that are died at although earlier scenarios have passed them
-	once           []string       // what a person has said stands in the agent's conversation exactly once, in one of these forms
-	status         string         // at the end; "": the scenario's
-	exit           int
-	state          string                    // of its questions then, where they need not be delivered
-	ends           func(w *world, kills int) // what else holds then
+	// what a person has said stands in the agent's conversation exactly once, in one of these forms
+	once   []string
+	status string // at the end; "": the scenario's
+	exit   int
+	state  string                    // of its questions then, where they need not be delivered
+	ends   func(w *world, kills int) // what else holds then
 }
 
 // story gives the scenario of a scenario.
@@ -74,19 +75,25 @@ var byPrompt = []string{"## CLARIFICATION RESPONSE"}
 
 var killScenarios = slices.Concat([]killScenario{
 	{name: "a question", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: byPrompt},
-	{name: "a question parked after its hold", scenario: "ask", flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, once: byPrompt},
-	{name: "a question in a call", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
-	{name: "a park and a resume", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: byPrompt},
-	{name: "a recovery", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, prelude: &pass{1, "after save noted", 1}, once: byPrompt},
+	{name: "a question parked after its hold", scenario: "ask", flags: []string{"--hold", "100ms", "--on-question", "ask"},
+		answers: onceParked, once: byPrompt},
+	{name: "a question in a call", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
+	{name: "a park and a resume", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"},
+		answers: onceLeft, once: byPrompt},
+	{name: "a recovery", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		prelude: &pass{1, "after save noted", 1}, once: byPrompt},
 	{name: "a stop", scenario: "testdata/kill/waits.yaml", stops: true, status: "stopped", exit: 5},
 	{name: "an end", scenario: "missing-deliverable", flags: []string{"--notify", "/bin/cat"}},
 	{name: "an end without a report", scenario: "unreported"},
 	{name: "a passing failure", scenario: "overloaded"},
 	{name: "background work", scenario: "background"},
-	{name: "a change of mind", scenario: "several", flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, changes: true, once: byPrompt},
+	{name: "a change of mind", scenario: "several", flags: []string{"--hold", "0", "--on-question", "park"},
+		answers: onceLeft, changes: true, once: byPrompt},
 	{name: "a crash", scenario: "crash"},
 	{name: "a silence", scenario: "work", flags: []string{"--silent-after", "400ms"}, wakes: true},
-	{name: "a stop while it asks", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, stops: true, status: "stopped", exit: 5},
+	{name: "a stop while it asks", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		stops: true, status: "stopped", exit: 5},
 	{name: "an interrupt", scenario: "work", interrupts: true},
 }, answerScenarios, callScenarios, budgetScenarios, nestedScenarios, treeScenarios)
 
@@ -245,17 +252,19 @@ func (w *world) endures(t killScenario, s examples.Scenario, lives []*supervised
 	}
 }
 
-// asked checks that there is one row for each question, and at least one notice, repeated only by a new supervisor: that
-// is for a new terminal, and after a kill between the notice and the saving of its end ("after notify", "before save
-// noticed") nobody can know that it was given.
+// asked checks that there is one row for each question, and at least one notice, repeated only by a new supervisor:
+// that is for a new terminal, and after a kill between the notice and the saving of its end ("after notify", "before
+// save noticed") nobody can know that it was given.
 func (w *world) asked(t killScenario, s examples.Scenario, run string, lives []*supervised, kills int) {
 	w.t.Helper()
 	shown := parse[struct{ Questions []questionView }](w.t, w.must("show", run, "--json"))
 	shown.Questions = slices.DeleteFunc(shown.Questions, func(q questionView) bool {
 		return strings.HasPrefix(q.AnsweredBy, "--delegate ") // nobody was asked
 	})
-	if len(shown.Questions) != len(s.Answers) && (!t.revokes || kills == 0) { // a rule may be taken back once more, or too late
-		w.t.Errorf("%d questions for %d answers: %+v\n%s", len(shown.Questions), len(s.Answers), shown.Questions, history(lives))
+	// a rule may be taken back once more, or too late
+	if len(shown.Questions) != len(s.Answers) && (!t.revokes || kills == 0) {
+		w.t.Errorf("%d questions for %d answers: %+v\n%s", len(shown.Questions), len(s.Answers),
+			shown.Questions, history(lives))
 	}
 	for _, q := range shown.Questions {
 		if q.State != "delivered" && q.State != t.state {
@@ -342,7 +351,9 @@ func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 			known[tl.agent != ""][p.point] = true
 		}
 		t.Run(tl.name, func(t *testing.T) {
-			dieAll(t, tl, tl.story(t), killings(tl, passes, main), func(t *testing.T) *world { return newWorldWith(t, plainProgram) })
+			dieAll(t, tl, tl.story(t), killings(tl, passes, main), func(t *testing.T) *world {
+				return newWorldWith(t, plainProgram)
+			})
 		})
 	}
 }
@@ -441,7 +452,8 @@ const atATime = 6
 
 // realPoints are those at which it matters what the real CLI does: the launch, what is said to it, and its end.
 var realPoints = []string{
-	"launch", "deliver", "end", "recover", "confirm", "survey", "save started", "save sent", "save received", "save hold_ended",
+	"launch", "deliver", "end", "recover", "confirm", "survey", "save started", "save sent", "save received",
+	"save hold_ended",
 	"save ended", "save confirmed", "save surveyed",
 }
 
@@ -456,7 +468,9 @@ func TestWhoeverDiesAroundTheRealCLITheEndIsTheSame(t *testing.T) {
 			in := func(t *testing.T) *world { return newWorldWith(t, plainProgram).real(s, nil) }
 			passes, _ := endure(in(t), tl, s, nil)
 			passes = slices.DeleteFunc(passes, func(p pass) bool {
-				return p.life == 0 || !slices.ContainsFunc(realPoints, func(point string) bool { return strings.HasSuffix(p.point, " "+point) })
+				return p.life == 0 || !slices.ContainsFunc(realPoints, func(point string) bool {
+					return strings.HasSuffix(p.point, " "+point)
+				})
 			})
 			dieAll(t, tl, s, slices.DeleteFunc(killings(tl, passes, false), func(k killing) bool {
 				return !sample.Has(tl.name+k.at.String(), 8)
@@ -489,7 +503,8 @@ func TestAPruneThatIsKilledIsDoneByTheNext(t *testing.T) {
 			if r := w.theRun(); r != nil {
 				t.Errorf("run %s is still there", r.ID)
 			}
-			if _, err := os.Stat(filepath.Join(w.home, ".local/state/claude-supervise/runs", id)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(w.home, ".local/state/claude-supervise/runs", id)); !errors.Is(err,
+				fs.ErrNotExist) {
 				t.Errorf("its folder is still there (%v)", err)
 			}
 		})

@@ -20,7 +20,8 @@ var treeScenarios = []killScenario{
 		"-f", inTestdata("kill/worktrees.task.yaml"), "--hold", "forever", "--on-question", "ask",
 	}, begins: (*world).inGit, ends: (*world).leftInWorktrees},
 	{name: "a pressed API", scenario: "testdata/kill/pressed.yaml", flags: pressing, presses: true},
-	{name: "a pressed API that has been calm since", scenario: "testdata/kill/pressed.yaml", flags: pressing, presses: true,
+	{name: "a pressed API that has been calm since", scenario: "testdata/kill/pressed.yaml", flags: pressing,
+		presses: true,
 		prelude: &pass{1, "after save pressed", 1}, between: (*world).pressedLongAgo},
 }
 
@@ -30,11 +31,12 @@ var pressing = []string{"-f", inTestdata("kill/pressed.task.yaml")}
 func (w *world) inGit() {
 	w.t.Helper()
 	git(w.t, w.cwd, "init", "--quiet")
-	git(w.t, w.cwd, "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin")
+	git(w.t, w.cwd, "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message",
+		"begin")
 }
 
-// leftInWorktrees checks that one agent's worktree is kept with its change, that the other's is gone, and that the findings of
-// both are merged.
+// leftInWorktrees checks that one agent's worktree is kept with its change, that the other's is gone, and that the
+// findings of both are merged.
 func (w *world) leftInWorktrees(int) {
 	w.t.Helper()
 	var d view.Details
@@ -54,12 +56,14 @@ func (w *world) leftInWorktrees(int) {
 	if states[checkpoints.WorktreeKept] != 1 || states[checkpoints.WorktreeRemoved] != 1 {
 		w.t.Errorf("the worktrees are left as %v: %+v", states, d.Worktrees)
 	}
-	if branches := strings.Fields(git(w.t, w.cwd, "branch", "--list", "--format=%(refname:short)", "claude-supervise/*")); len(branches) != 1 {
+	if branches := strings.Fields(git(w.t, w.cwd, "branch", "--list", "--format=%(refname:short)",
+		"claude-supervise/*")); len(branches) != 1 {
 		w.t.Errorf("the branches %v are left", branches)
 	}
 	m := d.Merged
 	if m == nil || !m.Done || len(m.Files) != 1 || m.Files[0].Lines != 2 || m.Files[0].Broken != 0 {
-		w.t.Errorf("the findings are merged so: %+v\n%q", m, w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs", w.ps().ID, "shared/findings.jsonl")))
+		w.t.Errorf("the findings are merged so: %+v\n%q",
+			m, w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs", w.ps().ID, "shared/findings.jsonl")))
 	}
 }
 
@@ -70,7 +74,8 @@ func (w *world) pressedLongAgo() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, err = db.Exec(`UPDATE runs SET doc = json_set(doc, '$.pressure.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 hour'))
+	_, err = db.Exec(
+		`UPDATE runs SET doc = json_set(doc, '$.pressure.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 hour'))
 		WHERE doc ->> '$.pressure' IS NOT NULL`)
 	if err := errors.Join(err, db.Close()); err != nil {
 		w.t.Fatal(err)

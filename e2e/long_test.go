@@ -16,11 +16,11 @@ import (
 	"claude-supervise/supervisor/client"
 )
 
-// Long sessions: many questions in a row, and many at once, each in one process. The stand-in plays them; make long lets
-// the real CLI (CLAUDE_SUPERVISE_TEST_AGENT=real).
+// Long sessions: many questions in a row, and many at once, each in one process. The stand-in plays them; make long
+// lets the real CLI (CLAUDE_SUPERVISE_TEST_AGENT=real).
 
-// mayGrow is what the supervisor may have grown by, in bytes, while 90 questions, each with so long a context, were asked
-// and answered.
+// mayGrow is what the supervisor may have grown by, in bytes, while 90 questions, each with so long a context, were
+// asked and answered.
 const (
 	contextSize = 600
 	mayGrow     = 3 << 20
@@ -140,7 +140,8 @@ func calls(name string, input map[string]any) examples.Reply {
 
 // asks is a reply that asks a person one question.
 func asks(text, context string) examples.Reply {
-	return calls("mcp__supervise__ask_user", map[string]any{"questions": []any{map[string]any{"text": text, "context": context}}})
+	return calls("mcp__supervise__ask_user",
+		map[string]any{"questions": []any{map[string]any{"text": text, "context": context}}})
 }
 
 // reports are the replies that end a run well.
@@ -156,11 +157,13 @@ func inARow(n int) examples.Scenario {
 	var replies []examples.Reply
 	last := "nothing"
 	for i := range n {
-		replies = append(replies, asks(fmt.Sprintf("Question %d: what comes after %s?", i+1, last), strings.Repeat("why ", contextSize/4)))
+		replies = append(replies, asks(fmt.Sprintf("Question %d: what comes after %s?", i+1, last),
+			strings.Repeat("why ", contextSize/4)))
 		last = "{{A1}}"
 	}
 	return examples.Scenario{
-		Name: "in-a-row", About: "many questions, one after the other", Prompt: "Ask what is to be asked.\nGoal: all is asked.",
+		Name: "in-a-row", About: "many questions, one after the other",
+		Prompt: "Ask what is to be asked.\nGoal: all is asked.",
 		Turns:  []examples.Turn{{When: "## YOUR TASK", Replies: append(replies, reports("the last was "+last)...)}},
 		Expect: examples.Expect{Status: "succeeded"},
 	}
@@ -169,14 +172,16 @@ func inARow(n int) examples.Scenario {
 // besideEachOther is a scenario of n subagents in the background, each of which asks a question of its own.
 func besideEachOther(n int) examples.Scenario {
 	s := examples.Scenario{
-		Name: "beside-each-other", About: "many subagents ask at once", Prompt: "Name the parts, each by a subagent.\nGoal: all have names.",
+		Name: "beside-each-other", About: "many subagents ask at once",
+		Prompt: "Name the parts, each by a subagent.\nGoal: all have names.",
 		Expect: examples.Expect{Status: "succeeded"},
 	}
 	var start examples.Reply
 	for i := range n {
 		heading := fmt.Sprintf("## PART %d OF THE WORK", i)
 		start.Tools = append(start.Tools, calls("Agent", map[string]any{
-			"description": fmt.Sprintf("part %d", i), "subagent_type": "general-purpose", "run_in_background": true, "prompt": heading + "\nName it.",
+			"description": fmt.Sprintf("part %d", i), "subagent_type": "general-purpose", "run_in_background": true,
+			"prompt": heading + "\nName it.",
 		}).Tools...)
 		s.Turns = append(s.Turns, examples.Turn{When: heading, Replies: []examples.Reply{
 			asks(fmt.Sprintf("What is part %d called?", i), "It has none."), {Text: fmt.Sprintf("Part %d is called {{A1}}.", i)},

@@ -99,8 +99,8 @@ func (s *supervised) endsWith(want int) (summary string) {
 	return s.seen[len(s.seen)-1].Summary
 }
 
-// One agent that may have one process at a time starts all that a nested run can be: each is a child that takes the slot while the
-// agent waits for it.
+// One agent that may have one process at a time starts all that a nested run can be: each is a child that takes the
+// slot while the agent waits for it.
 func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,7 +117,8 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 		"claude-supervise run --json 'Count as JSON.'"+nested("json")+
 		"(cd sub && exec claude-supervise run 'Count in a folder.')"+nested("sub")+
 		"claude-supervise run --detach 'Count aside.'"+nested("aside")+
-		"env -i HOME=$HOME PATH=$PATH XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR CLAUDE_SUPERVISE_RUN=r-00000000 CLAUDE_SUPERVISE_AGENT=a-forged claude-supervise run 'Count by a forged name.'"+nested("forged")+
+		"env -i HOME=$HOME PATH=$PATH XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR CLAUDE_SUPERVISE_RUN=r-00000000 "+
+		"CLAUDE_SUPERVISE_AGENT=a-forged claude-supervise run 'Count by a forged name.'"+nested("forged")+
 		// What is refused.
 		"claude-supervise run 'Do what call.sh says.'"+nested("own")+
 		"claude-supervise run --exec 'echo {}' 'Count otherwise.'"+nested("exec")+
@@ -156,7 +157,8 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 	}
 	for agent, why := range map[string]string{"a-other": "which is none of run " + r.ID, r.Agents[1].ID: "has ended"} {
 		w.env = append(w.env, "CLAUDE_SUPERVISE_RUN="+r.ID, "CLAUDE_SUPERVISE_AGENT="+agent)
-		if code, _, stderr := w.run("run", "Count."); code != 1 || !strings.Contains(stderr, why) || !strings.Contains(stderr, "nothing was started") {
+		if code, _, stderr := w.run("run", "Count."); code != 1 || !strings.Contains(stderr, why) ||
+			!strings.Contains(stderr, "nothing was started") {
 			t.Errorf("inside %s of an ended run it exits %d: %s", agent, code, stderr)
 		}
 	}
@@ -172,10 +174,12 @@ func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
 		"real CLI": func(w *world) *world { return w.real(load(w.t, nestedCalls), nil) },
 	}, func(t *testing.T, in func(*world) *world) {
 		w := in(newWorld(t))
-		run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+"claude-supervise run 'Ask for the colour.'"+nested("ask"),
+		run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+"claude-supervise run 'Ask for the colour.'"+
+			nested("ask"),
 			"--hold", "forever", "--on-question", "ask")
 		q := run.until("question").Question
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.reads("ask.err"), q.ID); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.reads("ask.err"),
+			q.ID); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) { // a client that looks later is told of question and answer at once
 				t.Fatal("the nested run does not say what is asked")
 			}
@@ -192,7 +196,8 @@ func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
 func TestAPersonDecidesWhetherANestedRunStarts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.calls("claude-supervise run 'Count the files.'"+nested("one")+"claude-supervise run 'Count the folders.'"+nested("two"),
+	run := w.calls("claude-supervise run 'Count the files.'"+nested("one")+"claude-supervise run 'Count the folders.'"+
+		nested("two"),
 		"--delegate", "ask", "--hold", "forever", "--on-question", "ask")
 	w.must("answer", run.until("question").Question.ID, "approve", "Count the Go files.")
 	w.must("answer", run.until("question").Question.ID, "deny", "not the folders", "count them by hand")
@@ -203,7 +208,8 @@ func TestAPersonDecidesWhetherANestedRunStarts(t *testing.T) {
 	w.cameTo("two", 1, "nothing was started: denied by ", "not the folders", "count them by hand")
 }
 
-// Without its client an agent is told by a prompt: the client goes before its caller waits no longer, and may be killed.
+// Without its client an agent is told by a prompt: the client goes before its caller waits no longer, and may be
+// killed.
 func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -218,7 +224,8 @@ func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
 	if summary := run.endsWith(0); summary != "told by a prompt" {
 		t.Errorf("the agent was %s", summary)
 	}
-	w.cameTo("limit", 75, "; you are told when it ends: go on with other work or end your turn; look with: claude-supervise wait a-")
+	w.cameTo("limit", 75,
+		"; you are told when it ends: go on with other work or end your turn; look with: claude-supervise wait a-")
 	if lines := strings.Count(w.reads("limit.err"), "you are told"); lines != 1 {
 		t.Errorf("it says so in %d lines", lines)
 	}
@@ -265,7 +272,8 @@ func TestNestedRunsOfAnyCommand(t *testing.T) {
 claude-supervise run 'Part of it.' > nested.out 2> nested.err; echo $? > nested.code
 echo WORKFLOW_COMPLETE;; esac
 `)
-	code, stdout, stderr := w.run("run", "--delegate", "auto", "--max-parallel", "1", "--exec", "/bin/sh agent.sh {}", "Do it all.")
+	code, stdout, stderr := w.run("run", "--delegate", "auto", "--max-parallel", "1", "--exec",
+		"/bin/sh agent.sh {}", "Do it all.")
 	if code != 0 {
 		t.Fatalf("the run exits %d: %s%s", code, stdout, stderr)
 	}
@@ -275,7 +283,8 @@ echo WORKFLOW_COMPLETE;; esac
 	}
 }
 
-// What tells a supervisor in the background that it is one, an agent can say as well: its run is a child of it all the same.
+// What tells a supervisor in the background that it is one, an agent can say as well: its run is a child of it all the
+// same.
 func TestARunInsideAnAgentIsNoneInTheBackground(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -303,7 +312,8 @@ rmdir sub && ln -s `+out+` sub
 echo WORKFLOW_COMPLETE;; esac
 `)
 	script := filepath.Join(w.cwd, "agent.sh")
-	_, _, stderr := w.run("run", "--delegate", "auto", "--max-parallel", "1", "--exec", "/bin/sh "+script+" {}", "Do it all.")
+	_, _, stderr := w.run("run", "--delegate", "auto", "--max-parallel", "1", "--exec", "/bin/sh "+script+" {}",
+		"Do it all.")
 	if !strings.Contains(stderr, "which is outside of the run") {
 		t.Errorf("it says nothing of it: %s", stderr)
 	}
@@ -312,7 +322,8 @@ echo WORKFLOW_COMPLETE;; esac
 	}
 }
 
-// Whatever an agent makes of its environment, a run that it starts is a child in its tree, or none: never a run of its own beside it.
+// Whatever an agent makes of its environment, a run that it starts is a child in its tree, or none: never a run of its
+// own beside it.
 func TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, map[string]func(*world) *world{
@@ -326,7 +337,8 @@ func TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment(t *testing.T) {
 			"env -u CLAUDE_SUPERVISE_RUN -u CLAUDE_SUPERVISE_AGENT -u CLAUDE_SUPERVISE_STATE XDG_STATE_HOME=" + other +
 			" claude-supervise run 'Count the links.'" + nested("unmarked") +
 			bare + nested("bare") +
-			"setsid sh -c '(" + strings.ReplaceAll(bare, "'", "\"") + " > orphan.out 2> orphan.err; echo $? > orphan.code.new; mv orphan.code.new orphan.code) &'\n" +
+			"setsid sh -c '(" + strings.ReplaceAll(bare, "'", "\"") +
+			" > orphan.out 2> orphan.err; echo $? > orphan.code.new; mv orphan.code.new orphan.code) &'\n" +
 			"while [ ! -e orphan.code ]; do sleep 0.1; done\n")
 		run.endsWith(0)
 		w.cameTo("state", 0)

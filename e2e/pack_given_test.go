@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// unpackedParked is another machine, on which a run waits that was parked on the permission of make test and came in a pack file.
+// unpackedParked is another machine, on which a run waits that was parked on the permission of make test and came in a
+// pack file.
 func unpackedParked(t *testing.T, flags ...string) (there *world, run string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "pack", "given.yaml"))

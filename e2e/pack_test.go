@@ -67,7 +67,8 @@ func (w *world) muddle() {
 // state is all that git tells of a clone, and what its files hold.
 func (w *world) state() string {
 	w.t.Helper()
-	state := git(w.t, w.cwd, "rev-parse", "HEAD") + "\n" + git(w.t, w.cwd, "status", "--porcelain", "--untracked-files=all") + "\n" +
+	state := git(w.t, w.cwd, "rev-parse", "HEAD") +
+		"\n" + git(w.t, w.cwd, "status", "--porcelain", "--untracked-files=all") + "\n" +
 		git(w.t, w.cwd, "ls-files", "--stage") + "\n" + git(w.t, w.cwd, "diff", "--no-ext-diff", "--binary")
 	for _, name := range []string{"staged", "deep/er/new", "run", "link"} {
 		text, err := os.ReadFile(filepath.Join(w.cwd, name))
@@ -126,8 +127,10 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 		if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
 			t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
 		}
-		told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs", run, there.ps().Agents[0].ID+".jsonl"))
-		if err != nil || !strings.Contains(string(told), "## MOVED") || !strings.Contains(string(told), "New folder: "+there.cwd) {
+		told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs",
+			run, there.ps().Agents[0].ID+".jsonl"))
+		if err != nil || !strings.Contains(string(told), "## MOVED") ||
+			!strings.Contains(string(told), "New folder: "+there.cwd) {
 			t.Errorf("the agent is not told that it was moved (%v)", err)
 		}
 	})
@@ -235,15 +238,20 @@ func arm(t *testing.T, dir, trap string) {
 	if err := os.MkdirAll(hooks, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout", "pre-commit", "fsmonitor-watchman"} {
+	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout",
+		"pre-commit", "fsmonitor-watchman"} {
 		if err := os.Symlink(trap, filepath.Join(hooks, hook)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	config := "[core]\n\tfsmonitor = " + trap + "\n\tpager = " + trap + "\n\tsshCommand = " + trap + "\n\talternateRefsCommand = " + trap +
-		"\n\teditor = " + trap + "\n[filter \"trap\"]\n\tclean = " + trap + "\n\tsmudge = " + trap + "\n\tprocess = " + trap + "\n\trequired = true\n" +
-		"[diff]\n\texternal = " + trap + "\n[diff \"trap\"]\n\ttextconv = " + trap + "\n\tcommand = " + trap + "\n[merge \"trap\"]\n\tdriver = " + trap +
-		"\n[credential]\n\thelper = " + trap + "\n[gpg]\n\tprogram = " + trap + "\n[commit]\n\tgpgSign = true\n[uploadpack]\n\tpackObjectsHook = " + trap + "\n"
+	config := "[core]\n\tfsmonitor = " + trap + "\n\tpager = " + trap + "\n\tsshCommand = " +
+		trap + "\n\talternateRefsCommand = " + trap +
+		"\n\teditor = " + trap + "\n[filter \"trap\"]\n\tclean = " + trap + "\n\tsmudge = " + trap + "\n\tprocess = " + trap +
+		"\n\trequired = true\n" +
+		"[diff]\n\texternal = " + trap + "\n[diff \"trap\"]\n\ttextconv = " + trap + "\n\tcommand = " +
+		trap + "\n[merge \"trap\"]\n\tdriver = " + trap +
+		"\n[credential]\n\thelper = " + trap + "\n[gpg]\n\tprogram = " +
+		trap + "\n[commit]\n\tgpgSign = true\n[uploadpack]\n\tpackObjectsHook = " + trap + "\n"
 	for path, text := range map[string]string{
 		filepath.Join(dir, ".git", "config"):             config,
 		filepath.Join(dir, ".git", "info", "attributes"): "* filter=trap diff=trap merge=trap\n",

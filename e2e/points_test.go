@@ -154,7 +154,9 @@ func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	if tl.agent != "" {
 		agent = fmt.Sprintf("/bin/sh %q", absolute(w.t, tl.agent))
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec 9>>%[1]q/agent.$CLAUDE_SUPERVISE_AGENT.lock\nflock -n 9 || echo two >> %[2]q\nexec %[3]s \"$@\"\n", w.home, w.twoAtOnce(), agent)
+	script := fmt.Sprintf(
+		"#!/bin/sh\nexec 9>>%[1]q/agent.$CLAUDE_SUPERVISE_AGENT.lock\nflock -n 9 || echo two >> %[2]q\nexec %[3]s \"$@\"\n",
+		w.home, w.twoAtOnce(), agent)
 	path := filepath.Join(w.home, "claude")
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		w.t.Fatal(err)

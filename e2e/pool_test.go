@@ -39,7 +39,8 @@ expect: {status: succeeded, exit_code: 0}
 // pooled gives the command line of a pool of so many tasks.
 func (w *world) pooled(tasks int) []string {
 	w.t.Helper()
-	return []string{"run", "--each", "seq " + strconv.Itoa(tasks), "Do number {item}", "--check", "off", "--demo", w.scenario(reportsAtOnce)}
+	return []string{"run", "--each", "seq " + strconv.Itoa(tasks), "Do number {item}", "--check",
+		"off", "--demo", w.scenario(reportsAtOnce)}
 }
 
 // done checks that each of so many tasks has succeeded, once, and gives their agents.
@@ -81,8 +82,9 @@ func TestAPoolOfManyTasksIsDoneInOneRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			figures = append(figures, fmt.Sprintf("after %4d of %d tasks: %6.1f s, %4d KiB, %5.1f ms of the supervisor's processor a task",
-				ended, tasks, time.Since(begun).Seconds(), memory>>10, cpu.Seconds()*1000/float64(ended)))
+			figures = append(figures,
+				fmt.Sprintf("after %4d of %d tasks: %6.1f s, %4d KiB, %5.1f ms of the supervisor's processor a task",
+					ended, tasks, time.Since(begun).Seconds(), memory>>10, cpu.Seconds()*1000/float64(ended)))
 		}
 	}
 	if code := run.wait(); code != 0 {
@@ -124,6 +126,7 @@ func TestAPoolOutlivesItsSupervisor(t *testing.T) {
 	}
 	// Each that was at work goes on in one more process; in two where the first had not begun its conversation.
 	if more > 2*parallel {
-		t.Errorf("%d more processes were started than tasks, though %d were at work at most when the supervisor died", more, parallel)
+		t.Errorf("%d more processes were started than tasks, though %d were at work at most when the supervisor died",
+			more, parallel)
 	}
 }

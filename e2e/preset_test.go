@@ -56,8 +56,8 @@ func TestAPresetAllowsNoCall(t *testing.T) {
 	}
 }
 
-// A run that parks on a permission says what would have let it through, as it is typed, and it does: in the same words, and for
-// these only.
+// A run that parks on a permission says what would have let it through, as it is typed, and it does: in the same words,
+// and for these only.
 func TestAParkedPermissionNamesTheRuleThatLetsItThrough(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]string{
@@ -66,7 +66,8 @@ func TestAParkedPermissionNamesTheRuleThatLetsItThrough(t *testing.T) {
 		"a file":        `{name: Write, input: {file_path: "{{cwd}}/PWN", content: "x"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			scenario := strings.Replace(hidesMore, `{name: Bash, input: {command: "COMMAND", description: DESCRIPTION}}`, call, 1)
+			scenario := strings.Replace(hidesMore, `{name: Bash, input: {command: "COMMAND", description: DESCRIPTION}}`,
+				call, 1)
 			agentsOn(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {
 				code, _, stderr := w.run(w.runArgs(s, "--check", "off", "--hold", "0")...)
 				line := regexp.MustCompile(`(?m)^  (--allow .*)$`).FindStringSubmatch(stderr)
@@ -107,7 +108,8 @@ func TestAParkedPermissionThatNoRuleFitsSaysSo(t *testing.T) {
 // A preset can refuse.
 func TestAPresetRefuses(t *testing.T) {
 	t.Parallel()
-	scenario := strings.NewReplacer("COMMAND", "touch PWN", "DESCRIPTION", "run the tests", "parked", "succeeded", "75", "0").Replace(hidesMore)
+	scenario := strings.NewReplacer("COMMAND", "touch PWN", "DESCRIPTION", "run the tests", "parked",
+		"succeeded", "75", "0").Replace(hidesMore)
 	agentsOn(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {
 		code, _, stderr := w.run(w.runArgs(s, "--check", "off", "--hold", "0", "--answer", "Bash=deny: not here")...)
 		if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); code != 0 || err == nil {

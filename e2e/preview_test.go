@@ -12,7 +12,8 @@ import (
 	"claude-supervise/supervisor/text/texttest"
 )
 
-// What a call hides from a terminal is seen wherever its question is shown, and what is allowed is what was shown: byte for byte.
+// What a call hides from a terminal is seen wherever its question is shown, and what is allowed is what was shown: byte
+// for byte.
 func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "hidden.yaml"))
@@ -57,7 +58,8 @@ func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 			Tool  string
 			Input struct{ Command string }
 		}
-		if err := json.Unmarshal([]byte(w.must("questions", "--json")), &asked); err != nil || len(asked) != 1 || asked[0].Input.Command != command || asked[0].Tool != "Bash" {
+		if err := json.Unmarshal([]byte(w.must("questions", "--json")), &asked); err != nil || len(asked) != 1 ||
+			asked[0].Input.Command != command || asked[0].Tool != "Bash" {
 			t.Errorf("questions --json gives %+v (%v)", asked, err)
 		}
 		if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); err == nil {

@@ -9,8 +9,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// The Protocol Testing Checklist of the communication protocols, test by test: the task that it names is given to an agent,
-// the signal that it expects is read from the agent's stream by lint, and what is to be verified is.
+// The Protocol Testing Checklist of the communication protocols, test by test: the task that it names is given to an
+// agent, the signal that it expects is read from the agent's stream by lint, and what is to be verified is.
 //
 // Where a person answers the agent is parked first, so that the answer resumes it, as the checklist wants.
 func TestTheProtocolTestingChecklist(t *testing.T) {
@@ -80,7 +80,8 @@ esac
 	c.env = append(c.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	run := c.parked()
 	blocker := parse[[]openQuestion](c.t, c.must("questions", "--json"))[0]
-	if blocker.Kind != "blocker" || blocker.Header != "external_dependency" || blocker.Question != "npm audit cannot run, node_modules is missing" {
+	if blocker.Kind != "blocker" || blocker.Header != "external_dependency" ||
+		blocker.Question != "npm audit cannot run, node_modules is missing" {
 		c.t.Errorf("the blocker is %+v", blocker)
 	}
 	if signal := c.signal(run, "stop_work"); signal.Fields["blocker_type"] != "external_dependency" {
@@ -91,7 +92,8 @@ esac
 	c.resumed(run)
 }
 
-// Test 3: a task that should delegate. The agent goes on beside the one that is launched for it, as it has claimed that it can.
+// Test 3: a task that should delegate. The agent goes on beside the one that is launched for it, as it has claimed that
+// it can.
 func (c *checklist) delegation() {
 	code, _, stderr := c.run(c.runArgs(c.scenario)...)
 	c.ended(code, stderr)
@@ -116,7 +118,8 @@ func (c *checklist) completion() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for name, text := range map[string]string{"a.go": "package a // TODO: handle the error\n", "b.go": "package b // TODO: name this\n"} {
+	for name, text := range map[string]string{"a.go": "package a // TODO: handle the error\n",
+		"b.go": "package b // TODO: name this\n"} {
 		if err := os.WriteFile(filepath.Join(c.cwd, name), []byte(text), 0o600); err != nil {
 			c.t.Fatal(err)
 		}
@@ -136,7 +139,8 @@ func (c *checklist) completion() {
 		SuccessCriteria map[string][]struct{ Criterion, Achieved string } `json:"success_criteria"`
 	}](c.t, c.must("show", run.ID, "--json"))
 	met := shown.SuccessCriteria[run.Agents[0].ID]
-	if len(met) != 2 || met[0].Achieved != "✓ every TODO comment is listed → 2 of 2" || met[1].Achieved != "✓ each entry names its file → yes" {
+	if len(met) != 2 || met[0].Achieved != "✓ every TODO comment is listed → 2 of 2" ||
+		met[1].Achieved != "✓ each entry names its file → yes" {
 		c.t.Errorf("the success criteria are met so: %+v", met)
 	}
 }

@@ -48,7 +48,8 @@ func TestOfTwoResumesAtOnceOneSupervisesAndTheOtherIsTold(t *testing.T) {
 		case <-resumes[1].ended:
 			loser, winner = resumes[1], resumes[0]
 		}
-		if code := loser.wait(); code != 1 || len(loser.seen) > 0 || !strings.Contains(loser.stderr.String(), "another process supervises it") {
+		if code := loser.wait(); code != 1 || len(loser.seen) > 0 ||
+			!strings.Contains(loser.stderr.String(), "another process supervises it") {
 			t.Fatalf("the other exits %d, after %s: %s", code, loser.types(), loser.stderr)
 		}
 		winner.until("question")
@@ -84,13 +85,15 @@ func TestAStopAndAnAnswerAtOnceEndTheRunByOneOfThem(t *testing.T) {
 		switch {
 		case stop.code == 0 && strings.Contains(stop.stdout, "is being stopped") && code == 5:
 		case stop.code == 0 && strings.Contains(stop.stdout, "has already ended") && code == 0:
-		case stop.code == 0 && strings.Contains(stop.stdout, "is stopped") && code == 5: // by stop itself, after the other had left
+		// by stop itself, after the other had left
+		case stop.code == 0 && strings.Contains(stop.stdout, "is stopped") && code == 5:
 		default:
 			t.Errorf("the run exits %d; stop exits %d: %s%s", code, stop.code, stop.stdout, stop.stderr)
 		}
 		kept := parse[struct{ Questions []questionView }](t, w.must("show", q.Run, "--json")).Questions[0]
 		switch {
-		case answer.code == 0 && strings.Contains(answer.stdout, "answered: JWT") && kept.Answer != nil && *kept.Answer == "JWT":
+		case answer.code == 0 && strings.Contains(answer.stdout, "answered: JWT") && kept.Answer != nil &&
+			*kept.Answer == "JWT":
 		case answer.code == 1 && strings.Contains(answer.stderr, "withdrawn") && kept.State == "withdrawn" && code == 5:
 		default:
 			t.Errorf("the question is %+v; answer exits %d: %s%s", kept, answer.code, answer.stdout, answer.stderr)

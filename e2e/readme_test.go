@@ -18,9 +18,9 @@ import (
 	"claude-supervise/examples"
 )
 
-// A block is one of the README's fenced sessions: commands, each with what is seen after it. What follows "console" says
-// where: on a terminal (tty), on another machine (elsewhere), or else in a pipe. Any other fenced block with a second word
-// is the file of that name, which the sessions after it use.
+// A block is one of the README's fenced sessions: commands, each with what is seen after it. What follows "console"
+// says where: on a terminal (tty), on another machine (elsewhere), or else in a pipe. Any other fenced block with a
+// second word is the file of that name, which the sessions after it use.
 type block struct {
 	where    string
 	commands []string
@@ -54,8 +54,8 @@ func TestTheReadmesSessionsAreTrue(t *testing.T) {
 	}
 }
 
-// plays plays a session and holds what is seen against what is shown. ids are those of the page, to those of this machine;
-// names gives the page's names of folders.
+// plays plays a session and holds what is seen against what is shown. ids are those of the page, to those of this
+// machine; names gives the page's names of folders.
 func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 	w.t.Helper()
 	if b.file != "" {
@@ -76,9 +76,12 @@ func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 	}
 }
 
-// looks reports whether a command only looks: what it shows may be a moment away, where a run goes on in the background.
+// looks reports whether a command only looks: what it shows may be a moment away, where a run goes on in the
+// background.
 func looks(command string) bool {
-	return slices.ContainsFunc([]string{"claude-supervise ps", "ls ", "tail "}, func(begin string) bool { return strings.HasPrefix(command, begin) })
+	return slices.ContainsFunc([]string{"claude-supervise ps", "ls ", "tail "}, func(begin string) bool {
+		return strings.HasPrefix(command, begin)
+	})
 }
 
 // shortFolder makes a folder with a short path, or the lines wrap elsewhere than in the README.
@@ -200,8 +203,10 @@ func normal(output string) string {
 	output = regexp.MustCompile(`\| \d+s \|`).ReplaceAllString(output, "| TOOK |")
 	output = regexp.MustCompile(`pts/\d+`).ReplaceAllString(output, "pts/N")
 	output = regexp.MustCompile(`  \d{2,}  `).ReplaceAllString(output, "  PID  ")
-	output = regexp.MustCompile(`lines, \d+ bytes\)`).ReplaceAllString(output, "lines, SIZE bytes)") // by the folder's name
-	output = regexp.MustCompile(`\S+( \S+)* ?…( \+\d+)?`).ReplaceAllString(output, "CUT…")           // a cell, by the widths of the others
+	// by the folder's name
+	output = regexp.MustCompile(`lines, \d+ bytes\)`).ReplaceAllString(output, "lines, SIZE bytes)")
+	// a cell, by the widths of the others
+	output = regexp.MustCompile(`\S+( \S+)* ?…( \+\d+)?`).ReplaceAllString(output, "CUT…")
 	output = regexp.MustCompile(` +`).ReplaceAllString(output, " ")
 	return strings.TrimSpace(output)
 }
@@ -214,7 +219,8 @@ func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	if screen := strings.Join(lines[:45], "\n"); !strings.Contains(screen, "$ claude-supervise run --demo subagent-asks") || !strings.Contains(screen, "succeeded") {
+	if screen := strings.Join(lines[:45], "\n"); !strings.Contains(screen,
+		"$ claude-supervise run --demo subagent-asks") || !strings.Contains(screen, "succeeded") {
 		t.Error("no whole session in the first 45 lines")
 	}
 }
@@ -242,8 +248,9 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 			case strings.HasPrefix(command, "go "):
 				w := newWorld(t)
 				w.cwd = repository
-				w.env = append(os.Environ(), append(w.env, "PATH="+os.Getenv("PATH"), "GOBIN="+t.TempDir(), "HOME="+os.Getenv("HOME"),
-					"XDG_STATE_HOME="+t.TempDir())...)
+				w.env = append(os.Environ(),
+					append(w.env, "PATH="+os.Getenv("PATH"), "GOBIN="+t.TempDir(), "HOME="+os.Getenv("HOME"),
+						"XDG_STATE_HOME="+t.TempDir())...)
 				shell := exec.Command("sh", "-c", command)
 				shell.Env, shell.Dir = w.env, t.TempDir()
 				if strings.Contains(command, "./cmd") {
@@ -316,12 +323,14 @@ func doesEach(t *testing.T, command string) {
 	report := []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
 		Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: it is mended\n[/COMPLETION_REPORT]",
 	}}}}
-	w := newWorld(t).real(examples.Scenario{Prompt: "Proofread.", Turns: report, Children: []examples.Child{{Task: "Proofread", Turns: report}}}, nil)
+	w := newWorld(t).real(examples.Scenario{Prompt: "Proofread.",
+		Turns: report, Children: []examples.Child{{Task: "Proofread", Turns: report}}}, nil)
 	w.env = append(w.env, "PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	w.put("docs/first.md", "")
 	w.put("docs/second.md", "")
 	if seen := w.session("git init --quiet && git add docs && "+command+" --quiet", false, nil); !regexp.MustCompile(
-		`(?m)^a-\w{12} +succeeded +docs/first\.md +it is mended\na-\w{12} +succeeded +docs/second\.md +it is mended\n2 succeeded\n`,
+		`(?m)^a-\w{12} +succeeded +docs/first\.md +it is mended\na-\w{12} +succeeded +docs/second\.md +it is mended\n2 ` +
+			`succeeded\n`,
 	).MatchString(seen) {
 		t.Errorf("it shows:\n%s", seen)
 	}
@@ -329,9 +338,10 @@ func doesEach(t *testing.T, command string) {
 
 // tellsItsEnd runs a command that lets a run go on in the background with task.txt, and have its end told by ntfy.
 func tellsItsEnd(t *testing.T, command string) {
-	s := examples.Scenario{Prompt: "Say that all is well.", Turns: []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
-		Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: all is well\n[/COMPLETION_REPORT]",
-	}}}}}
+	s := examples.Scenario{Prompt: "Say that all is well.",
+		Turns: []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
+			Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: all is well\n[/COMPLETION_REPORT]",
+		}}}}}
 	w := newWorld(t).real(s, nil)
 	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
 	if err := errors.Join(

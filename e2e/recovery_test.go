@@ -15,8 +15,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// agents tells a story with the stand-in and with the real CLI, or in a short run with the one that the seed chooses. The
-// scenario is built in, or a file.
+// agents tells a story with the stand-in and with the real CLI, or in a short run with the one that the seed chooses.
+// The scenario is built in, or a file.
 func agents(t *testing.T, scenario string, story func(*testing.T, *world, examples.Scenario)) {
 	t.Helper()
 	s := load(t, scenario)
@@ -290,7 +290,8 @@ func (w *world) deliveredOnce(forms ...string) {
 	w.t.Helper()
 	n := 0
 	for _, line := range w.conversation() {
-		if strings.Contains(line, `"type":"user"`) && slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(line, form) }) {
+		if strings.Contains(line, `"type":"user"`) &&
+			slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(line, form) }) {
 			n++
 		}
 	}
@@ -317,7 +318,9 @@ func (w *world) transcripts() []string {
 	w.t.Helper()
 	var all []string
 	for _, root := range []string{w.home, filepath.Join(w.home, ".local", "state")} {
-		for _, pattern := range []string{".claude/projects/*/*.jsonl", ".claude/projects/*/*/subagents/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*.jsonl", "claude-supervise/runs/*/claude/projects/*/*/subagents/*.jsonl"} {
+		for _, pattern := range []string{".claude/projects/*/*.jsonl", ".claude/projects/*/*/subagents/*.jsonl",
+			"claude-supervise/runs/*/claude/projects/*/*.jsonl",
+			"claude-supervise/runs/*/claude/projects/*/*/subagents/*.jsonl"} {
 			found, err := filepath.Glob(filepath.Join(root, pattern))
 			if err != nil {
 				w.t.Fatal(err)
@@ -347,7 +350,8 @@ func TestWhatIsTypedAloneIsAnAnswerAndNotTheStartOfAnID(t *testing.T) {
 	q := run.until("question").Question
 	run.wait()
 	code, _, stderr := w.run("answer", q.ID[2:6])
-	if code != 2 || !strings.Contains(stderr, "free text needs the id") && !strings.Contains(stderr, "none of the options") {
+	if code != 2 || !strings.Contains(stderr, "free text needs the id") &&
+		!strings.Contains(stderr, "none of the options") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	w.must("answer", q.ID[:4], "JWT")

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The database and the pack were made by the program as it was before launches had a phase: by runs of the built-in scenarios and of
-// those in testdata/kill, ended, parked, stopped, and killed after most kinds of save. What it showed of them is kept beside, as it
-// shows them where the folders of the runs are gone.
+// The database and the pack were made by the program as it was before launches had a phase: by runs of the built-in
+// scenarios and of those in testdata/kill, ended, parked, stopped, and killed after most kinds of save. What it showed
+// of them is kept beside, as it shows them where the folders of the runs are gone.
 const (
 	releaseDatabase = "../checkpoints/testdata/release.db.gz"
 	releasePack     = "../supervisor/pack/testdata/release.tar.gz"

@@ -7,8 +7,9 @@ import (
 	"claude-supervise/e2e/sample"
 )
 
-// What agents of the oldest release may need of a person comes out as on the pinned one, whatever that has to do without. These
-// are the ways in which it differs, and one play of each that others share: make releases plays all scenarios on all releases.
+// What agents of the oldest release may need of a person comes out as on the pinned one, whatever that has to do
+// without. These are the ways in which it differs, and one play of each that others share: make releases plays all
+// scenarios on all releases.
 func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
 	t.Parallel()
 	for name, holds := range map[string][]string{

@@ -13,23 +13,26 @@ import (
 	"claude-supervise/examples"
 )
 
-// A subagent whose process has gone goes on with the work that it had done, once it has its answer: nothing is begun anew, and
-// what the person said is said once. These are the ways in which its process may go, with the real CLI.
+// A subagent whose process has gone goes on with the work that it had done, once it has its answer: nothing is begun
+// anew, and what the person said is said once. These are the ways in which its process may go, with the real CLI.
 func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		scenario string
 		flags    []string
-		goes     func(t *testing.T, w *world, s examples.Scenario, run *supervised) *supervised // and what the person does then
-		dies     bool                                                                           // at its work, when it has its answer
-		rare     bool                                                                           // told with every kill only
+		// and what the person does then
+		goes func(t *testing.T, w *world, s examples.Scenario, run *supervised) *supervised
+		// at its work, when it has its answer
+		dies bool
+		rare bool // told with every kill only
 	}{
 		"two wait when their hold ends":   {scenario: "two-subagents-ask", flags: []string{"--hold", "3s"}, goes: parks},
 		"the supervisor dies":             {scenario: "subagent-asks", goes: supervisorDies},
 		"its process dies":                {scenario: "subagent-asks", goes: childDies, rare: true},
 		"its process dies after it asked": {scenario: "subagent-asks", goes: answersAtOnce, dies: true},
-		"in the background":               {scenario: "background-subagent-asks", flags: []string{"--hold", "1s"}, goes: parks, rare: true},
-		"two wait when all die":           {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
+		"in the background": {scenario: "background-subagent-asks", flags: []string{"--hold", "1s"},
+			goes: parks, rare: true},
+		"two wait when all die": {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
 	} {
 		if c.rare && !everyKill {
 			continue
@@ -96,8 +99,8 @@ func makes(r examples.Reply, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(c examples.ToolCall) bool { return c.Name == tool })
 }
 
-// revived checks in the transcripts that each subagent was started once, did nothing twice, heard the person once, and came to
-// its end.
+// revived checks in the transcripts that each subagent was started once, did nothing twice, heard the person once, and
+// came to its end.
 func (w *world) revived(s examples.Scenario) {
 	w.t.Helper()
 	subagents, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*/subagents/*.jsonl"))
@@ -114,7 +117,8 @@ func (w *world) revived(s examples.Scenario) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			w.t.Fatal(err)
 		}
-		if l.Type == "user" && (strings.Contains(line, "A1: ") && strings.Contains(line, "had asked the person") || strings.Contains(line, `"text":"JWT"`)) {
+		if l.Type == "user" && (strings.Contains(line, "A1: ") && strings.Contains(line, "had asked the person") ||
+			strings.Contains(line, `"text":"JWT"`)) {
 			said += strings.Count(line, "had asked the person") + strings.Count(line, `"text":"JWT"`)
 		}
 		var blocks []struct {
@@ -134,7 +138,8 @@ func (w *world) revived(s examples.Scenario) {
 		}
 	}
 	for call, n := range made {
-		if n > 1 && !strings.HasPrefix(call, "SendMessage ") && !strings.HasPrefix(call, "mcp__") { // cut off, it is asked again
+		// cut off, it is asked again
+		if n > 1 && !strings.HasPrefix(call, "SendMessage ") && !strings.HasPrefix(call, "mcp__") {
 			w.t.Errorf("%d times: %s", n, call)
 		}
 	}

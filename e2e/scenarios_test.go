@@ -39,8 +39,8 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 	}
 }
 
-// holds gives the ways in which a scenario is played: a question makes two of it. Without a hold the process ends at the
-// first question; whether others that go on beside it have asked theirs by then is a matter of luck.
+// holds gives the ways in which a scenario is played: a question makes two of it. Without a hold the process ends at
+// the first question; whether others that go on beside it have asked theirs by then is a matter of luck.
 func holds(s examples.Scenario) []string {
 	if len(s.Answers) == 0 || asksAtOnce(s) {
 		return []string{"forever"}
@@ -127,7 +127,8 @@ func play(w *world, s examples.Scenario, hold string) {
 		}
 	}
 	if len(s.Children) > 0 && len(agents) != 1+len(s.Children) {
-		w.t.Errorf("it took %d agents, not one for each of the scenario's %d children and their root", len(agents), len(s.Children))
+		w.t.Errorf("it took %d agents, not one for each of the scenario's %d children and their root",
+			len(agents), len(s.Children))
 	}
 	if left := marked(done.Run); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)

@@ -27,8 +27,8 @@ import (
 //	nothing-left RUN          no process of that run lives
 //
 // What they show is made the same in every run: ids become RUN, RUN2, AGENT, QUESTION, QUESTION2 and so on in the order
-// in which the script first sees them, and $RUN, $QUESTION2, ... hold the ids themselves from then on; times become TIME
-// and AGO, pids PID, session ids UUID, and the script's folder $WORK.
+// in which the script first sees them, and $RUN, $QUESTION2, ... hold the ids themselves from then on; times become
+// TIME and AGO, pids PID, session ids UUID, and the script's folder $WORK.
 //
 // With CLAUDE_SUPERVISE_UPDATE_SCRIPTS set, what cmp compares with is written anew.
 func TestScripts(t *testing.T) {
@@ -153,7 +153,8 @@ func command(ctx context.Context, ts *testscript.TestScript, args []string) *exe
 	}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "PATH", "TMPDIR", "TERM", "LANG", "GORACE"} {
+	for _, name := range []string{"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "PATH", "TMPDIR",
+		"TERM", "LANG", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

@@ -62,7 +62,8 @@ func (w *world) silentOf(run *supervised) (since time.Time, reason string) {
 	}](w.t, w.must("ps", "-a", "--json"))
 	a := shown[0].Agents[0]
 	if a.Status != "running" || a.SilentSince == nil || a.SilentSince.Before(shown[0].StartedAt) {
-		w.t.Fatalf("the agent is %s: %s, silent since %v; the run began at %v\n%s", a.Status, a.Reason, a.SilentSince, shown[0].StartedAt, run.stderr)
+		w.t.Fatalf("the agent is %s: %s, silent since %v; the run began at %v\n%s", a.Status, a.Reason,
+			a.SilentSince, shown[0].StartedAt, run.stderr)
 	}
 	return *a.SilentSince, a.Reason
 }

@@ -11,19 +11,25 @@ import (
 
 // The stops of the protocols document, as it prints them.
 var (
-	missingInfo = stops("stop_reason: blocker", "blocker_type: missing_info", "details: The API key of the staging system is not known",
+	missingInfo = stops("stop_reason: blocker", "blocker_type: missing_info",
+		"details: The API key of the staging system is not known",
 		"completed_work: the client is written", "blocked_work: the test against staging")
 	missingDependency = stops("stop_reason: blocker", "blocker_type: external_dependency",
 		"details: |", "  Security analysis requires running npm audit, but node_modules is missing",
 		"completed_work: |", "  ✓ Scanned for hardcoded secrets (0 found)",
 		"blocked_work: |", "  ✗ Dependency vulnerability scan (requires npm audit)",
-		"state_snapshot: |", "  Files analyzed: 47/120", "  Reports generated: AUTH_ANALYSIS.md, SQL_REVIEW.md", "  Current directory: $PWD/src",
-		"resume_requirements: |", "  Run: npm install (in parent session)", `  Then resume with: "Dependencies installed, continue with npm audit scan"`)
+		"state_snapshot: |", "  Files analyzed: 47/120", "  Reports generated: AUTH_ANALYSIS.md, SQL_REVIEW.md",
+		"  Current directory: $PWD/src",
+		"resume_requirements: |", "  Run: npm install (in parent session)",
+		`  Then resume with: "Dependencies installed, continue with npm audit scan"`)
 	analysisError = stops("stop_reason: error", "blocker_type: error",
 		"details: |", "  Unexpected error during analysis:", "  TypeError: Cannot read property 'length' of undefined",
-		"error_recovery: |", "  Potential fixes:", "  1. Skip problematic file and continue", "  2. Fix error in analysis script", "  3. Restart analysis from checkpoint")
-	resourceLimit = stops("stop_reason: blocker", "blocker_type: resource_limit", "details: Analysis of 10,000+ files will exceed reasonable task duration",
-		"resume_requirements: |", "  Option 1: Reduce scope (specify file patterns to exclude)", "  Option 2: Delegate to multiple agents (see DELEGATE_WORK protocol)")
+		"error_recovery: |", "  Potential fixes:", "  1. Skip problematic file and continue",
+		"  2. Fix error in analysis script", "  3. Restart analysis from checkpoint")
+	resourceLimit = stops("stop_reason: blocker", "blocker_type: resource_limit",
+		"details: Analysis of 10,000+ files will exceed reasonable task duration",
+		"resume_requirements: |", "  Option 1: Reduce scope (specify file patterns to exclude)",
+		"  Option 2: Delegate to multiple agents (see DELEGATE_WORK protocol)")
 )
 
 // doesItsPart is what an agent does to which a part is handed on.
@@ -37,11 +43,13 @@ func TestEachAnswerToAStopIsReadByTheAgentInTheDocumentsWords(t *testing.T) {
 		prompt      []string
 	}{
 		"missing info, in own words": {missingInfo, "it is in the vault under staging/api", []string{
-			"## BLOCKER RESOLVED\n\nIssue: The API key of the staging system is not known\nResolution: it is in the vault under staging/api\n",
+			"## BLOCKER RESOLVED\n\nIssue: The API key of the staging system is not known\nResolution: it is in the vault " +
+				"under staging/api\n",
 			"## RESUME INSTRUCTIONS\n", "the test against staging",
 		}},
 		"a dependency, resolved": {missingDependency, "resolved: ran npm install", []string{
-			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is missing\nResolution: ran npm install\n",
+			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is " +
+				"missing\nResolution: ran npm install\n",
 			"## STATE RESTORATION\nFiles analyzed: 47/120\n", "NOT there", "- SQL_REVIEW.md", "/src\n",
 			"Completed:\n✓ Scanned for hardcoded secrets (0 found)", "✗ Dependency vulnerability scan (requires npm audit)",
 		}},
@@ -49,13 +57,20 @@ func TestEachAnswerToAStopIsReadByTheAgentInTheDocumentsWords(t *testing.T) {
 		"an error, fixed": {analysisError, "resolved: added a check", []string{
 			"## ERROR FIXED\n", "Applied fix: added a check", "Resume from the checkpoint and retry what caused the error.",
 		}},
-		"an error, by the agent's own option":  {analysisError, "1", []string{"## ERROR RECOVERY\n", "Skip problematic file and continue"}},
-		"an error, skipped":                    {analysisError, "skip: analysis.js:142", []string{"## ERROR RECOVERY\n", "analysis.js:142", "SKIPPED_FILES.md"}},
-		"an error, tried again":                {analysisError, "retry", []string{"## ERROR RECOVERY\n", "Retry from the checkpoint"}},
-		"a limit, by the agent's own option":   {resourceLimit, "a", []string{"## BLOCKER RESOLVED", "Reduce scope (specify file patterns to exclude)"}},
-		"a limit, with the part handed on":     {resourceLimit, "delegate", []string{"## PARTIAL RESUME\n", "Skip what is blocked: agent a-", "Continue with the rest."}},
-		"a limit, with less to do":             {resourceLimit, "reduce: only src/", []string{"## BLOCKER RESOLVED", "Reduce the scope: only src/"}},
-		"a stop that says nothing but that":    {stops("stop_reason: blocker"), "resolved", []string{"## BLOCKER RESOLVED\n", "The person says that it is resolved."}},
+		"an error, by the agent's own option": {analysisError, "1",
+			[]string{"## ERROR RECOVERY\n", "Skip problematic file and continue"}},
+		"an error, skipped": {analysisError, "skip: analysis.js:142",
+			[]string{"## ERROR RECOVERY\n", "analysis.js:142", "SKIPPED_FILES.md"}},
+		"an error, tried again": {analysisError, "retry",
+			[]string{"## ERROR RECOVERY\n", "Retry from the checkpoint"}},
+		"a limit, by the agent's own option": {resourceLimit, "a",
+			[]string{"## BLOCKER RESOLVED", "Reduce scope (specify file patterns to exclude)"}},
+		"a limit, with the part handed on": {resourceLimit, "delegate",
+			[]string{"## PARTIAL RESUME\n", "Skip what is blocked: agent a-", "Continue with the rest."}},
+		"a limit, with less to do": {resourceLimit, "reduce: only src/",
+			[]string{"## BLOCKER RESOLVED", "Reduce the scope: only src/"}},
+		"a stop that says nothing but that": {stops("stop_reason: blocker"),
+			"resolved", []string{"## BLOCKER RESOLVED\n", "The person says that it is resolved."}},
 		"a dependency, in several lines' room": {missingDependency, "resolved: one; two", []string{"Resolution: one; two\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +122,8 @@ expect: {status: STATUS, exit_code: CODE}
 
 func TestAStopOfCompletionWithoutAReportIsAskedForOneOnce(t *testing.T) {
 	t.Parallel()
-	report := "[COMPLETION_REPORT]\n          agent_id: {{agent}}\n          timestamp: 2026-01-11T12:00:00Z\n          status: success\n          summary: done\n          [/COMPLETION_REPORT]"
+	report := "[COMPLETION_REPORT]\n          agent_id: {{agent}}\n          timestamp: 2026-01-11T12:00:00Z\n          " +
+		"status: success\n          summary: done\n          [/COMPLETION_REPORT]"
 	for name, with := range map[string]*strings.Replacer{
 		"reported":   strings.NewReplacer("SAYS", report, "STATUS", "succeeded", "CODE", "0"),
 		"unreported": strings.NewReplacer("SAYS", "As I said.", "STATUS", "unreported", "CODE", "6"),
@@ -169,7 +185,8 @@ func TestACommandOfAPersonsRunsOnlyAfterAYesOnATerminal(t *testing.T) {
 		t.Errorf("it ran %q, want %q", got, want)
 	}
 	lacksNone(t, "the prompt", w.got("prompt.2"),
-		"The person had `"+strings.TrimPrefix(toRun, "run: ")+"` run: exit 3. It printed:\n", "    to stdout\n", "    to stderr")
+		"The person had `"+strings.TrimPrefix(toRun, "run: ")+"` run: exit 3. It printed:\n", "    to stdout\n",
+		"    to stderr")
 }
 
 // The agent reads what a terminal would have shown of a command in the end, and what became of what it left running.
@@ -177,7 +194,9 @@ func TestWhatCameOfACommandIsToldInPlainText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(asksIn(missingDependency))
 	run := w.starts()
-	w.must("answer", run.until("question").Question.ID, `run: printf '\033[32m10 %%\r100 %%\r\ndone\033[0m\n'; nohup sleep 86398 > gone 2>&1 & cat; until grep -aq ^sleep /proc/$!/cmdline; do sleep 0.01; done`)
+	w.must("answer", run.until("question").Question.ID,
+		`run: printf '\033[32m10 %%\r100 %%\r\ndone\033[0m\n'; nohup sleep 86398 > gone 2>&1 & cat; until grep -aq ^sleep `+
+			`/proc/$!/cmdline; do sleep 0.01; done`)
 	w.sit(nil, "answer", run.until("question").Question.ID, "run it").ends()
 	w.ends(run, 0)
 	lacksNone(t, "the prompt", w.got("prompt.2"),
@@ -220,10 +239,14 @@ func TestOnTheRunsOwnTerminalTheCommandIsAskedAboutNext(t *testing.T) {
 // What an agent asks to have run is shown before it runs; what hides in it is not offered at all.
 func TestACommandThatHidesSomethingIsNotOffered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t).script(asksIn(`printf '[STOP_WORK]\nagent_id: %s\nstop_reason: blocker\ndetails: x\nresume_requirements: Run: make\342\200\256sped\n[/STOP_WORK]\n' "$me"`))
+	w := newWorld(t).script(
+		asksIn(
+			`printf '[STOP_WORK]\nagent_id: %s\nstop_reason: blocker\ndetails: x\nresume_requirements: Run: ` +
+				`make\342\200\256sped\n[/STOP_WORK]\n' "$me"`))
 	run := w.starts()
 	q := run.until("question").Question
-	if shown := w.must("questions", "--json"); strings.Contains(shown, `"label":"run`) || !strings.Contains(shown, `"label":"resolved"`) {
+	if shown := w.must("questions", "--json"); strings.Contains(shown, `"label":"run`) ||
+		!strings.Contains(shown, `"label":"resolved"`) {
 		t.Errorf("it is offered: %s", shown)
 	}
 	w.must("answer", q.ID, "resolved")
@@ -265,7 +288,8 @@ func TestACommandOfAParkedRunIsAskedAboutWhenItGoesOn(t *testing.T) {
 func TestACommandThatIsAnsweredInAdvanceIsAskedAboutAllTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(asksIn(missingDependency))
-	run, question := w.parks("--answer", "npm audit="+toRun, "--answer", "command=run it", "--answer", "Run this command=run it")
+	run, question := w.parks("--answer", "npm audit="+toRun, "--answer", "command=run it", "--answer",
+		"Run this command=run it")
 	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
 		t.Fatal("it has run unasked")
 	}

@@ -35,7 +35,8 @@ func TestUnderCheckAskATaskThatLacksSomethingStartsOnlyAfterAYes(t *testing.T) {
 func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Fix the tests in ./parser until they pass")
+	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT",
+		"--check", "ask", "Fix the tests in ./parser until they pass")
 	if code := s.ends(); code != 0 || strings.Contains(string(s.seen), "[y/N]") {
 		t.Errorf("exit %d\n%s", code, s.seen)
 	}

@@ -63,7 +63,8 @@ func (w *world) sitInTmux() *pane {
 		<-watched
 		_ = os.RemoveAll(dir)
 	})
-	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-c", w.cwd, "exec env 'PS1=$ ' bash --norc --noprofile")
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y",
+		"24", "-c", w.cwd, "exec env 'PS1=$ ' bash --norc --noprofile")
 	p.tmux("set", "-g", "window-size", "manual")
 	p.tmux("pipe-pane", "exec cat > "+written)
 	p.sees(`\$$`)
@@ -191,7 +192,8 @@ Which way of login?
      an id that the server looks up
   In your own words …
 
-↑↓ Enter choose · type to filter · Tab own words · ? help`, made.ReplaceAllString(regexp.MustCompile(`(?s)\? Login.*`).FindString(screen), "[asked]")); diff != "" {
+↑↓ Enter choose · type to filter · Tab own words · ? help`,
+		made.ReplaceAllString(regexp.MustCompile(`(?s)\? Login.*`).FindString(screen), "[asked]")); diff != "" {
 		t.Error(diff)
 	}
 
@@ -203,13 +205,15 @@ Which way of login?
 	p.keys("fg", "Enter")
 	p.sees(`fg\n(.*\n)+❯ 2\) Sessions(.*\n)+.*\? help$`)
 	p.resizes("40", "10")
-	for row := range strings.SplitSeq(p.sees(`(?s)^\? Login · question 1 of 5\n.*Which way of login\?\n.*❯ 2\) Sessions\n.*Enter · \? help$`), "\n") {
+	for row := range strings.SplitSeq(
+		p.sees(`(?s)^\? Login · question 1 of 5\n.*Which way of login\?\n.*❯ 2\) Sessions\n.*Enter · \? help$`), "\n") {
 		if ansi.StringWidth(row) > 40 {
 			t.Errorf("wider than 40: %s", row)
 		}
 	}
 	p.resizes("80", "24")
-	if screen := p.sees(`\n↑↓ Enter choose · type to filter · Tab own words · \? help$`); strings.Count(screen, "Which way of login?") != 1 {
+	if screen := p.sees(`\n↑↓ Enter choose · type to filter · Tab own words · \? help$`); strings.Count(screen,
+		"Which way of login?") != 1 {
 		t.Errorf("a picture is left behind:\n%s", screen)
 	}
 	p.keys("jw")
@@ -236,7 +240,8 @@ Which way of login?
 	p.keys("maybe")
 	p.sees(`/maybe`)
 	w.must("answer", asked(screen), "yes")
-	if screen := p.sees(`Shall it start\?\n  answered by .*claude-supervise answer.*: yes\n`); strings.Contains(screen, "/maybe") {
+	if screen := p.sees(`Shall it start\?\n  answered by .*claude-supervise answer.*: yes\n`); strings.Contains(screen,
+		"/maybe") {
 		t.Errorf("the form is left behind:\n%s", screen)
 	}
 

@@ -66,15 +66,18 @@ func bash(command string) examples.Reply {
 	return examples.Reply{Tools: []examples.ToolCall{{Name: "Bash", Input: map[string]any{"command": command}}}}
 }
 
-// turns gives what the model says that has the part. Each time that it is told of what it has delegated it delegates what it was
-// not told of: it can be cut off anywhere.
+// turns gives what the model says that has the part. Each time that it is told of what it has delegated it delegates
+// what it was not told of: it can be cut off anywhere.
 func (p *part) turns() []examples.Turn {
-	report := examples.Reply{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: " + p.name + " is done\n[/COMPLETION_REPORT]"}
+	report := examples.Reply{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: " +
+		"success\nsummary: " + p.name + " is done\n[/COMPLETION_REPORT]"}
 	if p.asks {
 		write := []examples.Reply{bash("echo '{{A1}}' > " + p.file()), report}
-		ask := examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__ask_user", Input: map[string]any{"questions": []any{
-			map[string]any{"id": "A1", "header": "Colour", "text": "Which colour?", "options": []any{map[string]any{"label": "blue"}, map[string]any{"label": "red"}}},
-		}}}}}
+		ask := examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__ask_user",
+			Input: map[string]any{"questions": []any{
+				map[string]any{"id": "A1", "header": "Colour", "text": "Which colour?",
+					"options": []any{map[string]any{"label": "blue"}, map[string]any{"label": "red"}}},
+			}}}}}
 		return []examples.Turn{
 			{When: "## YOUR TASK", Replies: append([]examples.Reply{ask}, write...)},
 			{When: "## CLARIFICATION RESPONSE", Replies: write},
@@ -84,10 +87,11 @@ func (p *part) turns() []examples.Turn {
 	delegates := make([]examples.Reply, 0, len(p.below)+1)
 	for i, c := range p.below {
 		files += c.file() + " "
-		delegates = append(delegates, examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__delegate_work", Input: map[string]any{
-			"new_task_description": c.task(), "delegation_reason": "it is a part of its own",
-			"independence": []string{"can_proceed_parallel", "blocks_current_work"}[i%2], "priority": fmt.Sprintf("P%d", i%3),
-		}}}})
+		delegates = append(delegates,
+			examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__delegate_work", Input: map[string]any{
+				"new_task_description": c.task(), "delegation_reason": "it is a part of its own",
+				"independence": []string{"can_proceed_parallel", "blocks_current_work"}[i%2], "priority": fmt.Sprintf("P%d", i%3),
+			}}}})
 	}
 	work := []examples.Reply{bash(fmt.Sprintf("{ cat %s /dev/null; echo %s; } > %s", files, p.name, p.file())), report}
 	if len(p.below) == 0 {
@@ -100,7 +104,8 @@ func (p *part) turns() []examples.Turn {
 			all = append(all, examples.Turn{When: when, Launched: n, Replies: delegates[n:]})
 		}
 	}
-	return append(all, examples.Turn{When: "## DELEGATED WORK ENDED", Launched: len(p.below), Ended: len(p.below), Replies: work})
+	return append(all, examples.Turn{When: "## DELEGATED WORK ENDED", Launched: len(p.below),
+		Ended: len(p.below), Replies: work})
 }
 
 // children gives the agents below.
@@ -117,8 +122,10 @@ func aTree(t *testing.T) (killScenario, examples.Scenario) {
 	root := twenty()
 	doc, err := yaml.Marshal(examples.Scenario{
 		Name: "tree", About: "a tree of agents", Prompt: root.task(), Turns: root.turns(), Children: root.children(),
-		ClaudeFlags: []string{"--allowedTools", "Bash"}, Answers: []examples.Answer{{Question: "Which colour", Answer: "blue"}},
-		Expect: examples.Expect{Status: "succeeded", Summary: "all is done", Files: map[string]string{root.file(): root.written()}},
+		ClaudeFlags: []string{"--allowedTools", "Bash"},
+		Answers:     []examples.Answer{{Question: "Which colour", Answer: "blue"}},
+		Expect: examples.Expect{Status: "succeeded", Summary: "all is done",
+			Files: map[string]string{root.file(): root.written()}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +134,9 @@ func aTree(t *testing.T) (killScenario, examples.Scenario) {
 	if err := os.WriteFile(path, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return killScenario{scenario: path, flags: []string{"--delegate", "auto", "--max-parallel", "6", "--hold", "forever", "--on-question", "ask"}}, load(t, path)
+	return killScenario{scenario: path,
+			flags: []string{"--delegate", "auto", "--max-parallel", "6", "--hold", "forever", "--on-question", "ask"}},
+		load(t, path)
 }
 
 // A reaper kills the supervisors of a world as they pass points, at random: while they stand there, or as they go on.
@@ -157,8 +166,8 @@ func (r *reaper) passes(pid int, p pass) {
 	}
 }
 
-// However often the supervisor of a tree of twenty agents is killed, it comes to what it comes to when nobody is: each agent does
-// its part, never two processes of it at once, and the end of each is told to its parent once.
+// However often the supervisor of a tree of twenty agents is killed, it comes to what it comes to when nobody is: each
+// agent does its part, never two processes of it at once, and the end of each is told to its parent once.
 func TestATreeWhoseSupervisorIsKilledComesToTheSame(t *testing.T) {
 	t.Parallel()
 	number := func(variable string, otherwise int) int {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"claude-supervise/examples"
 	"cmp"
 	"encoding/json"
 	"os"
@@ -10,10 +9,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"claude-supervise/examples"
 )
 
-// While the lowest of three levels asks the person, the process of an agent beside it is killed. Nothing of that is lost, and
-// ps --tree shows each step.
+// While the lowest of three levels asks the person, the process of an agent beside it is killed. Nothing of that is
+// lost, and ps --tree shows each step.
 func TestInATreeOneAsksAndAnotherIsKilled(t *testing.T) {
 	t.Parallel()
 	agents(t, absolute(t, "testdata/tree/levels.yaml"), func(t *testing.T, w *world, s examples.Scenario) {
@@ -98,8 +99,8 @@ func (w *world) agents() []treeAgent {
 
 var endTold = regexp.MustCompile(`## DELEGATED WORK ENDED\\n\\nAgent: (a-[0-9A-Za-z]{12})\b`)
 
-// toldOnceEach checks that the end of each agent stands once in its parent's conversation, and in no other. What was said again
-// under its uuid, since the process died before the model had replied, was said once.
+// toldOnceEach checks that the end of each agent stands once in its parent's conversation, and in no other. What was
+// said again under its uuid, since the process died before the model had replied, was said once.
 func (w *world) toldOnceEach() {
 	w.t.Helper()
 	type said struct{ session, child, uuid string }

@@ -37,8 +37,8 @@ type screen struct {
 // screenPatience is how long a test waits for what has to come. It only bounds a failing test.
 const screenPatience = time.Minute
 
-// sit starts a command of the program on a terminal of 80 columns, on which questions are asked in lines; terminal_test.go has
-// the forms. The environment is the world's, with what is given on top.
+// sit starts a command of the program on a terminal of 80 columns, on which questions are asked in lines;
+// terminal_test.go has the forms. The environment is the world's, with what is given on top.
 func (w *world) sit(env []string, args ...string) *screen {
 	w.t.Helper()
 	s := &screen{t: w.t, cmd: w.command(args...), more: make(chan struct{}, 1), gone: make(chan struct{})}
@@ -182,7 +182,8 @@ var unbroken = regexp.MustCompile(`(claude-supervise resume r-\w+|/\S+)$`)
 func (s *screen) clean() {
 	s.t.Helper()
 	text := ours.ReplaceAllString(string(s.seen), "")
-	if bad := regexp.MustCompile("[^\r\n\t -~\u00a0-\uffff]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]").FindString(text); bad != "" {
+	if bad := regexp.MustCompile(
+		"[^\r\n\t -~\u00a0-\uffff]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]").FindString(text); bad != "" {
 		s.t.Errorf("%q reached the terminal:\n%q", bad, s.seen)
 	}
 	for _, row := range rows(string(s.seen)) {
@@ -321,7 +322,8 @@ expect: {status: succeeded, exit_code: 0}
 func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
+	for _, args := range [][]string{{"init", "--quiet"},
+		{"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
 		git := exec.Command("git", args...)
 		git.Dir = w.cwd
 		if out, err := git.CombinedOutput(); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // A person takes their time: a subagent in the background waits for them in a call of ask_user, and the main
-// conversation in one of AskUserQuestion, both in one process of the real CLI. Each has its answer as the result of that
-// same call.
+// conversation in one of AskUserQuestion, both in one process of the real CLI. Each has its answer as the result of
+// that same call.
 //
 // By itself the test does not wait for long. make wait lets both wait for WAIT (CLAUDE_SUPERVISE_TEST_WAIT), and says
 // what that took of the machine.
@@ -94,23 +94,27 @@ func spent(t *testing.T, pids map[string]int) map[string]time.Duration {
 // twoWait is a scenario in which the main conversation and a subagent in the background wait for a person at once.
 func twoWait() examples.Scenario {
 	return examples.Scenario{
-		Name: "two-wait", Prompt: "Choose a ground colour, and a name by a subagent in the background.\nGoal: both are chosen.",
+		Name:    "two-wait",
+		Prompt:  "Choose a ground colour, and a name by a subagent in the background.\nGoal: both are chosen.",
 		Answers: []examples.Answer{{Question: "ground colour", Answer: "Black"}, {Question: "called", Answer: "ledger"}},
 		Turns: []examples.Turn{
 			// Where the subagent has ended before the turn has, the gate asks for the report in that turn.
 			{When: "## YOUR TASK", Replies: append([]examples.Reply{
 				calls("Agent", map[string]any{
-					"description": "find a name", "subagent_type": "general-purpose", "run_in_background": true, "prompt": "## THE NAME\nAsk for it.",
+					"description": "find a name", "subagent_type": "general-purpose", "run_in_background": true,
+					"prompt": "## THE NAME\nAsk for it.",
 				}),
 				calls("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
 					"question": "Which ground colour?", "header": "Ground", "multiSelect": false,
 					"options": []any{
-						map[string]any{"label": "White", "description": "plain paper"}, map[string]any{"label": "Black", "description": "for the night"},
+						map[string]any{"label": "White", "description": "plain paper"},
+						map[string]any{"label": "Black", "description": "for the night"},
 					},
 				}}}),
 				{Text: "The ground is black. I go on when the subagent has ended."},
 			}, reports("both are chosen")...)},
-			{When: "## THE NAME", Replies: []examples.Reply{asks("What is the service called?", "It has no name."), {Text: "It has a name."}}},
+			{When: "## THE NAME", Replies: []examples.Reply{asks("What is the service called?", "It has no name."),
+				{Text: "It has a name."}}},
 			{When: "<task-notification>", Replies: reports("both are chosen")},
 		},
 	}

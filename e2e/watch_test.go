@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// A picture is what a terminal shows after all that was written to it. Like most terminals it breaks rows that are wider than
-// it has become.
+// A picture is what a terminal shows after all that was written to it. Like most terminals it breaks rows that are
+// wider than it has become.
 type picture struct {
 	columns  int
 	rows     []string // of ASCII and the ellipsis
@@ -283,7 +283,9 @@ func TestTheLogOnATerminalHoldsNothingThatItWouldObey(t *testing.T) {
 		if code := s.leaves(s.mode()); code != 0 {
 			t.Errorf("%q exits %d", args, code)
 		}
-		if bad := regexp.MustCompile("[^\r\n\t -~\u00a0-\uffff]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]").FindString(string(s.seen)); bad != "" {
+		if bad := regexp.MustCompile(
+			"[^\r\n\t -~\u00a0-\uffff]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]").FindString(
+			string(s.seen)); bad != "" {
 			t.Errorf("%q: %q reached the terminal:\n%q", args, bad, s.seen)
 		}
 		if !strings.Contains(string(s.seen), "hidden") {

@@ -228,7 +228,8 @@ func (w *world) start(args ...string) *supervised {
 		}
 	}
 	args = append(append(append([]string{}, args[:dash]...), "--json"), args[dash:]...)
-	s := &supervised{t: w.t, cmd: w.command(args...), events: make(chan event, 4096), stderr: &safeBuffer{}, ended: make(chan struct{})}
+	s := &supervised{t: w.t, cmd: w.command(args...), events: make(chan event, 4096), stderr: &safeBuffer{},
+		ended: make(chan struct{})}
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)

@@ -33,7 +33,8 @@ func parse(data []byte, task func() ([]byte, error)) (Scenario, error) {
 	return s, nil
 }
 
-// take gives the scenario its task file, if there is one. What else than the prompt stands in it is for `run -f` to judge.
+// take gives the scenario its task file, if there is one. What else than the prompt stands in it is for `run -f` to
+// judge.
 func (s *Scenario) take(task []byte, err error) error {
 	var head struct {
 		Prompt string `yaml:"prompt"`

@@ -27,35 +27,39 @@ type Message struct {
 var (
 	agentID    = lazily(`\ba-[0-9A-Za-z]{12}\b`)
 	folder     = lazily(`(?i)working directory: *(\S[^\n]*)`)
-	filledName = lazily(`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
-	answer     = lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
+	filledName = lazily(
+		`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
+	answer = lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
 	// A subagent's id, and what it is for where that is said beside it. The short ones are 2.1.7's.
 	subagentID = lazily(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
 	// What the other dialects call an answer, and the file that the agent left its state in.
 	unnumbered = lazily(`(?m)^(?:Answer: (.*)|User chose: "(.*?)"\. .*)$`)
-	state      = lazily(`(?m)^(?:Continue from state file: (.*)|Resume workflow from checkpoint: (.*?)\. User selected: .*)$`)
+	state      = lazily(
+		`(?m)^(?:Continue from state file: (.*)|Resume workflow from checkpoint: (.*?)\. User selected: .*)$`)
 )
 
-// unasked is what the CLI itself puts after a turn that was cut off, when the conversation is resumed (seen on 2.1.329).
-// The model has not said it.
+// unasked is what the CLI itself puts after a turn that was cut off, when the conversation is resumed (seen on
+// 2.1.329). The model has not said it.
 var unasked = []string{"No response requested."}
 
 // lostCalls begin what stands in place of the result of a call that was cut off: what the CLI writes when it ends, or
-// when the conversation is resumed (seen on 2.1.329), and the end of a command that was killed. Nobody knows what of the
-// call took effect.
+// when the conversation is resumed (seen on 2.1.329), and the end of a command that was killed. Nobody knows what of
+// the call took effect.
 var lostCalls = []string{
-	"[Tool call interrupted", "The tool call was interrupted before a result was received.", "[Request interrupted by user", "The user doesn't want to proceed with this tool use.",
+	"[Tool call interrupted", "The tool call was interrupted before a result was received.",
+	"[Request interrupted by user", "The user doesn't want to proceed with this tool use.",
 	"The user doesn't want to take this action right now.", "Exit code 129", "Exit code 137", "Exit code 143",
 	// A tool of the supervisor's, which was gone before it was asked for its tools.
-	"<tool_use_error>Error: No such tool available: mcp__supervise__ask_user<", "<tool_use_error>Error: No such tool available: mcp__supervise__stop_work<",
+	"<tool_use_error>Error: No such tool available: mcp__supervise__ask_user<",
+	"<tool_use_error>Error: No such tool available: mcp__supervise__stop_work<",
 	"<tool_use_error>Error: No such tool available: mcp__supervise__delegate_work<",
 }
 
 // goOn is the heading of what a supervisor says to an agent whose process was interrupted.
 const goOn = "## GO ON"
 
-// What the CLI puts beside the results of calls, or says alone, begins so: what it makes of a message to a subagent (seen on
-// 2.1.329), and reminders (before 2.1.329, which has them in system messages).
+// What the CLI puts beside the results of calls, or says alone, begins so: what it makes of a message to a subagent
+// (seen on 2.1.329), and reminders (before 2.1.329, which has them in system messages).
 const (
 	coordinator = "The coordinator sent a message while you were working:"
 	reminder    = "<system-reminder>"
@@ -67,8 +71,8 @@ const (
 // The newest text to the model that contains a turn's When decides the turn; where several stand in one text, the one
 // furthest down. A text that contains none, such as a bare "go on", leaves the conversation in its turn. The reply is
 // the one that as many assistant messages precede since then; one whose calls were cut off does not count, so that the
-// model makes them again; and one that is told to GO ON after its last word says that again. Where the scenario has none the reply says so, in words that no report contains, so that a
-// test fails with the reason.
+// model makes them again; and one that is told to GO ON after its last word says that again. Where the scenario has
+// none the reply says so, in words that no report contains, so that a test fails with the reason.
 func (s Scenario) Next(conversation []Message) Reply {
 	turns, err := s.turnsOf(conversation)
 	if err != nil {
@@ -111,8 +115,8 @@ func (s Scenario) Next(conversation []Message) Reply {
 	})
 }
 
-// learn takes the answers and the subagents that texts tell of. An answer that stands below a subagent's id is its answer
-// too: {{subagent2.A1}}.
+// learn takes the answers and the subagents that texts tell of. An answer that stands below a subagent's id is its
+// answer too: {{subagent2.A1}}.
 func learn(known map[string]string, texts ...string) {
 	for _, text := range texts {
 		for i, m := range unnumbered().FindAllStringSubmatch(text, -1) {
@@ -147,8 +151,8 @@ func numbered(known map[string]string, id string) string {
 	}
 }
 
-// follow counts the turn's replies that stand in the conversation after the message that began it, with all that came of
-// them, and calls received with each message that came after one.
+// follow counts the turn's replies that stand in the conversation after the message that began it, with all that came
+// of them, and calls received with each message that came after one.
 func (t *Turn) follow(conversation []Message, received func(Reply, Message)) int {
 	k, lost := 0, false // lost: the newest reply's calls were cut off
 	for _, m := range conversation {

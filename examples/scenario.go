@@ -39,9 +39,10 @@ var errUnknown = errors.New("no such scenario")
 
 // A Scenario is one task with all that is said in it.
 type Scenario struct {
-	Name        string   `yaml:"name"`
-	About       string   `yaml:"about"`        // one line for people
-	Prompt      string   `yaml:"prompt"`       // the task given to `run`; if the file has none, that of the task file beside it
+	Name  string `yaml:"name"`
+	About string `yaml:"about"` // one line for people
+	// the task given to `run`; if the file has none, that of the task file beside it
+	Prompt      string   `yaml:"prompt"`
 	Task        []byte   `yaml:"-"`            // that task file, for `run -f`; nil where the prompt is the whole task
 	Flags       []string `yaml:"flags"`        // flags of `run` that the scenario needs
 	ClaudeFlags []string `yaml:"claude_flags"` // what goes to the CLI, after `--`
@@ -51,8 +52,8 @@ type Scenario struct {
 	Expect      Expect   `yaml:"expect"`
 }
 
-// A Child is an agent that work is delegated to, in a process of its own and by turns of its own: the one whose task begins
-// with Task. Several agents may be the same child.
+// A Child is an agent that work is delegated to, in a process of its own and by turns of its own: the one whose task
+// begins with Task. Several agents may be the same child.
 type Child struct {
 	Task  string `yaml:"task"`
 	Turns []Turn `yaml:"turns"`
@@ -68,8 +69,8 @@ type Answer struct {
 // when the ones before it stand in the conversation. A subagent has a conversation of its own: its turns are those that
 // begin with the prompt of the Agent call that starts it, or with the message of the SendMessage call that revives it.
 //
-// Of several turns with the same When it is the one that wants most, of those for which enough has happened: Launched agents
-// that work was delegated to, and Ended ones.
+// Of several turns with the same When it is the one that wants most, of those for which enough has happened: Launched
+// agents that work was delegated to, and Ended ones.
 type Turn struct {
 	When     string  `yaml:"when"`
 	Launched int     `yaml:"launched"`
@@ -77,13 +78,13 @@ type Turn struct {
 	Replies  []Reply `yaml:"replies"`
 }
 
-// A Reply is one response of the Messages API, or what happens instead of one: APIError, Crash or Hang.
-// Texts may hold placeholders: {{agent}}, {{cwd}}, and from the message that decided {{state}} for the state file or
-// checkpoint that it names. From that message and all that came after it, results of tools included: {{A1}}, {{A2}}, … for
-// answers, {{subagent1}}, {{subagent2}}, … for the ids of subagents, {{subagent1.task}} and {{subagent1.A1}} for what stands
-// beside and below the first one's: what it is for, and what was answered to it. From the whole conversation: {{child1}},
-// {{child2}}, … for the ids of agents that work was delegated to, in the order of their launches, {{child1.outcome}} and
-// {{child1.summary}} for what the end of the first one says.
+// A Reply is one response of the Messages API, or what happens instead of one: APIError, Crash or Hang. Texts may hold
+// placeholders: {{agent}}, {{cwd}}, and from the message that decided {{state}} for the state file or checkpoint that
+// it names. From that message and all that came after it, results of tools included: {{A1}}, {{A2}}, … for answers,
+// {{subagent1}}, {{subagent2}}, … for the ids of subagents, {{subagent1.task}} and {{subagent1.A1}} for what stands
+// beside and below the first one's: what it is for, and what was answered to it. From the whole conversation:
+// {{child1}}, {{child2}}, … for the ids of agents that work was delegated to, in the order of their launches,
+// {{child1.outcome}} and {{child1.summary}} for what the end of the first one says.
 type Reply struct {
 	Text     string     `yaml:"text"`
 	Tools    []ToolCall `yaml:"tools"`
@@ -115,8 +116,8 @@ func (r Reply) Billed() Usage {
 	return Usage{Input: 120, Output: 42}
 }
 
-// An APIError is a failure of the Messages API. One that Lasts is a usage limit: every request fails so until it has passed
-// since the first, and {{reset}} in Message is that time.
+// An APIError is a failure of the Messages API. One that Lasts is a usage limit: every request fails so until it has
+// passed since the first, and {{reset}} in Message is that time.
 type APIError struct {
 	Status  int           `yaml:"status"` // of HTTP
 	Message string        `yaml:"message"`
@@ -201,7 +202,8 @@ func builtIn() map[string]string {
 	return found
 }
 
-// embedded gives the names in a folder of the scenarios. It is quicker than a pattern: every command lists them for its help.
+// embedded gives the names in a folder of the scenarios. It is quicker than a pattern: every command lists them for its
+// help.
 func embedded(folder string) []string {
 	entries, err := files.ReadDir(folder)
 	if err != nil {

@@ -12,16 +12,19 @@ import (
 	"testing"
 )
 
-// headings are those that the supervisor and the CLI write over what they tell the model, or words that they tell it in.
+// headings are those that the supervisor and the CLI write over what they tell the model, or words that they tell it
+// in.
 var headings = []string{
 	"## YOUR TASK", "## CLARIFICATION RESPONSE", "## BLOCKER RESOLVED", "## DELEGATION DENIED", "## DELIVERABLES MISSING",
-	"## PARTIAL RESUME", "## DELEGATION APPROVED", "## DELEGATED WORK ENDED", "USER_INPUT_RESPONSE", "User chose: ", "Resume workflow from checkpoint: ", "## GO ON", "Stop hook feedback:", "<task-notification>", "The person allows it", "The person refuses it",
+	"## PARTIAL RESUME", "## DELEGATION APPROVED", "## DELEGATED WORK ENDED", "USER_INPUT_RESPONSE",
+	"User chose: ", "Resume workflow from checkpoint: ", "## GO ON", "Stop hook feedback:", "<task-notification>",
+	"The person allows it", "The person refuses it",
 	"Your subagent ", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
 	"It is gone. Start a subagent",
 }
 
-// told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes, or by
-// what the main agent tells a subagent.
+// told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes,
+// or by what the main agent tells a subagent.
 func told(s Scenario, when string) bool {
 	if slices.Contains(headings, when) {
 		return true
@@ -31,7 +34,8 @@ func told(s Scenario, when string) bool {
 			for _, tool := range r.Tools {
 				for _, text := range []any{tool.Input["prompt"], tool.Input["message"]} {
 					heading, _, _ := strings.Cut(fmt.Sprint(text), "\n")
-					if filled := placeholder().ReplaceAllString(heading, ".*"); regexp.MustCompile("^" + filled + "$").MatchString(when) {
+					if filled := placeholder().ReplaceAllString(heading,
+						".*"); regexp.MustCompile("^" + filled + "$").MatchString(when) {
 						return true
 					}
 				}
@@ -41,8 +45,8 @@ func told(s Scenario, when string) bool {
 	return false
 }
 
-// delegations gives all that may become the task of a delegated agent: what agents delegate, what the person makes of it, and
-// what the task file states.
+// delegations gives all that may become the task of a delegated agent: what agents delegate, what the person makes of
+// it, and what the task file states.
 func delegations(s Scenario) string {
 	tasks := string(s.Task)
 	for _, a := range s.Answers {
@@ -134,7 +138,8 @@ func TestAScenarioIsFoundByNameOrFile(t *testing.T) {
 }
 
 func TestAScenarioWithoutAPromptHasThatOfTheTaskFileBesideIt(t *testing.T) {
-	const scenario = "name: mine\nabout: a story\nturns: [{when: go, replies: [{text: done}]}]\nexpect: {status: succeeded}\n"
+	const scenario = "name: mine\nabout: a story\nturns: [{when: go, replies: [{text: done}]}]\nexpect: {status: " +
+		"succeeded}\n"
 	for name, c := range map[string]struct{ scenario, task, prompt, problem string }{
 		"its prompt is the file's":       {scenario, "prompt: do it well\ngoals: [done]\n", "do it well", ""},
 		"it has its own":                 {scenario + "prompt: do mine\n", "prompt: do it well\n", "do mine", ""},

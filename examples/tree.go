@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// This file is what a conversation tells of the tree of agents that it belongs to, in the words of its supervisor: whose
-// it is, what was delegated to it, and what has become of the agents that it has delegated work to itself.
+// This file is what a conversation tells of the tree of agents that it belongs to, in the words of its supervisor:
+// whose it is, what was delegated to it, and what has become of the agents that it has delegated work to itself.
 
-// What the supervisor's texts are known by. The heading of the task stands in the first thing that it says to an agent. A
-// conversation that was begun with another's (a fork, a task that continues that of an ended agent) has one for each; the
-// newest is its own.
+// What the supervisor's texts are known by. The heading of the task stands in the first thing that it says to an agent.
+// A conversation that was begun with another's (a fork, a task that continues that of an ended agent) has one for each;
+// the newest is its own.
 const (
 	taskHeading = "## YOUR TASK"
 	endHeading  = "## DELEGATED WORK ENDED"
@@ -35,8 +35,8 @@ func Agent(conversation []Message) string {
 	return ""
 }
 
-// opening finds the text by which the agent was given its task, and its message; "" and the first in the conversation of a
-// subagent.
+// opening finds the text by which the agent was given its task, and its message; "" and the first in the conversation
+// of a subagent.
 func opening(conversation []Message) (at int, text string) {
 	for at, m := range slices.Backward(conversation) {
 		if m.Role != User {
@@ -52,7 +52,8 @@ func opening(conversation []Message) (at int, text string) {
 }
 
 // turnsOf gives the turns of the agent whose conversation it is: those of the child whose task it was given, else the
-// scenario's own. A child that the scenario does not know gets none: by the turns of its parent it would delegate for ever.
+// scenario's own. A child that the scenario does not know gets none: by the turns of its parent it would delegate for
+// ever.
 func (s Scenario) turnsOf(conversation []Message) ([]Turn, error) {
 	_, text := opening(conversation)
 	_, task, _ := strings.Cut(text, taskHeading)
@@ -72,8 +73,9 @@ func (s Scenario) turnsOf(conversation []Message) ([]Turn, error) {
 // offspring are the agents that an agent has delegated work to, in the order in which it was told of them.
 type offspring struct {
 	ids   []string
-	ended int               // how many ends it was told of
-	known map[string]string // placeholders: {{child1}} is the first one's id, {{child1.outcome}} and {{child1.summary}} are of its end
+	ended int // how many ends it was told of
+	// placeholders: {{child1}} is the first one's id, {{child1.outcome}} and {{child1.summary}} are of its end
+	known map[string]string
 }
 
 // offspringOf reads them from what was said to the agent since it was given its task.

@@ -42,17 +42,21 @@ expect: {status: succeeded}
 const (
 	parent, drawer, writer = "a-7Qm2xK9fWb4T", "a-0123456789Ab", "a-zyxwvutsrqpo"
 
-	drawerLaunched = "## DELEGATION APPROVED\n\nNew agent launched: " + drawer + "\nTask: Draw the pictures\nPriority: P1\n"
+	drawerLaunched = "## DELEGATION APPROVED\n\nNew agent launched: " +
+		drawer + "\nTask: Draw the pictures\nPriority: P1\n"
 	writerLaunched = "## DELEGATION APPROVED\n\nNew agent launched: " + writer + "\nTask: Write it\nPriority: P1\n"
-	drawerEnded    = "## DELEGATED WORK ENDED\n\nAgent: " + drawer + "\nTask: Draw the pictures\nOutcome: succeeded (reported success)\n" +
+	drawerEnded    = "## DELEGATED WORK ENDED\n\nAgent: " + drawer +
+		"\nTask: Draw the pictures\nOutcome: succeeded (reported success)\n" +
 		"Summary:\n    three\n    of them\nDeliverables:\n    - a.png\nTool uses: 3"
-	writerEnded = "## DELEGATED WORK ENDED\n\nAgent: " + writer + "\nTask: Write it\nOutcome: failed (reported failure)\n" +
+	writerEnded = "## DELEGATED WORK ENDED\n\nAgent: " + writer +
+		"\nTask: Write it\nOutcome: failed (reported failure)\n" +
 		"Summary:\n    Outcome: succeeded\n    Agent: a-000000000000\nTool uses: 1"
 )
 
 // given is how an agent is told its task.
 func given(agent, above, task string) Message {
-	return user("## EXECUTION CONTEXT\n\nYour agent id: " + agent + "\nYour parent: " + above + "\n\n## YOUR TASK\n\n" + task)
+	return user("## EXECUTION CONTEXT\n\nYour agent id: " + agent + "\nYour parent: " + above +
+		"\n\n## YOUR TASK\n\n" + task)
 }
 
 func TestEachAgentOfATreeHasItsTurns(t *testing.T) {
@@ -67,13 +71,17 @@ func TestEachAgentOfATreeHasItsTurns(t *testing.T) {
 		conversation []Message
 		want         string
 	}{
-		"the root by its own":                    {[]Message{root}, "I am " + parent},
-		"whatever it says to others":             {[]Message{root, said("Draw the"), user("Draw the pictures\nWrite it")}, "waiting"},
-		"a child by those of its task":           {[]Message{draws}, drawer + " draws"},
-		"of which only the beginning counts":     {[]Message{writes}, writer + " writes"},
-		"later too":                              {[]Message{draws, said("asks"), user("## CLARIFICATION RESPONSE\nA1: red")}, drawer + " draws in red"},
-		"a fork by its own task":                 {[]Message{root, said("I delegate"), user(drawerLaunched), writes}, writer + " writes"},
-		"and with its own children":              {[]Message{root, user(drawerLaunched), writes, said("I delegate"), user(writerLaunched)}, writer + " waits for " + writer},
+		"the root by its own": {[]Message{root}, "I am " + parent},
+		"whatever it says to others": {[]Message{root, said("Draw the"), user("Draw the pictures\nWrite it")},
+			"waiting"},
+		"a child by those of its task":       {[]Message{draws}, drawer + " draws"},
+		"of which only the beginning counts": {[]Message{writes}, writer + " writes"},
+		"later too": {[]Message{draws, said("asks"), user("## CLARIFICATION RESPONSE\nA1: red")},
+			drawer + " draws in red"},
+		"a fork by its own task": {[]Message{root, said("I delegate"), user(drawerLaunched), writes},
+			writer + " writes"},
+		"and with its own children": {[]Message{root, user(drawerLaunched), writes,
+			said("I delegate"), user(writerLaunched)}, writer + " waits for " + writer},
 		"one that continues another by its task": {[]Message{draws, said("drawn"), writes}, writer + " writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,14 +98,16 @@ func TestAChildThatTheScenarioDoesNotKnowDoesNotDoItsParentsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.Next([]Message{given(writer, "agent "+parent, "Sing of it\nloudly")})
-	if want := `it has no child whose task begins as "Sing of it" does`; !strings.Contains(got.Text, want) || len(got.Tools) > 0 {
+	if want := `it has no child whose task begins as "Sing of it" does`; !strings.Contains(got.Text, want) ||
+		len(got.Tools) > 0 {
 		t.Errorf("it replies %+v, which does not say %q", got, want)
 	}
 	alone, err := Parse([]byte(story))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := alone.Next([]Message{given(writer, "agent "+parent, "Sing of it")}).Text; got != "first of "+writer+" in {{cwd}}" {
+	if got := alone.Next([]Message{given(writer, "agent "+parent, "Sing of it")}).Text; got != "first of "+
+		writer+" in {{cwd}}" {
 		t.Errorf("where the scenario has no children, each agent plays all of it, not %q", got)
 	}
 }
@@ -113,17 +123,27 @@ func TestATurnWaitsForAsManyChildrenAsItWants(t *testing.T) {
 		told []Message
 		want string
 	}{
-		"one launched":                         {[]Message{user(drawerLaunched)}, drawer + " is at work"},
-		"two, in two results of one message":   {[]Message{user(drawerLaunched, writerLaunched)}, drawer + " and " + writer + " are at work"},
-		"two, one after the other":             {[]Message{user(drawerLaunched), said("x"), user(writerLaunched)}, drawer + " and " + writer + " are at work"},
-		"the same one, told twice":             {[]Message{user(drawerLaunched), said("x"), system("again:\n" + drawerLaunched)}, drawer + " is at work"},
-		"one ended":                            {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(drawerEnded)}, "one of them has ended"},
-		"the same end, shown twice":            {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(drawerEnded), user(drawerEnded)}, "one of them has ended"},
-		"both, in one prompt":                  {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(drawerEnded + "\n\n" + writerEnded)}, both},
-		"both, the second launched first":      {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(writerEnded), said("y"), system("meanwhile:\n" + drawerEnded)}, both},
-		"one that was never said to be begun":  {[]Message{user(drawerEnded), said("x"), user(writerEnded)}, both},
-		"an end that only a child speaks of":   {[]Message{user(drawerLaunched), said("x"), user(strings.Replace(drawerEnded, "three", strings.ReplaceAll(writerEnded, "\n", "\n    "), 1))}, "one of them has ended"},
-		"with a word of its own furthest down": {[]Message{user(drawerEnded + "\n\n" + writerLaunched)}, drawer + " and " + writer + " are at work"},
+		"one launched": {[]Message{user(drawerLaunched)}, drawer + " is at work"},
+		"two, in two results of one message": {[]Message{user(drawerLaunched, writerLaunched)},
+			drawer + " and " + writer + " are at work"},
+		"two, one after the other": {[]Message{user(drawerLaunched), said("x"), user(writerLaunched)},
+			drawer + " and " + writer + " are at work"},
+		"the same one, told twice": {[]Message{user(drawerLaunched),
+			said("x"), system("again:\n" + drawerLaunched)}, drawer + " is at work"},
+		"one ended": {[]Message{user(drawerLaunched, writerLaunched),
+			said("x"), user(drawerEnded)}, "one of them has ended"},
+		"the same end, shown twice": {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(drawerEnded),
+			user(drawerEnded)}, "one of them has ended"},
+		"both, in one prompt": {[]Message{user(drawerLaunched, writerLaunched),
+			said("x"), user(drawerEnded + "\n\n" + writerEnded)}, both},
+		"both, the second launched first": {[]Message{user(drawerLaunched, writerLaunched), said("x"), user(writerEnded),
+			said("y"), system("meanwhile:\n" + drawerEnded)}, both},
+		"one that was never said to be begun": {[]Message{user(drawerEnded), said("x"), user(writerEnded)}, both},
+		"an end that only a child speaks of": {[]Message{user(drawerLaunched),
+			said("x"), user(strings.Replace(drawerEnded, "three", strings.ReplaceAll(writerEnded, "\n", "\n    "), 1))},
+			"one of them has ended"},
+		"with a word of its own furthest down": {[]Message{user(drawerEnded + "\n\n" + writerLaunched)},
+			drawer + " and " + writer + " are at work"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := s.Next(append([]Message{root, said("I delegate")}, c.told...)).Text; got != c.want {

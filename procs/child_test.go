@@ -170,7 +170,8 @@ var parts = map[string]func(*child){
 		out(`{"type":"assistant","message":{"id":7,"content":[{"type":"text","text":"half right"}]}}` + "\n")
 		out(`{"type":"tomorrow","message":{"content":[]}}` + "\n")
 		for _, request := range []string{
-			`{"type":"control_request","request_id":"r1","request":{"subtype":"tomorrow"}}`, `{"type":"control_request","request_id":"r2"}`,
+			`{"type":"control_request","request_id":"r1","request":{"subtype":"tomorrow"}}`,
+			`{"type":"control_request","request_id":"r2"}`,
 		} { // one by one, for their answers have no order
 			out(request + "\n")
 			c.text(fmt.Sprint(c.read()["response"]))

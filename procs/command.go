@@ -38,31 +38,31 @@ type Spec struct {
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 
-	// Fork is a conversation that a new one begins with: SessionID gets a copy of what Fork has so far, of which a call that is
-	// open has no result, or one that says that it was broken off. Fork may be in the middle of a turn, is left as it is, and
-	// need not have been begun in Dir. Not used with Resume: a process that ended before its conversation was there is forked
-	// again, and after that resumed.
+	// Fork is a conversation that a new one begins with: SessionID gets a copy of what Fork has so far, of which a call
+	// that is open has no result, or one that says that it was broken off. Fork may be in the middle of a turn, is left as
+	// it is, and need not have been begun in Dir. Not used with Resume: a process that ended before its conversation was
+	// there is forked again, and after that resumed.
 	Fork string
 
-	// AgentType is the agent definition that the main conversation follows (--agent), "" for none. The CLI does not say that
-	// there is none of that name, and goes on without: Init.Agents tells. Releases differ in it (Release.AgentTypes). A Fork on
-	// 2.1.329 has the tools of its type, and the prompt of the conversation that it begins with.
+	// AgentType is the agent definition that the main conversation follows (--agent), "" for none. The CLI does not say
+	// that there is none of that name, and goes on without: Init.Agents tells. Releases differ in it (Release.AgentTypes).
+	// A Fork on 2.1.329 has the tools of its type, and the prompt of the conversation that it begins with.
 	AgentType string
 
-	// BudgetUSD is what this process may spend, subagents included, whatever the conversation has spent before; 0: no bound.
-	// The CLI looks at it after each request: the one that reaches it is the last, its calls are not made, and the turn ends
-	// with OverBudget. Each later turn of the process ends so without a request: it is of no more use, and another budget
-	// takes another process. Of subagents that work at the same time each may go over it with one request.
+	// BudgetUSD is what this process may spend, subagents included, whatever the conversation has spent before; 0: no
+	// bound. The CLI looks at it after each request: the one that reaches it is the last, its calls are not made, and the
+	// turn ends with OverBudget. Each later turn of the process ends so without a request: it is of no more use, and
+	// another budget takes another process. Of subagents that work at the same time each may go over it with one request.
 	BudgetUSD float64
 
-	// MaxTurns is how many API requests each turn may make; 0: no bound. The calls of the last are made, and the turn ends with
-	// OverBudget. The process goes on with what it is told next, with a count that begins anew.
+	// MaxTurns is how many API requests each turn may make; 0: no bound. The calls of the last are made, and the turn ends
+	// with OverBudget. The process goes on with what it is told next, with a count that begins anew.
 	MaxTurns int
 
-	// SpentUSD is what is known to have been spent on the conversation by the processes before this one; 0: nobody knows. On a
-	// release whose totals go on (Release.TotalsGoOn) what they have spent beyond that is added to the first Result: turns whose
-	// process ended while nobody listened. Used with Resume alone. Leave it away for a conversation that was forked, whose
-	// totals go on from those of another.
+	// SpentUSD is what is known to have been spent on the conversation by the processes before this one; 0: nobody knows.
+	// On a release whose totals go on (Release.TotalsGoOn) what they have spent beyond that is added to the first Result:
+	// turns whose process ended while nobody listened. Used with Resume alone. Leave it away for a conversation that was
+	// forked, whose totals go on from those of another.
 	SpentUSD float64
 
 	// Command is a program with its arguments that runs in claude's place, without a shell; Path, Prefix, Flags, Without,
@@ -70,9 +70,9 @@ type Spec struct {
 	// it gets.
 	//
 	// Every {} in its arguments stands for the prompt, as part of that one argument, whatever is in it. (A prompt that
-	// begins with a dash is taken for a flag by most programs where {} is a word of its own: put -- before it.) The command
-	// then reads nothing. Without a {} the prompt is its standard input. It is sent nothing else: Send, Allow, Deny, Gate
-	// and CloseInput fail with errNoMessages.
+	// begins with a dash is taken for a flag by most programs where {} is a word of its own: put -- before it.) The
+	// command then reads nothing. Without a {} the prompt is its standard input. It is sent nothing else: Send, Allow,
+	// Deny, Gate and CloseInput fail with errNoMessages.
 	//
 	// What it prints comes as Raw, unless its first line is one of claude's --output-format stream-json, whose lines are
 	// then decoded. What it prints to stderr is Activity. Its end is the end of its one turn: a Result, then Exit.
@@ -135,7 +135,8 @@ func (s Spec) conversation() []string {
 	return []string{"--session-id", s.SessionID}
 }
 
-// bounds are the flags that keep a launch within what it may be and spend. The form with = takes a value that begins with a dash.
+// bounds are the flags that keep a launch within what it may be and spend. The form with = takes a value that begins
+// with a dash.
 func (s Spec) bounds() (flags []string) {
 	if s.AgentType != "" {
 		flags = append(flags, "--agent="+s.AgentType)

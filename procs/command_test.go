@@ -102,7 +102,8 @@ func TestAProgramThatSpeaksNoProtocolIsNotClaude(t *testing.T) {
 
 func TestAConversationIsBegunOrResumed(t *testing.T) {
 	for resume, want := range map[bool]string{false: "--session-id S", true: "--resume S"} {
-		if got := strings.Join(Spec{SessionID: "S", Resume: resume, Without: optional}.args(), " "); !strings.HasSuffix(got, "stdio "+want) {
+		if got := strings.Join(Spec{SessionID: "S", Resume: resume, Without: optional}.args(), " "); !strings.HasSuffix(got,
+			"stdio "+want) {
 			t.Errorf("resume %v: %s", resume, got)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // lost.
 //
 // It may be called at any time, and looks at the system's process table for it: at each process that began after this
-// one, tens of microseconds. The error is os.ErrProcessDone once the process has ended, errors.ErrUnsupported on systems
-// that do not say (macOS).
+// one, tens of microseconds. The error is os.ErrProcessDone once the process has ended, errors.ErrUnsupported on
+// systems that do not say (macOS).
 func (p *Process) CPU() (time.Duration, error) {
 	if runtime.GOOS != "linux" {
 		return 0, errors.ErrUnsupported

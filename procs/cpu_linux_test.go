@@ -114,9 +114,11 @@ func FuzzParseStat(f *testing.F) {
 			identity: identity{start: start}, parent: parent, session: session,
 			cpu: time.Duration(ticks) * 10 * time.Millisecond, rss: int64(pages) * pageSize,
 		}
-		line := fmt.Sprintf("42 (%s) S %d 6 %d 34816 6 4194560 1 2 3 4 %d 0 0 0 20 0 1 0 %d 1000 %d", name, parent, session, ticks, start, pages)
+		line := fmt.Sprintf("42 (%s) S %d 6 %d 34816 6 4194560 1 2 3 4 %d 0 0 0 20 0 1 0 %d 1000 %d",
+			name, parent, session, ticks, start, pages)
 		got, err := parseStat([]byte(line))
-		if valid := parent >= 0 && session >= 0 && start < 1<<63 && ticks < 1<<63 && pages < 1<<63; valid != (err == nil) || valid && got != want {
+		if valid := parent >= 0 && session >= 0 && start < 1<<63 && ticks < 1<<63 && pages < 1<<63; valid != (err == nil) ||
+			valid && got != want {
 			t.Errorf("%q: got %+v, %v", line, got, err)
 		}
 		// Twenty-two fields take 43 bytes.

@@ -36,7 +36,9 @@ type decoder struct {
 func (d *decoder) decode(data []byte) (messages []Message, isJSON bool) {
 	data = bytes.TrimSpace(data)
 	if bytes.IndexByte(data, 0x1b) >= 0 { // never inside JSON, where it would be escaped
-		data = bytes.TrimFunc([]byte(ansi.Strip(string(data))), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+		data = bytes.TrimFunc([]byte(ansi.Strip(string(data))), func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r)
+		})
 	}
 	if len(data) == 0 {
 		return nil, false
@@ -176,7 +178,8 @@ func (d *decoder) system(l *line) []Message {
 	case "init":
 		d.receipts.begin()
 		d.ledger.goesOn = ReleaseOf(l.Version).TotalsGoOn
-		return one(Init{SessionID: l.SessionID, Version: l.Version, PermissionMode: l.PermissionMode, Model: l.Model, Agents: l.Agents})
+		return one(Init{SessionID: l.SessionID, Version: l.Version, PermissionMode: l.PermissionMode,
+			Model: l.Model, Agents: l.Agents})
 	case "api_retry":
 		return one(Retry{
 			Attempt: l.Attempt, Max: l.MaxRetries, Status: l.ErrorStatus, Error: l.Error,

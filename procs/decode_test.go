@@ -86,7 +86,8 @@ func TestALineMeansWhatItSays(t *testing.T) {
 	}{
 		{"several blocks in one line",
 			`{"message":{"id":"m","content":[{"type":"thinking","thinking":"…"},{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]},"parent_tool_use_id":"p","type":"assistant"}`,
-			[]Message{Text{ID: "m", Parent: "p", Text: "a"}, ToolUse{MessageID: "m", Parent: "p", ID: "t", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
+			[]Message{Text{ID: "m", Parent: "p", Text: "a"},
+				ToolUse{MessageID: "m", Parent: "p", ID: "t", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
 		{"an API failure in the assistant's place is not its text",
 			`{"type":"assistant","is_api_error_message":true,"message":{"content":[{"type":"text","text":"API Error: 529"}]}}`,
 			[]Message{Activity{Text: "API Error: 529"}}},
@@ -107,7 +108,8 @@ func TestALineMeansWhatItSays(t *testing.T) {
 			`{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","callback_id":"other"}}`,
 			[]Message{unanswerable{Request: "r", Subtype: "hook_callback"}}},
 		{"colours around JSON",
-			"\x1b[1m{\"type\":\"control_cancel_request\",\"request_id\":\"r\"}\x1b[0m\x1b[?25h", []Message{AskCancelled{Request: "r"}}},
+			"\x1b[1m{\"type\":\"control_cancel_request\",\"request_id\":\"r\"}\x1b[0m\x1b[?25h",
+			[]Message{AskCancelled{Request: "r"}}},
 		{"the end of the terminal", "\x1b[?25h", nil},
 		{"the same of 2.1.200", "\x1b[?25h\x0f", nil},
 		{"a type of tomorrow", `{"type":"tomorrow"}`, nil},
@@ -171,7 +173,8 @@ func TestWhatLivesInTheBackgroundIsToldByEveryRelease(t *testing.T) {
 		want  []any
 	}{
 		{"2.1.100 counts", []string{shell, agent, bareHook, agentDone, good, shellDone},
-			[]any{[]string{"shell: make"}, []string{"shell: make", "subagent: look"}, "at the gate", []string{"shell: make", "subagent: look"}, []string{"shell: make"}, none}},
+			[]any{[]string{"shell: make"}, []string{"shell: make", "subagent: look"}, "at the gate",
+				[]string{"shell: make", "subagent: look"}, []string{"shell: make"}, none}},
 		{"2.1.100 forgets an agent that a cut turn may have held", []string{shell, agent, cutOff},
 			[]any{[]string{"shell: make"}, []string{"shell: make", "subagent: look"}, []string{"shell: make"}}},
 		{"2.1.200 lists at the gate", []string{agent, fullHook, shellDone, emptyHook},
@@ -257,7 +260,8 @@ func FuzzInput(f *testing.F) {
 		// A run of broken bytes becomes one replacement for strings, one each for JSON.
 		squeeze := strings.NewReplacer("\uFFFD", "")
 		said1, ok := got[0].(Said)
-		if !ok || squeeze.Replace(said1.UUID) != squeeze.Replace(want.UUID) || squeeze.Replace(said1.Text) != squeeze.Replace(want.Text) {
+		if !ok || squeeze.Replace(said1.UUID) != squeeze.Replace(want.UUID) ||
+			squeeze.Replace(said1.Text) != squeeze.Replace(want.Text) {
 			t.Errorf("said %+v, read %+v", want, got)
 		}
 		if _, _, err := in.next(); err == nil {
@@ -283,7 +287,8 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			} else {
 				text, _ := json.Marshal(strings.Repeat("some output\n", 1<<20/12))
-				add(fmt.Appendf(nil, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":%s}]}}`, text))
+				add(fmt.Appendf(nil,
+					`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":%s}]}}`, text))
 			}
 			b.SetBytes(int64(total))
 			b.ReportAllocs()

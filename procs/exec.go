@@ -57,8 +57,8 @@ func (s Spec) cmd() (cmd *exec.Cmd, err error) {
 	return cmd, nil
 }
 
-// findCommand gives the absolute path of the command's program: as seen from its folder, else in the $PATH that it gets,
-// of which only absolute folders count.
+// findCommand gives the absolute path of the command's program: as seen from its folder, else in the $PATH that it
+// gets, of which only absolute folders count.
 func (s Spec) findCommand() (string, error) {
 	name := s.Command[0]
 	switch {
@@ -74,7 +74,8 @@ func (s Spec) findCommand() (string, error) {
 	if path := inPath(name, s.environ()); path != "" {
 		return path, nil
 	}
-	return "", &StartError{Path: name, Err: errNotFound, Reason: "it is in no folder of $PATH; install it, or give its path"}
+	return "", &StartError{Path: name, Err: errNotFound,
+		Reason: "it is in no folder of $PATH; install it, or give its path"}
 }
 
 // hint says what to do if the program is missing.
@@ -85,7 +86,8 @@ func (s Spec) hint() string {
 	return claudeHint
 }
 
-// commandArgs gives the command's arguments with the prompt in its places. Each stays one argument whatever the prompt is.
+// commandArgs gives the command's arguments with the prompt in its places. Each stays one argument whatever the prompt
+// is.
 func (s Spec) commandArgs() ([]string, error) {
 	args := make([]string, len(s.Command)-1)
 	for i, arg := range s.Command[1:] {

@@ -18,12 +18,14 @@ func TestACommandsEndIsTheEndOfItsTurn(t *testing.T) {
 	}{
 		{"nothing said", "exit 0", "", Exit{}, Failure{}},
 		{"done", "echo done", "done\n", Exit{Output: "done\n"}, Failure{}},
-		{"failed", "echo at work; echo trouble >&2; exit 3", "at work\n", Exit{Code: 3, Output: "at work\n", Stderr: "trouble\n"},
+		{"failed", "echo at work; echo trouble >&2; exit 3", "at work\n",
+			Exit{Code: 3, Output: "at work\n", Stderr: "trouble\n"},
 			Failure{Kind: Exited, Reason: "exit 3: trouble"}},
 		{"failed without a word", "exit 1", "", Exit{Code: 1}, Failure{Kind: Exited, Reason: "exit 1"}},
 		{"killed", "echo a; kill -KILL $$", "a\n", Exit{Code: -1, Signal: "SIGKILL", Output: "a\n"},
 			Failure{Kind: Exited, Reason: "it was ended by SIGKILL: a"}},
-		{"output closed before the end", "echo a; exec >&-; echo b >&2; exit 4", "a\n", Exit{Code: 4, Output: "a\n", Stderr: "b\n"},
+		{"output closed before the end", "echo a; exec >&-; echo b >&2; exit 4",
+			"a\n", Exit{Code: 4, Output: "a\n", Stderr: "b\n"},
 			Failure{Kind: Exited, Reason: "exit 4: b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

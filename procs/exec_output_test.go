@@ -112,7 +112,8 @@ func TestAFloodIsHandedOverWholeAndInPieces(t *testing.T) {
 	defer p.End(context.Background(), Kill)
 	select {
 	case e := <-ended:
-		if last := fmt.Sprintf("\n%09d x", floodLines-1); e.Code != 0 || len(e.Output) != maxTail || !strings.Contains(e.Output, last) {
+		if last := fmt.Sprintf("\n%09d x", floodLines-1); e.Code != 0 || len(e.Output) != maxTail ||
+			!strings.Contains(e.Output, last) {
 			t.Errorf("exit %d, %d bytes of output", e.Code, len(e.Output))
 		}
 		if lines != floodLines || line != "" || longest > maxRaw {
@@ -143,7 +144,8 @@ func TestACommandInTheStreamProtocolIsOneTurnThatNobodyTalksTo(t *testing.T) {
 		Result{Subtype: "success", Text: "one", NumTurns: 1, InputTokens: 2, OutputTokens: 3, CostUSD: 0.5},
 		Init{SessionID: "s"}, Ask{Request: "r", Name: "Bash"}, AskCancelled{Request: "r"}, Receipt{UUID: "u"},
 		unanswerable{Request: "r"}, replied{Request: "r"},
-		Result{Subtype: "error_max_turns", IsError: true, Text: "too many", NumTurns: 1, InputTokens: 2, OutputTokens: 3, CostUSD: 0.25},
+		Result{Subtype: "error_max_turns", IsError: true, Text: "too many", NumTurns: 1, InputTokens: 2,
+			OutputTokens: 3, CostUSD: 0.25},
 	} {
 		c.take(m)
 	}

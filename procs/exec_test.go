@@ -122,7 +122,8 @@ func TestATerminalThatTheEnvironmentNamesStays(t *testing.T) {
 
 func TestAPromptIsPartOfItsArgumentAndOfNoShell(t *testing.T) {
 	for _, prompt := range []string{
-		"", "one", "two words", `quotes " ' and \`, "$(touch gone) `touch gone` $HOME; touch gone", "new\nline\n", "-rf", "{}",
+		"", "one", "two words", `quotes " ' and \`, "$(touch gone) `touch gone` $HOME; touch gone",
+		"new\nline\n", "-rf", "{}",
 		"ä€𝄞", "*", strings.Repeat("x", maxArgument-len("<>")),
 	} {
 		t.Run(fmt.Sprintf("%.20q", prompt), func(t *testing.T) {
@@ -187,7 +188,8 @@ func TestAPromptThatNobodyReadsStopsNothing(t *testing.T) {
 func TestACommandIsFoundWhereItRuns(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{
-		filepath.Join(dir, "mine"): "echo mine", filepath.Join(dir, "sub", "tool"): "echo sub", filepath.Join(bin, "tool"): "echo tool",
+		filepath.Join(dir, "mine"): "echo mine", filepath.Join(dir, "sub", "tool"): "echo sub",
+		filepath.Join(bin, "tool"): "echo tool",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -227,17 +229,22 @@ func TestACommandThatCannotRunIsAStartError(t *testing.T) {
 	}{
 		{"nowhere in $PATH", []string{"no-such-program"}, "", errNotFound,
 			"cannot start no-such-program: no such program (it is in no folder of $PATH; install it, or give its path)"},
-		{"only in the folder, which is not in $PATH", []string{"here"}, "", errNotFound, "cannot start here: no such program"},
+		{"only in the folder, which is not in $PATH", []string{"here"},
+			"", errNotFound, "cannot start here: no such program"},
 		{"missing", []string{"./missing"}, "", errNotFound, "(give the path of a program, or the name of one in $PATH)"},
 		{"a folder", []string{"."}, "", errNotFound, "cannot start .: no such program"},
 		{"a folder by its path", []string{"./"}, "", errNotExecutable, "it is not a file"},
 		{"not executable", []string{"./plain"}, "", errNotExecutable, "chmod +x it"},
-		{"no interpreter", []string{"./no-interpreter"}, "", errNotExecutable, "the interpreter that its first line names is missing"},
+		{"no interpreter", []string{"./no-interpreter"}, "", errNotExecutable,
+			"the interpreter that its first line names is missing"},
 		{"no program", []string{"./no-program"}, "", errNotExecutable, "it is no program for this machine"},
-		{"empty", []string{""}, "", errNotFound, "cannot start the command: no such program (a pack file names none; give it with --exec)"},
+		{"empty", []string{""}, "", errNotFound,
+			"cannot start the command: no such program (a pack file names none; give it with --exec)"},
 		{"its name from the prompt", []string{"{}"}, "sh", errNotFound, "cannot start {}: no such program"},
-		{"a prompt too long for an argument", []string{"./here", "-p{}"}, strings.Repeat("x", maxArgument-1), errPromptTooLong,
-			"the prompt is too long to be an argument (131072 bytes of at most 131071; leave {} out to give it on standard input)"},
+		{"a prompt too long for an argument", []string{"./here", "-p{}"}, strings.Repeat("x", maxArgument-1),
+			errPromptTooLong,
+			"the prompt is too long to be an argument (131072 bytes of at most 131071; leave {} out to give it on standard " +
+				"input)"},
 		{"a prompt that no argument can hold", []string{"./here", "{}"}, "a\x00b", errPromptNUL, "leave {} out"},
 		{"arguments too long together", slices.Concat([]string{"./here"}, slices.Repeat([]string{"{}"}, 64)),
 			strings.Repeat("x", maxArgument), nil, "its arguments and its environment together are too long"},

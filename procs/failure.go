@@ -107,7 +107,8 @@ func neverBegan(r Result, e *Exit) Failure {
 	if sessionTaken().MatchString(e.Stderr) && !e.Spoke {
 		return Failure{Kind: SessionTaken, Reason: sessionTaken().FindString(e.Stderr)}
 	}
-	if strings.Contains(e.Stderr, sessionGone) || r.Subtype == "error_during_execution" && strings.Contains(r.Text, sessionGone) {
+	if strings.Contains(e.Stderr, sessionGone) || r.Subtype == "error_during_execution" &&
+		strings.Contains(r.Text, sessionGone) {
 		return Failure{Kind: SessionGone, Reason: "the conversation to resume is gone"}
 	}
 	return Failure{}

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// fork prepares a launch that begins with the conversation of another. The CLI does that itself (--fork-session), but for releases
-// that find no conversation of another directory (a worktree, say): there the new one is written here, as the CLI would, and the
-// launch resumes it. What the model then sees is the same on all releases that were measured.
+// fork prepares a launch that begins with the conversation of another. The CLI does that itself (--fork-session), but
+// for releases that find no conversation of another directory (a worktree, say): there the new one is written here, as
+// the CLI would, and the launch resumes it. What the model then sees is the same on all releases that were measured.
 func (s *Spec) fork() error {
 	if s.Fork == "" || s.Resume || s.isCommand() || ReleaseOf(InstalledRelease(s.Path)).ResumesAnywhere {
 		return nil
@@ -87,10 +87,11 @@ func copyConversation(target, source, session, of string) (err error) {
 	return os.Rename(out.Name(), target)
 }
 
-// copySession copies the lines of a transcript, of which each names its session. A last line that is still being written is left
-// away.
+// copySession copies the lines of a transcript, of which each names its session. A last line that is still being
+// written is left away.
 func copySession(out io.Writer, in io.Reader, session, of string) error {
-	named := func(id string) []byte { return []byte(`"sessionId":"` + id + `"`) } // never in a text, where its quotes are escaped
+	// never in a text, where its quotes are escaped
+	named := func(id string) []byte { return []byte(`"sessionId":"` + id + `"`) }
 	lines, writer := bufio.NewReader(in), bufio.NewWriter(out)
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -40,7 +40,8 @@ func program(t *testing.T, release string) string {
 }
 
 func TestAForkIsTheCLIsOwnOrACopyOfTheConversation(t *testing.T) {
-	const line = `{"type":"user","sessionId":"` + forked + `","message":{"content":"\"sessionId\":\"` + forked + `\""}}` + "\n"
+	const line = `{"type":"user","sessionId":"` + forked + `","message":{"content":"\"sessionId\":\"` +
+		forked + `\""}}` + "\n"
 	copied := strings.Replace(line, `"sessionId":"`+forked, `"sessionId":"`+forking, 1)
 	native := []string{"--resume", forked, "--fork-session", "--session-id", forking}
 	resumed := []string{"--resume", forking}
@@ -53,10 +54,14 @@ func TestAForkIsTheCLIsOwnOrACopyOfTheConversation(t *testing.T) {
 	}{
 		{name: "in the same directory", release: "2.1.7", text: line, flags: native},
 		{name: "in another directory", release: "2.1.200", elsewhere: true, text: line, flags: resumed, want: copied},
-		{name: "while a line is being written", release: "2.1.7", elsewhere: true, text: line + line[:20], flags: resumed, want: copied},
-		{name: "in another directory, by a release that finds it", release: "2.1.329", elsewhere: true, text: line, flags: native},
-		{name: "by a program of which the release is not known", release: "claude", elsewhere: true, text: line, flags: resumed, want: copied},
-		{name: "again, when the copy was made", release: "2.1.7", elsewhere: true, text: line, there: "{}\n", flags: resumed, want: "{}\n"},
+		{name: "while a line is being written", release: "2.1.7", elsewhere: true, text: line + line[:20],
+			flags: resumed, want: copied},
+		{name: "in another directory, by a release that finds it", release: "2.1.329", elsewhere: true,
+			text: line, flags: native},
+		{name: "by a program of which the release is not known", release: "claude", elsewhere: true,
+			text: line, flags: resumed, want: copied},
+		{name: "again, when the copy was made", release: "2.1.7", elsewhere: true, text: line, there: "{}\n",
+			flags: resumed, want: "{}\n"},
 		{name: "of what is gone", release: "2.1.7", elsewhere: true, flags: native},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,14 +122,16 @@ func TestAForkThatCannotBeCopiedIsNoLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.SessionID = forking
-	if _, err := Start(s, func(Message) { t.Error("something was said") }); err == nil || !strings.Contains(err.Error(), "fork a conversation") {
+	if _, err := Start(s, func(Message) { t.Error("something was said") }); err == nil ||
+		!strings.Contains(err.Error(), "fork a conversation") {
 		t.Errorf("%v", err)
 	}
 }
 
 // A launch that resumes forks no more, and neither does a command.
 func TestAConversationIsForkedWhenItBegins(t *testing.T) {
-	for _, s := range []Spec{{SessionID: forking, Fork: forked, Resume: true}, {SessionID: forking}, {Fork: "-", Command: []string{"true"}}} {
+	for _, s := range []Spec{{SessionID: forking, Fork: forked, Resume: true}, {SessionID: forking},
+		{Fork: "-", Command: []string{"true"}}} {
 		if err := s.fork(); err != nil || slices.Contains(s.conversation(), "--fork-session") && !s.isCommand() {
 			t.Errorf("%+v: %v", s.conversation(), err)
 		}
@@ -145,7 +152,8 @@ func FuzzCopySession(f *testing.F) {
 		if bytes.Contains(data, []byte(forking)) {
 			return
 		}
-		if err := copySession(&back, &there, forked, forking); err != nil || !bytes.Equal(back.Bytes(), data[:bytes.LastIndexByte(data, '\n')+1]) {
+		if err := copySession(&back, &there, forked, forking); err != nil ||
+			!bytes.Equal(back.Bytes(), data[:bytes.LastIndexByte(data, '\n')+1]) {
 			t.Errorf("%q came back as %q (%v)", data, back.Bytes(), err)
 		}
 	})

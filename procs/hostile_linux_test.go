@@ -34,7 +34,10 @@ var tricks = []trick{
 	{name: "all of these", clear: true, apart: true, twice: true, play: func() { ignoreSignals(); rename(); stay() }},
 	{name: "a chain of forks", play: func() { chain(false) }},
 	{name: "a chain of sessions", apart: true, play: func() { chain(true) }},
-	{name: "a chain with all of these", clear: true, apart: true, twice: true, play: func() { ignoreSignals(); chain(true) }},
+	{name: "a chain with all of these", clear: true, apart: true, twice: true, play: func() {
+		ignoreSignals()
+		chain(true)
+	}},
 	{name: "a bomb of forks", clear: true, play: func() { ignoreSignals(); bomb() }},
 }
 

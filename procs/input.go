@@ -36,9 +36,9 @@ func (p *Process) refuse(request, why string) {
 	})
 }
 
-// reply writes what the goroutine that reads stdout has to say, without holding that up: a child that is in the middle of
-// printing may not read what somebody else is writing before it has printed all. Only when many replies are not taken does
-// it block. A child that is gone needs none.
+// reply writes what the goroutine that reads stdout has to say, without holding that up: a child that is in the middle
+// of printing may not read what somebody else is writing before it has printed all. Only when many replies are not
+// taken does it block. A child that is gone needs none.
 func (p *Process) reply(write func() error) {
 	p.replies.Go(func() error {
 		_ = write()
@@ -56,8 +56,8 @@ func (p *Process) Send(uuid, text string) error {
 }
 
 // Allow lets a call that was asked about run with this input: the Ask's own, for AskUserQuestion with answers added.
-// Like Deny, Gate and Return it answers a request once, and blocks until the child has taken that into its pipe. The error
-// is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and errGone after the end.
+// Like Deny, Gate and Return it answers a request once, and blocks until the child has taken that into its pipe. The
+// error is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and errGone after the end.
 func (p *Process) Allow(request string, updatedInput json.RawMessage) error {
 	if !json.Valid(updatedInput) {
 		return errors.New("allow a call: its input is no JSON")

@@ -13,15 +13,15 @@ func Inside(env []string) (Marker, bool) {
 	return m, ok
 }
 
-// StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the marker that
-// Inside finds says it; "" where it does not.
+// StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the
+// marker that Inside finds says it; "" where it does not.
 func StateOf(env []string) string {
 	_, state, _ := insideOf(env)
 	return state
 }
 
-// Unmarked reports whether this process was started by a launch that can only be told by its tag: its environment was taken from it, and
-// the processes above it are gone or say nothing.
+// Unmarked reports whether this process was started by a launch that can only be told by its tag: its environment was
+// taken from it, and the processes above it are gone or say nothing.
 func Unmarked(env []string) bool {
 	_, marked := Inside(env)
 	return !marked && tagged()

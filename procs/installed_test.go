@@ -41,12 +41,14 @@ func TestAReleaseIsKnownByWhereItLies(t *testing.T) {
 	}{
 		"npm's link to the package's script": {
 			map[string]string{
-				"lib/node_modules/@anthropic-ai/claude-code/cli.js": "", "lib/node_modules/@anthropic-ai/claude-code/package.json": wrapper,
+				"lib/node_modules/@anthropic-ai/claude-code/cli.js":       "",
+				"lib/node_modules/@anthropic-ai/claude-code/package.json": wrapper,
 				"bin/claude": "->../lib/node_modules/@anthropic-ai/claude-code/cli.js",
 			}, "bin/claude", "2.1.7",
 		},
 		"the program in the package's bin": {
-			map[string]string{"claude-code/bin/claude.exe": "", "claude-code/package.json": wrapper, "claude": "->claude-code/bin/claude.exe"},
+			map[string]string{"claude-code/bin/claude.exe": "", "claude-code/package.json": wrapper,
+				"claude": "->claude-code/bin/claude.exe"},
 			"claude", "2.1.7",
 		},
 		"the platform's own package": {
@@ -54,15 +56,22 @@ func TestAReleaseIsKnownByWhereItLies(t *testing.T) {
 			"claude-code-linux-x64/claude", "2.1.329",
 		},
 		"the native installer's": {
-			map[string]string{"share/claude/versions/2.1.329": "", "bin/claude": "->../share/claude/versions/2.1.329"}, "bin/claude", "2.1.329",
+			map[string]string{"share/claude/versions/2.1.329": "", "bin/claude": "->../share/claude/versions/2.1.329"},
+			"bin/claude", "2.1.329",
 		},
-		"a link to a link":            {map[string]string{"versions/2.1.200": "", "one": "->versions/2.1.200", "two": "->one"}, "two", "2.1.200"},
-		"a script around it":          {map[string]string{"claude": "#!/bin/sh\nexec versions/2.1.7 \"$@\"\n", "versions/2.1.7": ""}, "claude", ""},
-		"another's package":           {map[string]string{"claude": "", "package.json": `{"name": "mine", "version": "2.1.7"}`}, "claude", ""},
-		"a name that only begins so":  {map[string]string{"claude": "", "package.json": `{"name": "@anthropic-ai/claude-codex", "version": "2.1.7"}`}, "claude", ""},
-		"a version that is none":      {map[string]string{"claude": "", "package.json": `{"name": "@anthropic-ai/claude-code", "version": "latest"}`}, "claude", ""},
-		"a manifest that is no JSON":  {map[string]string{"claude": "", "package.json": "{"}, "claude", ""},
-		"one that is too long":        {map[string]string{"claude": "", "package.json": strings.Repeat(" ", maxManifest) + wrapper}, "claude", ""},
+		"a link to a link": {map[string]string{"versions/2.1.200": "", "one": "->versions/2.1.200",
+			"two": "->one"}, "two", "2.1.200"},
+		"a script around it": {map[string]string{"claude": "#!/bin/sh\nexec versions/2.1.7 \"$@\"\n",
+			"versions/2.1.7": ""}, "claude", ""},
+		"another's package": {map[string]string{"claude": "",
+			"package.json": `{"name": "mine", "version": "2.1.7"}`}, "claude", ""},
+		"a name that only begins so": {map[string]string{"claude": "",
+			"package.json": `{"name": "@anthropic-ai/claude-codex", "version": "2.1.7"}`}, "claude", ""},
+		"a version that is none": {map[string]string{"claude": "",
+			"package.json": `{"name": "@anthropic-ai/claude-code", "version": "latest"}`}, "claude", ""},
+		"a manifest that is no JSON": {map[string]string{"claude": "", "package.json": "{"}, "claude", ""},
+		"one that is too long": {map[string]string{"claude": "",
+			"package.json": strings.Repeat(" ", maxManifest) + wrapper}, "claude", ""},
 		"a folder of other versions":  {map[string]string{"versions/node": ""}, "versions/node", ""},
 		"a program that is not there": {nil, "claude", ""},
 	} {
@@ -88,7 +97,8 @@ func TestAPipeInPlaceOfThePackagesManifestHoldsNobody(t *testing.T) {
 	}
 }
 
-// A release that kills what lives on at the end of its input is not let begin any; one of which nothing is known is left alone.
+// A release that kills what lives on at the end of its input is not let begin any; one of which nothing is known is
+// left alone.
 func TestALaunchIsAsItsReleaseNeedsIt(t *testing.T) {
 	for version, want := range map[string]struct{ foreground, subagentText bool }{
 		"2.1.7":    {true, false},

@@ -6,16 +6,18 @@ import (
 	"time"
 )
 
-// soonAgain is when to try again after a usage limit that is said to have ended already: the clock that said so may be ahead.
+// soonAgain is when to try again after a usage limit that is said to have ended already: the clock that said so may be
+// ahead.
 const soonAgain = time.Minute
 
 // justPassed is how long ago a time of day may be that is not meant to be tomorrow's.
 const justPassed = time.Hour
 
-// ResetTime reads when a usage limit ends, as Failure.Reset has it: in RFC 3339, in Unix seconds, or in the CLI's own words, which
-// are English in all releases, "3:30pm (Europe/Berlin)" for a time within 24 hours, else "Oct 7, 3am (UTC)" or, in another year,
-// "Jan 7, 2027, 3am (UTC)". Words that name no zone are in now's, which ought to be the moment in which they were said. What it
-// gives is always after now: a minute, if the limit has ended already. false: it cannot be read, or its zone is not known here.
+// ResetTime reads when a usage limit ends, as Failure.Reset has it: in RFC 3339, in Unix seconds, or in the CLI's own
+// words, which are English in all releases, "3:30pm (Europe/Berlin)" for a time within 24 hours, else "Oct 7, 3am
+// (UTC)" or, in another year, "Jan 7, 2027, 3am (UTC)". Words that name no zone are in now's, which ought to be the
+// moment in which they were said. What it gives is always after now: a minute, if the limit has ended already. false:
+// it cannot be read, or its zone is not known here.
 func ResetTime(reset string, now time.Time) (time.Time, bool) {
 	reset = strings.Trim(reset, " .")
 	at, ok := time.Time{}, false
@@ -32,11 +34,12 @@ func ResetTime(reset string, now time.Time) (time.Time, bool) {
 	return at, ok
 }
 
-// What is taken for Unix seconds: up to the year 9999, after which times have no RFC 3339, and from 2001, which no number of hours is.
+// What is taken for Unix seconds: up to the year 9999, after which times have no RFC 3339, and from 2001, which no
+// number of hours is.
 const minUnix, maxUnix = 1_000_000_000, 253402300800
 
-// What the CLI writes: toLocaleString of en-US, whose separators depend on the version of its library, with the day's half put in
-// small letters and the zone behind it.
+// What the CLI writes: toLocaleString of en-US, whose separators depend on the version of its library, with the day's
+// half put in small letters and the zone behind it.
 var (
 	inZone   = lazily(`^(.*?)\s*\(([A-Za-z0-9_+/-]+)\)$`)
 	dayHalf  = lazily(`(?i)\s*([ap])\.?m\.?$`)

@@ -50,7 +50,8 @@ func TestTheEndOfALimitIsReadAsTheCLIWritesIt(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "soon", "tomorrow", "3", "-1791342000", "99999999999999", "25:00", "13pm", "3am (Nowhere/Land)", "3am (../../etc/passwd)",
+		"", "soon", "tomorrow", "3", "-1791342000", "99999999999999", "25:00", "13pm", "3am (Nowhere/Land)",
+		"3am (../../etc/passwd)",
 		"Foo 7, 3am", "Feb 31, 3am", "3am and more",
 	} {
 		if got, ok := ResetTime(text, now); ok {
@@ -79,7 +80,8 @@ func TestATimeOfDayIsNeverMoreThanADayAway(t *testing.T) {
 
 // What is read is later than now, and reads as itself.
 func FuzzResetTime(f *testing.F) {
-	for _, text := range []string{"2026-10-07T03:00:00Z", "1791342000", "3am", "3:30pm (Europe/Berlin)", "Oct 7, 3am", "Jan 2, 2027, 3:04am (UTC)", "15:30"} {
+	for _, text := range []string{"2026-10-07T03:00:00Z", "1791342000", "3am", "3:30pm (Europe/Berlin)",
+		"Oct 7, 3am", "Jan 2, 2027, 3:04am (UTC)", "15:30"} {
 		f.Add(text, int64(1791342000))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
@@ -97,7 +99,8 @@ func FuzzResetTime(f *testing.F) {
 	})
 }
 
-// A conversation on a subscription: in its first turn it is warned that it comes near its limit, in its second it reaches that.
+// A conversation on a subscription: in its first turn it is warned that it comes near its limit, in its second it
+// reaches that.
 func TestAReachedLimitIsToldWithItsEnd(t *testing.T) {
 	end := time.Unix(1795308000, 0)
 	said := end.Add(-3 * time.Hour)
@@ -138,7 +141,8 @@ func TestAWarningIsNoLimit(t *testing.T) {
 		for _, status := range c.events {
 			d.decode([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"` + status + `","resetsAt":1795254610}}`))
 		}
-		got, _ := d.decode([]byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"no"}`))
+		got, _ := d.decode(
+			[]byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"no"}`))
 		if f := Classify(got[0].(Result), nil); f.Kind != c.kind {
 			t.Errorf("%v: %+v", c.events, f)
 		}

@@ -118,8 +118,8 @@ func (b blocks) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// models is what each model was used for: by the main conversation, subagents and the CLI's own side requests. usage, beside it, is
-// of the main conversation alone, and lacks the request that went over a budget.
+// models is what each model was used for: by the main conversation, subagents and the CLI's own side requests. usage,
+// beside it, is of the main conversation alone, and lacks the request that went over a budget.
 type models map[string]struct {
 	CostUSD       float64 `json:"costUSD"`
 	Input         int64   `json:"inputTokens"`

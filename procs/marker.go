@@ -13,8 +13,8 @@ const (
 	EnvLaunch = "CLAUDE_SUPERVISE_LAUNCH"
 )
 
-// EnvState carries the folder of the state beside them: a run that is started inside an agent finds its parent there, whatever HOME
-// and XDG_STATE_HOME say.
+// EnvState carries the folder of the state beside them: a run that is started inside an agent finds its parent there,
+// whatever HOME and XDG_STATE_HOME say.
 const EnvState = "CLAUDE_SUPERVISE_STATE"
 
 // A Marker says which launch a process belongs to. It is inherited by whatever a child starts, in the environment and,

@@ -15,10 +15,10 @@ import (
 //
 //   - Each JSON-RPC message of the client is a control request of its own (mcp_message). A request is answered by a
 //     control response with the JSON-RPC response in it, a notification by one with an empty result.
-//   - Releases before 2.1.329 have two clients under the one name: initialize comes twice, and two requests may have the
-//     same id. What tells requests apart is the id of the control request.
-//   - The line with the assistant's call comes before the request that it leads to, but for subagents of 2.1.200, where it
-//     may come just after.
+//   - Releases before 2.1.329 have two clients under the one name: initialize comes twice, and two requests may have
+//     the same id. What tells requests apart is the id of the control request.
+//   - The line with the assistant's call comes before the request that it leads to, but for subagents of 2.1.200, where
+//     it may come just after.
 //   - An error of either protocol is what the model reads as the tool's error.
 //   - A call is withdrawn by notifications/cancelled; after that nothing is written for it.
 
@@ -79,8 +79,8 @@ func (p *Process) serveTools() (*toolServer, error) {
 	return s, nil
 }
 
-// receive takes a message of the client, on the goroutine that reads the child. It returns when the answer is on its way,
-// or the message is handed over as a Call.
+// receive takes a message of the client, on the goroutine that reads the child. It returns when the answer is on its
+// way, or the message is handed over as a Call.
 func (p *Process) receive(m mcpMessage) {
 	if err := p.tools.accept(m); err != nil {
 		p.refuse(m.Request, err.Error())
@@ -152,7 +152,8 @@ func (s *toolServer) result(req *jsonrpc.Request) (any, error) {
 // readParams reads the parameters of a request, which has to have some.
 func readParams(req *jsonrpc.Request, params any) error {
 	if err := json.Unmarshal(req.Params, params); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the parameters of %s: %v", req.Method, err)}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+			Message: fmt.Sprintf("the parameters of %s: %v", req.Method, err)}
 	}
 	return nil
 }
@@ -160,8 +161,8 @@ func readParams(req *jsonrpc.Request, params any) error {
 // notified answers a notification: the CLI waits for something in the form of a response.
 var notified = json.RawMessage(`{"jsonrpc":"2.0","id":0,"result":{}}`)
 
-// answerMCP answers a control request with the result of the JSON-RPC request in it, or with its error. It blocks until the
-// child has taken that into its pipe; the error is errGone after the end.
+// answerMCP answers a control request with the result of the JSON-RPC request in it, or with its error. It blocks until
+// the child has taken that into its pipe; the error is errGone after the end.
 func (p *Process) answerMCP(request string, id jsonrpc.ID, result any, failed error) error {
 	response := &jsonrpc.Response{ID: id, Error: failed}
 	if failed == nil {

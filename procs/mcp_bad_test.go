@@ -25,7 +25,8 @@ func TestAnInputThatDoesNotFitIsTheToolsErrorAndNothingElse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWire(t, askUser)
 			w.begin()
-			w.send("r", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask_user","arguments":`+c.arguments+`}}`)
+			w.send("r", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask_user","arguments":`+
+				c.arguments+`}}`)
 			got := w.read()
 			if !strings.Contains(got, `"id":7,"result":{"content":[{"type":"text","text":"the input does not fit: `) ||
 				!strings.Contains(got, c.want) || !strings.Contains(got, `"isError":true`) {
@@ -46,7 +47,8 @@ func TestWhatNoClientSendsIsAnsweredWithAnError(t *testing.T) {
 		request string
 		want    string
 	}{
-		{"another server", false, `{"subtype":"mcp_message","server_name":"other","message":` + toList + `}`, `there is no MCP server \"other\"`},
+		{"another server", false, `{"subtype":"mcp_message","server_name":"other","message":` + toList + `}`,
+			`there is no MCP server \"other\"`},
 		{"no server", false, `{"subtype":"mcp_message","message":` + toList + `}`, `there is no MCP server`},
 		{"no message", false, `{"subtype":"mcp_message","server_name":"supervise"}`, `no JSON-RPC message`},
 		{"a number", false, rpc(`5`), `no JSON-RPC message`},
@@ -57,15 +59,18 @@ func TestWhatNoClientSendsIsAnsweredWithAnError(t *testing.T) {
 		{"a call before the beginning", true, rpc(fmt.Sprintf(openRequest, 4)), `"id":4,"error":`},
 		{"a list before the beginning", true, rpc(toList), `"id":1,"error":`},
 		{"a beginning without parameters", true, rpc(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`), `"id":0,"error":`},
-		{"a notification as a request", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"notifications/initialized"}`), `"id":5,"error":`},
+		{"a notification as a request", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"notifications/initialized"}`),
+			`"id":5,"error":`},
 		{"an unknown method", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tomorrow"}`), `"id":5,"error":`},
 		{"a method of other servers", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"resources/list"}`), `method not found`},
 		{"a stream", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"subscriptions/listen","params":{}}`), `"id":5,"error":`},
-		{"an unknown tool", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"rm"}}`), `unknown tool \"rm\"`},
+		{"an unknown tool", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"rm"}}`),
+			`unknown tool \"rm\"`},
 		{"a call without parameters", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`), `"id":5,"error":`},
 		{"a call of a number", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":7}`), `"id":5,"error":`},
-		{"a question of a megabyte", false, rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"` +
-			strings.Repeat("x", maxCall) + `"}}}`), `put what is long into a file`},
+		{"a question of a megabyte", false,
+			rpc(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"` +
+				strings.Repeat("x", maxCall) + `"}}}`), `put what is long into a file`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWire(t, askUser)
@@ -100,7 +105,8 @@ func TestAWithdrawalOfNothingIsNothing(t *testing.T) {
 	w := newWire(t, askUser)
 	w.begin()
 	w.call("r1", 2)
-	for i, params := range []string{`{"requestId":3}`, `{"requestId":"2"}`, `{"requestId":null}`, `{"requestId":[2]}`, `{}`, `[]`} {
+	for i, params := range []string{`{"requestId":3}`, `{"requestId":"2"}`, `{"requestId":null}`,
+		`{"requestId":[2]}`, `{}`, `[]`} {
 		w.send(fmt.Sprint("n", i), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":`+params+`}`)
 		w.read()
 	}
@@ -114,8 +120,10 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 	w := newWire(t, askUser)
 	w.begin()
 	w.call("call", 2)
-	w.print(`{"type":"control_request","request_id":"ask","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"toolu_2"}}`)
-	w.print(`{"type":"control_request","request_id":"gate","request":{"subtype":"hook_callback","callback_id":"stop","input":{}}}`)
+	w.print(
+		`{"type":"control_request","request_id":"ask","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"toolu_2"}}`)
+	w.print(
+		`{"type":"control_request","request_id":"gate","request":{"subtype":"hook_callback","callback_id":"stop","input":{}}}`)
 	w.next()
 	w.next()
 	answers := map[string]func(string) error{
@@ -143,7 +151,9 @@ func TestAFloodIsRefusedAndToldOnce(t *testing.T) {
 	w := newWire(t, askUser)
 	w.begin()
 	ask := func(i int) {
-		w.print(fmt.Sprintf(`{"type":"control_request","request_id":"ask-%d","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t"}}`, i))
+		w.print(
+			fmt.Sprintf(
+				`{"type":"control_request","request_id":"ask-%d","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t"}}`, i))
 	}
 	for i := range maxWaiting / 2 {
 		w.call(fmt.Sprint("call-", i), 10+i)
@@ -154,14 +164,16 @@ func TestAFloodIsRefusedAndToldOnce(t *testing.T) {
 	if _, ok := w.next().(Activity); !ok {
 		t.Error("it is not told")
 	}
-	if got := w.read(); !strings.Contains(got, `"id":5`) || !strings.Contains(got, `too many`) || !strings.Contains(got, `"isError":true`) {
+	if got := w.read(); !strings.Contains(got, `"id":5`) || !strings.Contains(got, `too many`) ||
+		!strings.Contains(got, `"isError":true`) {
 		t.Errorf("a call: %s", got)
 	}
 	ask(1000)
 	if got := w.read(); !strings.Contains(got, `"behavior":"deny"`) || !strings.Contains(got, `too many`) {
 		t.Errorf("a permission: %s", got)
 	}
-	w.print(`{"type":"control_request","request_id":"gate","request":{"subtype":"hook_callback","callback_id":"stop","input":{}}}`)
+	w.print(
+		`{"type":"control_request","request_id":"gate","request":{"subtype":"hook_callback","callback_id":"stop","input":{}}}`)
 	if got := w.read(); !strings.Contains(got, `"subtype":"error"`) {
 		t.Errorf("the gate: %s", got)
 	}
@@ -181,7 +193,8 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 	if m, ok := w.next().(Activity); !ok || !strings.Contains(m.Text, "again") {
 		t.Errorf("got %+v", m)
 	}
-	w.print(`{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t"}}`)
+	w.print(
+		`{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t"}}`)
 	if m, ok := w.next().(Activity); !ok {
 		t.Errorf("got %+v", m)
 	}
@@ -195,7 +208,8 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 }
 
 func TestAToolWithoutASchemaCannotBeServed(t *testing.T) {
-	for _, schema := range []string{``, `{`, `[]`, `{}`, `{"type":"string"}`, `{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`,
+	for _, schema := range []string{``, `{`, `[]`, `{}`, `{"type":"string"}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`,
 		`{"type":"object","properties":{"a":{"pattern":"("}}}`} {
 		s := spec(t, "facts")
 		s.Tools = []Tool{{Name: "broken", Schema: json.RawMessage(schema)}}
@@ -211,7 +225,8 @@ func TestAToolWithoutASchemaCannotBeServed(t *testing.T) {
 
 // FuzzTools: whatever the client sends, it is answered once, or is a call that waits and is then.
 func FuzzTools(f *testing.F) {
-	for _, m := range []string{hello, begun, toList, fmt.Sprintf(openRequest, 2), `{"jsonrpc":"2.0","id":"a","method":"ping"}`, `null`,
+	for _, m := range []string{hello, begun, toList, fmt.Sprintf(openRequest, 2),
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}`, `null`,
 		`{"jsonrpc":"2.0","id":1e300,"method":"tools/call","params":{"name":"ask_user","arguments":{"question":"q","options":[{"label":"l","weight":1e999}]}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,

@@ -54,8 +54,8 @@ func (s *toolServer) cancelled(req *jsonrpc.Request) {
 	}
 }
 
-// Return answers a Call; text is what the model reads as the tool's result, or as its error. It blocks and fails as Allow
-// does.
+// Return answers a Call; text is what the model reads as the tool's result, or as its error. It blocks and fails as
+// Allow does.
 func (p *Process) Return(request, text string, isError bool) error {
 	r, err := p.claim(request, byReturn)
 	if err != nil {

@@ -52,7 +52,8 @@ func TestTwoClientsUnderOneNameAreServed(t *testing.T) {
 		request := fmt.Sprint("r", i)
 		w.send(request, m)
 		got := w.read()
-		if !strings.Contains(got, fmt.Sprintf("%q", request)) || !strings.Contains(got, `"result":`) || strings.Contains(got, `"error"`) {
+		if !strings.Contains(got, fmt.Sprintf("%q", request)) || !strings.Contains(got, `"result":`) ||
+			strings.Contains(got, `"error"`) {
 			t.Errorf("%s is answered by %s", m, got)
 		}
 		if m == toList && !strings.Contains(got, `"_meta":{"anthropic/alwaysLoad":true},`) {
@@ -204,8 +205,8 @@ func TestTheEndOfAProcessEndsItsCalls(t *testing.T) {
 	}
 }
 
-// A child that prints does not read, and one that is written to may be held up by that: so nothing of ours may be read only
-// when something else is written.
+// A child that prints does not read, and one that is written to may be held up by that: so nothing of ours may be read
+// only when something else is written.
 func TestAMessageThatTheChildDoesNotReadYetHoldsUpNothingThatItPrints(t *testing.T) {
 	w := newWire(t, askUser)
 	said := make(chan error, 1)
@@ -213,7 +214,8 @@ func TestAMessageThatTheChildDoesNotReadYetHoldsUpNothingThatItPrints(t *testing
 	for len(w.Process.stdin.pen) == 0 {
 		runtime.Gosched()
 	}
-	for i, m := range []string{hello, hello, begun, begun, toList, fmt.Sprintf(openRequest, 2), `{"jsonrpc":"2.0","id":1,"method":"tomorrow"}`} {
+	for i, m := range []string{hello, hello, begun, begun, toList, fmt.Sprintf(openRequest, 2),
+		`{"jsonrpc":"2.0","id":1,"method":"tomorrow"}`} {
 		w.send(fmt.Sprint("r", i), m)
 	}
 	w.print(`{"type":"control_request","request_id":"r7","request":{"subtype":"tomorrow"}}`)
@@ -253,7 +255,8 @@ func TestAChildCallsAToolUntilItIsEnded(t *testing.T) {
 
 func TestOurToolsAreNamedToTheCLIBesideThePersonsOwn(t *testing.T) {
 	s := Spec{SessionID: "s", Tools: []Tool{askUser, {Name: "stop_work", Schema: askUser.Schema}},
-		Allowed: []string{"Bash(git log:*)", "-odd"}, Flags: []string{"--mcp-config", "mine.json", "--allowedTools", "Read", "Edit"}}
+		Allowed: []string{"Bash(git log:*)", "-odd"},
+		Flags:   []string{"--mcp-config", "mine.json", "--allowedTools", "Read", "Edit"}}
 	args := s.args()
 	ours := args[slices.Index(args, "s")+1:]
 	want := []string{

@@ -18,8 +18,8 @@ type (
 	}
 
 	// Raw is what a Spec.Command prints that does not speak the stream protocol, as it comes: whole lines, of which the
-	// last may lack its end if that did not follow at once. It is cut at no rune, is at most 96 KiB of UTF-8 (what was none
-	// is replaced), and has its carriage returns and control sequences.
+	// last may lack its end if that did not follow at once. It is cut at no rune, is at most 96 KiB of UTF-8 (what was
+	// none is replaced), and has its carriage returns and control sequences.
 	Raw struct{ Text string }
 
 	// Text is one text block of the assistant. ID is that of its API message; Parent is the tool use of the
@@ -49,18 +49,21 @@ type (
 		IsError                               bool
 		APIStatus                             int
 		NumTurns                              int
-		InputTokens, OutputTokens             int64     // since the last result, of subagents too, cache reads and writes included in the input
-		CostUSD                               float64   // since the last result of this process, or of the conversation (Spec.SpentUSD)
-		Resets                                time.Time // when a usage limit ends, if the CLI has said so; else zero
+		// since the last result, of subagents too, cache reads and writes included in the input
+		InputTokens, OutputTokens int64
+		// since the last result of this process, or of the conversation (Spec.SpentUSD)
+		CostUSD float64
+		Resets  time.Time // when a usage limit ends, if the CLI has said so; else zero
 	}
 
-	// Usage is what one API request has used, told once for each, before the first block of its reply. OutputTokens is what was
-	// known then, next to nothing, but on 2.1.7; the Result has the rest. Parent is the tool use of the subagent that made the
-	// request, "" for the main conversation. Requests of which no block is shown are not told: the CLI's own (titles), and
-	// before 2.1.329 the last of a subagent.
+	// Usage is what one API request has used, told once for each, before the first block of its reply. OutputTokens is
+	// what was known then, next to nothing, but on 2.1.7; the Result has the rest. Parent is the tool use of the subagent
+	// that made the request, "" for the main conversation. Requests of which no block is shown are not told: the CLI's own
+	// (titles), and before 2.1.329 the last of a subagent.
 	Usage struct {
-		MessageID, Parent, Model                            string
-		InputTokens, OutputTokens, CacheRead, CacheCreation int64 // InputTokens are those that neither were nor are now in a cache
+		MessageID, Parent, Model string
+		// InputTokens are those that neither were nor are now in a cache
+		InputTokens, OutputTokens, CacheRead, CacheCreation int64
 	}
 
 	// Receipt says how far a message sent with a uuid has got: queued, started, then completed, or cancelled if its
@@ -71,8 +74,9 @@ type (
 	Ask struct {
 		Request, ToolUse, Name, Description, Reason string
 		Input                                       json.RawMessage
-		Suggestions                                 json.RawMessage // rules that the CLI offers (permission_suggestions), nil: none
-		From                                        Subagent
+		// rules that the CLI offers (permission_suggestions), nil: none
+		Suggestions json.RawMessage
+		From        Subagent
 	}
 
 	// Call is a call of one of Spec.Tools, with an input that fits its schema. It waits for Return.
@@ -123,8 +127,8 @@ type (
 		Command bool   // of a Spec.Command
 		Output  string // what that printed last: the tail, bounded
 
-		// What was spent since the last Result, as in a Result: by the turn that was cut. A process that was parked or stopped was
-		// asked (Release.SaysSpending). Of another the cost is not known, and of the tokens what the Usages say.
+		// What was spent since the last Result, as in a Result: by the turn that was cut. A process that was parked or
+		// stopped was asked (Release.SaysSpending). Of another the cost is not known, and of the tokens what the Usages say.
 		InputTokens, OutputTokens int64
 		CostUSD                   float64
 	}
@@ -147,8 +151,8 @@ type Task struct {
 	Subagent bool
 }
 
-// AsksNobody reports whether the CLI has only taken notice of a task that has ended, without asking the model: the turn that tells
-// the model of it follows, of its own or with what is said next.
+// AsksNobody reports whether the CLI has only taken notice of a task that has ended, without asking the model: the turn
+// that tells the model of it follows, of its own or with what is said next.
 func (r Result) AsksNobody() bool {
 	return r.Origin == "task-notification" && r.Subtype == "success" && !r.IsError && r.NumTurns == 0 && r.Text == ""
 }

@@ -185,8 +185,10 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 		{func() error { return r.Gate("r3", "") },
 			`{"response":{"request_id":"r3","response":{},"subtype":"success"},"type":"control_response"}`},
 		{func() error { return r.Gate("r4", "report first") },
-			`{"response":{"request_id":"r4","response":{"decision":"block","reason":"report first"},"subtype":"success"},"type":"control_response"}`},
-		{func() error { return r.stdin.write(interrupt) }, `{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
+			`{"response":{"request_id":"r4","response":{"decision":"block","reason":"report ` +
+				`first"},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.stdin.write(interrupt) },
+			`{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
 	} {
 		if err := c.say(); err != nil {
 			t.Fatal(err)

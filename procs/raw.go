@@ -16,15 +16,15 @@ import (
 const (
 	maxRaw   = 32 << 10 // bytes of one Raw
 	maxFirst = 1 << 20  // bytes of a first line that is looked at as a line of the protocol; system/init lists all tools
-	// lull is how long the beginning of a line is kept for its end. A question that waits for an answer, or a progress bar,
-	// has none. firstLull is that of a first line that may be one of the protocol, and is not to be mistaken.
+	// lull is how long the beginning of a line is kept for its end. A question that waits for an answer, or a progress
+	// bar, has none. firstLull is that of a first line that may be one of the protocol, and is not to be mistaken.
 	lull      = 200 * time.Millisecond
 	firstLull = 5 * time.Second
 )
 
-// headLine reads so much of a command's output as reports whether it speaks the stream protocol: its first line with the
-// newline if that begins as an object, else nothing. It waits for the newline, up to maxFirst and firstLull. until is as
-// for readRaw.
+// headLine reads so much of a command's output as reports whether it speaks the stream protocol: its first line with
+// the newline if that begins as an object, else nothing. It waits for the newline, up to maxFirst and firstLull. until
+// is as for readRaw.
 func headLine(in *bufio.Reader, until *time.Time) (head []byte) {
 	if start, err := in.Peek(1); err != nil || start[0] != '{' {
 		return nil // an error comes again with the next read
@@ -55,9 +55,9 @@ func speaksStream(first []byte) bool {
 	return false
 }
 
-// readRaw gives what a command prints, as it comes: whole lines at once, and the beginning of a line if its end does not
-// follow within a lull, or the line is longer than maxRaw. No rune is split, and what is no UTF-8 is replaced; nothing else
-// is changed. until is when a read is to end with os.ErrDeadlineExceeded, zero for never.
+// readRaw gives what a command prints, as it comes: whole lines at once, and the beginning of a line if its end does
+// not follow within a lull, or the line is longer than maxRaw. No rune is split, and what is no UTF-8 is replaced;
+// nothing else is changed. until is when a read is to end with os.ErrDeadlineExceeded, zero for never.
 func readRaw(in io.Reader, until *time.Time, each func(text string)) {
 	buf := make([]byte, maxRaw)
 	kept := 0

@@ -90,7 +90,8 @@ func TestTheBeginningOfALineIsNotWaitedForAgainAndAgain(t *testing.T) {
 	if len(untils) != 5 {
 		t.Fatalf("%d reads", len(untils))
 	}
-	if !untils[0].IsZero() || untils[1].IsZero() || untils[2] != untils[1] || !untils[3].After(untils[1]) || !untils[4].IsZero() {
+	if !untils[0].IsZero() || untils[1].IsZero() || untils[2] != untils[1] || !untils[3].After(untils[1]) ||
+		!untils[4].IsZero() {
 		t.Errorf("until %v", untils)
 	}
 }

@@ -46,14 +46,17 @@ func TestEveryReleaseGivesReceipts(t *testing.T) {
 		{"without them: a turn that failed", []string{begin, echo("a"), cutOff}, []string{"a started", "a cancelled"}},
 		{"without them: sent again", []string{echo("a"), begin, echo("b"), good},
 			[]string{"a completed", "b started", "b completed"}},
-		{"with them: a turn", []string{own("a", "queued"), own("a", "started"), begin, echo("a"), good, own("a", "completed")},
+		{"with them: a turn", []string{own("a", "queued"), own("a", "started"), begin, echo("a"),
+			good, own("a", "completed")},
 			[]string{"a queued", "a started", "a completed"}},
 		{"with them: sent again after a relaunch", []string{echo("a"), own("a", "completed")}, []string{"a completed"}},
 		{"with them: sent again to the same process",
 			[]string{own("a", "started"), begin, own("a", "cancelled"), echo("a"), own("b", "started"), echo("b"), echo("a")},
 			[]string{"a started", "a cancelled", "a completed", "b started", "a completed"}},
 		{"a task's notice is nobody's message",
-			[]string{begin, `{"type":"user","isReplay":true,"uuid":"n","origin":{"kind":"task-notification"},"message":{"content":"x"}}`, good}, nil},
+			[]string{begin,
+				`{"type":"user","isReplay":true,"uuid":"n","origin":{"kind":"task-notification"},"message":{"content":"x"}}`, good},
+			nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, receiptsOf(t, c.lines...)); diff != "" {

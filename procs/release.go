@@ -21,24 +21,32 @@ type Release struct {
 	WaitsForTasks    bool // at the end of its input it waits for what lives on; else it kills that, and exits with 0
 	RevivesSubagents bool // a subagent of a process that was ended goes on with its work (SendMessage)
 	ResumesAnywhere  bool // finds a conversation from any directory; else from that alone in which it was begun
-	AgentTypes       bool // a process goes by the prompt of its agent type (Spec.AgentType), and from 2.1.200 on its tools; else by its model alone
-	AddedMemory      bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
-	SaysSpending     bool // says at any time what it has spent (get_usage)
-	TotalsGoOn       bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
+	// a process goes by the prompt of its agent type (Spec.AgentType), and from 2.1.200 on its tools; else by its model
+	// alone
+	AgentTypes   bool
+	AddedMemory  bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
+	SaysSpending bool // says at any time what it has spent (get_usage)
+	TotalsGoOn   bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
 
 // measured are the releases that were looked at, oldest first. One between two of them is taken for the older, one
 // before all for the oldest, and one after all for the newest.
 var measured = []Release{
 	{Version: "2.1.7"}, // Task{resume} makes a request that the API refuses
-	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, WaitsForTasks: true, AgentTypes: true},
-	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
+	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
+		WaitsForTasks: true, AgentTypes: true},
+	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
+		WaitsForTasks:    true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true},
-	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true,
+	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
+		WaitsForTasks:    true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true},
-	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true, WaitsForTasks: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true,
+	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
+		WaitsForTasks:    true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true},
 }
 
@@ -64,9 +72,9 @@ func (r Release) refuses(flag string) bool {
 	return flag == forwardSubagentText && r.Measured && !r.SubagentText
 }
 
-// environ is what a process of the release needs in its environment. One that kills what lives on at the end of its input, and
-// does not say that anything does, has all work in the foreground. One of which nothing is known is left as it is: it is more
-// likely a new one, in a script of somebody's own.
+// environ is what a process of the release needs in its environment. One that kills what lives on at the end of its
+// input, and does not say that anything does, has all work in the foreground. One of which nothing is known is left as
+// it is: it is more likely a new one, in a script of somebody's own.
 func (r Release) environ() []string {
 	if r.Version == "" || r.WaitsForTasks {
 		return nil

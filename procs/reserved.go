@@ -25,8 +25,8 @@ func Reserved(flags []string) string {
 	return ""
 }
 
-// harmless are the flags of the CLI, and what their values must be, that let an agent do nothing that it may not do without them.
-// nil takes no value. Each value comes in the form with =, in which it is never taken for a flag.
+// harmless are the flags of the CLI, and what their values must be, that let an agent do nothing that it may not do
+// without them. nil takes no value. Each value comes in the form with =, in which it is never taken for a flag.
 var harmless = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"--model": plainValue(), "--fallback-model": plainValue(), "--effort": plainValue(),
@@ -41,8 +41,8 @@ var (
 	anyValue   = lazily(`^[^-\s].*$`)
 )
 
-// HarmlessFlags gives those flags that let an agent do no more than it may without them, as a launch can take them from whoever
-// it is, and the others with their values. What no list of ours knows is not harmless.
+// HarmlessFlags gives those flags that let an agent do no more than it may without them, as a launch can take them from
+// whoever it is, and the others with their values. What no list of ours knows is not harmless.
 func HarmlessFlags(flags []string) (kept, dropped []string) {
 	for _, flag := range grouped(flags) {
 		name, _, _ := strings.Cut(flag[0], "=")

@@ -53,7 +53,8 @@ func TestOnlyHarmlessFlagsAreTakenFromAnybody(t *testing.T) {
 }
 
 func TestFlagsOfTheSameNameAreReplaced(t *testing.T) {
-	got := ReplaceFlags([]string{"--model=opus", "--allowedTools", "Bash", "Write", "--verbose"}, []string{"--allowedTools", "Read"})
+	got := ReplaceFlags([]string{"--model=opus", "--allowedTools", "Bash", "Write", "--verbose"},
+		[]string{"--allowedTools", "Read"})
 	if want := "--model=opus --verbose --allowedTools Read"; strings.Join(got, " ") != want {
 		t.Errorf("%q", got)
 	}

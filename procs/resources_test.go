@@ -92,7 +92,8 @@ func FuzzTaskInfo(f *testing.F) {
 			return
 		}
 		want := (float64(user) + float64(system)) / float64(hz)
-		if diff := math.Abs(got.cpu.Seconds() - want); diff > float64(2*time.Nanosecond)+want*1e-9 || got.rss != int64(resident) {
+		if diff := math.Abs(got.cpu.Seconds() - want); diff > float64(2*time.Nanosecond)+want*1e-9 ||
+			got.rss != int64(resident) {
 			t.Errorf("%+v, want %v s and %d bytes", got, want, resident)
 		}
 	})

@@ -7,14 +7,15 @@ import (
 
 // What was spent, three things tell, of which none tells all:
 //
-//   - A result: total_cost_usd and modelUsage add up within the process. On 2.1.329 they go on from the conversation's earlier
-//     processes, as far as these were ended by anything but SIGKILL, and in a fork from the conversation that it was forked
-//     from; but there model_usage_since_last_result is the difference.
-//   - The lines of a turn: the usage of each request as it was known when its reply began, which from 2.1.100 on is all but the
-//     output. What subagents say last is not among the lines before 2.1.329.
+//   - A result: total_cost_usd and modelUsage add up within the process. On 2.1.329 they go on from the conversation's
+//     earlier processes, as far as these were ended by anything but SIGKILL, and in a fork from the conversation that
+//     it was forked from; but there model_usage_since_last_result is the difference.
+//   - The lines of a turn: the usage of each request as it was known when its reply began, which from 2.1.100 on is all
+//     but the output. What subagents say last is not among the lines before 2.1.329.
 //   - get_usage, from 2.1.200 on, at any time: the totals as a result would have them.
 //
-// A turn that is cut by the end of its process has no result. So the process is asked before it is ended, and else the lines count.
+// A turn that is cut by the end of its process has no result. So the process is asked before it is ended, and else the
+// lines count.
 
 // A spending is what was spent since some moment.
 type spending struct {
@@ -63,8 +64,8 @@ func (s Spec) ledger() ledger {
 // maxConversations bounds of how many conversations the last request is remembered.
 const maxConversations = 256
 
-// line counts the request that an assistant's line is of, and reports whether it is a new one that says what it has used: each of its
-// blocks has a line.
+// line counts the request that an assistant's line is of, and reports whether it is a new one that says what it has
+// used: each of its blocks has a line.
 func (b *ledger) line(l *line) (Usage, bool) {
 	id, u := l.Message.ID, l.Message.Usage
 	if l.Synthetic || id == "" || b.request[l.Parent] == id {
@@ -104,8 +105,8 @@ func (b *ledger) result(l *line) spending {
 	return spent
 }
 
-// told takes the totals that get_usage gives. In the first turn of a process that resumes, what they have of earlier ones is known
-// only of the cost, if at all.
+// told takes the totals that get_usage gives. In the first turn of a process that resumes, what they have of earlier
+// ones is known only of the cost, if at all.
 func (b *ledger) told(cost float64, m models) {
 	total := m.sum()
 	total.cost = cost
@@ -119,7 +120,8 @@ func (b *ledger) told(cost float64, m models) {
 	}
 }
 
-// getUsage asks for the totals. The CLI is not to look through its transcripts for it, nor to let what is said next wait.
+// getUsage asks for the totals. The CLI is not to look through its transcripts for it, nor to let what is said next
+// wait.
 var getUsage = map[string]any{
 	"type": "control_request", "request_id": usageRequest,
 	"request": map[string]any{"subtype": "get_usage", "skip_behaviors": true, "detached": true},
@@ -127,7 +129,8 @@ var getUsage = map[string]any{
 
 const usageRequest = "usage"
 
-// askPatience is how long a process that is about to be ended is waited for to say what it has spent. It takes milliseconds.
+// askPatience is how long a process that is about to be ended is waited for to say what it has spent. It takes
+// milliseconds.
 const askPatience = 500 * time.Millisecond
 
 // An inquiry is whether a process says what it has spent when it is asked, and its answer.

@@ -33,9 +33,9 @@ func results(said []Message) (sum spending) {
 	return sum
 }
 
-// In each recorded conversation the first process makes five requests in its first turn, three of them a subagent's, and one in a
-// second turn, in which it is ended by SIGTERM. The next makes one in a turn that it ends, and one in a turn that is cut by SIGKILL.
-// The last makes one. Each request costs the same; 2.1.7 has side requests besides.
+// In each recorded conversation the first process makes five requests in its first turn, three of them a subagent's,
+// and one in a second turn, in which it is ended by SIGTERM. The next makes one in a turn that it ends, and one in a
+// turn that is cut by SIGKILL. The last makes one. Each request costs the same; 2.1.7 has side requests besides.
 func TestWhatAConversationSpendsAddsUpOverItsProcesses(t *testing.T) {
 	for _, c := range []struct {
 		release         string
@@ -58,7 +58,8 @@ func TestWhatAConversationSpendsAddsUpOverItsProcesses(t *testing.T) {
 				if cost := c.price * float64(requests); got.cost < cost-1e-9 || got.cost > cost+side.cost+1e-9 {
 					t.Errorf("%s: cost %v for %d requests", what, got.cost, requests)
 				}
-				if in, out := 4200*requests, 500*requests; got.input < in || got.input > in+side.input || got.output < out || got.output > out+side.output {
+				if in, out := 4200*requests, 500*requests; got.input < in || got.input > in+side.input ||
+					got.output < out || got.output > out+side.output {
 					t.Errorf("%s: tokens %d, %d for %d requests", what, got.input, got.output, requests)
 				}
 			}
@@ -94,8 +95,9 @@ func TestWhatAConversationSpendsAddsUpOverItsProcesses(t *testing.T) {
 	}
 }
 
-// Each request that is shown is told once, and the requests of the main conversation and of its subagents make up the result but
-// for what is known of the output when a reply begins, and for a subagent's last words where these are not shown.
+// Each request that is shown is told once, and the requests of the main conversation and of its subagents make up the
+// result but for what is known of the output when a reply begins, and for a subagent's last words where these are not
+// shown.
 func TestEachRequestIsToldOnce(t *testing.T) {
 	for _, release := range []string{"2.1.7", "2.1.100", "2.1.200", "2.1.329"} {
 		t.Run(release, func(t *testing.T) {
@@ -130,7 +132,8 @@ func TestEachRequestIsToldOnce(t *testing.T) {
 func TestTheConversationsThatARequestIsRememberedOfAreBounded(t *testing.T) {
 	var d decoder
 	for i := range 3 * maxConversations {
-		d.decode(fmt.Appendf(nil, `{"type":"assistant","parent_tool_use_id":"t%d","message":{"id":"m","usage":{"input_tokens":1}}}`, i))
+		d.decode(fmt.Appendf(nil,
+			`{"type":"assistant","parent_tool_use_id":"t%d","message":{"id":"m","usage":{"input_tokens":1}}}`, i))
 	}
 	if len(d.ledger.request) > maxConversations || d.ledger.turn.input != 3*maxConversations {
 		t.Errorf("%d remembered, %+v", len(d.ledger.request), d.ledger.turn)
@@ -138,8 +141,8 @@ func TestTheConversationsThatARequestIsRememberedOfAreBounded(t *testing.T) {
 }
 
 func init() {
-	// spender spends something in a turn that it does not end. By its name it says how much when it is asked, says that it does not
-	// know, or says nothing.
+	// spender spends something in a turn that it does not end. By its name it says how much when it is asked, says that it
+	// does not know, or says nothing.
 	spender := func(reply map[string]any) func(*child) {
 		return func(c *child) {
 			for v := c.read(); v != nil; v = c.read() {
@@ -159,9 +162,11 @@ func init() {
 			}
 		}
 	}
-	parts["spender that says it"] = spender(map[string]any{"subtype": "success", "response": map[string]any{"session": map[string]any{
-		"total_cost_usd": 0.5, "model_usage": map[string]any{"opus": map[string]any{"inputTokens": 300, "outputTokens": 40, "costUSD": 0.5}},
-	}}})
+	parts["spender that says it"] = spender(
+		map[string]any{"subtype": "success", "response": map[string]any{"session": map[string]any{
+			"total_cost_usd": 0.5,
+			"model_usage":    map[string]any{"opus": map[string]any{"inputTokens": 300, "outputTokens": 40, "costUSD": 0.5}},
+		}}})
 	parts["spender that refuses"] = spender(map[string]any{"subtype": "error", "error": "unsupported"})
 	parts["spender that is silent"] = spender(nil)
 }

@@ -62,7 +62,8 @@ func (d *drained) Read(b []byte) (int, error) {
 	}
 }
 
-// rest reads what is there without waiting. A Read that a busy machine begins only after its deadline has not even looked.
+// rest reads what is there without waiting. A Read that a busy machine begins only after its deadline has not even
+// looked.
 func (d *drained) rest(b []byte) (n int, err error) {
 	_ = d.f.SetReadDeadline(time.Time{})
 	d.set = time.Time{}
@@ -109,7 +110,8 @@ func (p *Process) readStdout(stderr <-chan *tail) {
 	p.tell(e)
 }
 
-// readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the last result.
+// readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the
+// last result.
 func (p *Process) readLines(in *lines, take func(Message)) (spoke bool, spent spending) {
 	d := decoder{ledger: p.spec.ledger()}
 	for {

@@ -17,8 +17,8 @@ const (
 // A subagents knows the subagents of a process, and whose the open calls are. Releases tell of them thus:
 //
 //	all      the call that starts one (Agent, or Task), by name; its lines name that call (parent_tool_use_id)
-//	2.1.100  its id when it starts (task_started), what it calls (task_progress), and its end (task_notification); of one in
-//	         the background that is all: it has no lines
+//	2.1.100  its id when it starts (task_started), what it calls (task_progress), and its end
+//	         (task_notification); of one in the background that is all: it has no lines
 //	2.1.200  its type and task on its lines
 //	2.1.329  its id on its lines, its depth
 //
@@ -152,8 +152,8 @@ func (s *subagents) progressed(t streamTask) {
 	a.calling = tool
 }
 
-// ended takes a task_notification. It tells that calls which had no lines have had their results: those of this subagent, and
-// where none lives any more, all.
+// ended takes a task_notification. It tells that calls which had no lines have had their results: those of this
+// subagent, and where none lives any more, all.
 func (s *subagents) ended(t streamTask) (had []Message) {
 	a := s.by(func(a *subagent) bool { return a.ID != "" && a.ID == t.TaskID })
 	if a == nil {
@@ -214,8 +214,8 @@ func (s *subagents) by(which func(*subagent) bool) *subagent {
 	return nil
 }
 
-// caller tells who makes a call of a tool; id is the subagent's where the request has it. The main conversation is the zero
-// Subagent; one of several that it may be has nothing but a depth.
+// caller tells who makes a call of a tool; id is the subagent's where the request has it. The main conversation is the
+// zero Subagent; one of several that it may be has nothing but a depth.
 func (s *subagents) caller(toolUse, id, tool string) Subagent {
 	parent, told := s.calls[toolUse]
 	a := s.startedBy(parent)
@@ -237,7 +237,8 @@ func (s *subagents) caller(toolUse, id, tool string) Subagent {
 	return Subagent{ID: id, ToolUse: parent, Depth: 1}
 }
 
-// hiddenCaller gives who makes a call that has no line yet: the subagent that was said to call the tool, else the only one.
+// hiddenCaller gives who makes a call that has no line yet: the subagent that was said to call the tool, else the only
+// one.
 func (s *subagents) hiddenCaller(toolUse, tool string) *subagent {
 	call := unshown{toolUse: toolUse, tool: cut(tool, maxShown)}
 	call.by = s.by(func(a *subagent) bool { return call.tool != "" && a.calling == call.tool })

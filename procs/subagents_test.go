@@ -11,12 +11,15 @@ import (
 // Lines as releases print them, with what matters here.
 
 func agent(id, parent, task string) string {
-	return fmt.Sprintf(`{"type":"assistant","parent_tool_use_id":%s,"message":{"content":[{"type":"tool_use","id":%q,"name":"Agent",`+
-		`"input":{"description":%q,"prompt":"do it","subagent_type":"general-purpose"}}]}}`, quoted(parent), id, task)
+	return fmt.Sprintf(
+		`{"type":"assistant","parent_tool_use_id":%s,"message":{"content":[{"type":"tool_use","id":%q,"name":"Agent",`+
+			`"input":{"description":%q,"prompt":"do it","subagent_type":"general-purpose"}}]}}`, quoted(parent), id, task)
 }
 
 func taskStarted(id, toolUse, more string) string {
-	return fmt.Sprintf(`{"type":"system","subtype":"task_started","task_type":"local_agent","task_id":%q,"tool_use_id":%q%s}`, id, toolUse, more)
+	return fmt.Sprintf(
+		`{"type":"system","subtype":"task_started","task_type":"local_agent","task_id":%q,"tool_use_id":%q%s}`,
+		id, toolUse, more)
 }
 
 func taskEnded(id string) string {
@@ -28,12 +31,14 @@ func taskCalls(id, tool string) string {
 }
 
 func calls(id, parent, more string) string {
-	return fmt.Sprintf(`{"type":"assistant","parent_tool_use_id":%s,"message":{"content":[{"type":"tool_use","id":%q,"name":"mcp__supervise__ask_user","input":{}}]}%s}`,
+	return fmt.Sprintf(
+		`{"type":"assistant","parent_tool_use_id":%s,"message":{"content":[{"type":"tool_use","id":%q,"name":"mcp__supervise__ask_user","input":{}}]}%s}`,
 		quoted(parent), id, more)
 }
 
 func gives(toolUse string) string {
-	return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}}`, toolUse)
+	return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"x"}]}}`,
+		toolUse)
 }
 
 func quoted(parent string) string {
@@ -45,12 +50,14 @@ func quoted(parent string) string {
 
 // callOf is the request that a call of our tool leads to, permissionOf that of one which asks for permission.
 func callOf(toolUse string) string {
-	return fmt.Sprintf(`{"type":"control_request","request_id":"r","request":{"subtype":"mcp_message","server_name":"supervise","message":`+
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_user","arguments":{},"_meta":{"claudecode/toolUseId":%q}}}}}`, toolUse)
+	return fmt.Sprintf(
+		`{"type":"control_request","request_id":"r","request":{"subtype":"mcp_message","server_name":"supervise","message":`+
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_user","arguments":{},"_meta":{"claudecode/toolUseId":%q}}}}}`, toolUse)
 }
 
 func permissionOf(toolUse, agent string) string {
-	return fmt.Sprintf(`{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":%q%s}}`,
+	return fmt.Sprintf(
+		`{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":%q%s}}`,
 		toolUse, agent)
 }
 
@@ -80,39 +87,58 @@ func TestACallNamesTheSubagentThatMakesIt(t *testing.T) {
 		lines []string
 		want  []Subagent
 	}{
-		{"the main conversation", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), calls("c", "", ""), callOf("c")}, []Subagent{main}},
+		{"the main conversation", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""),
+			calls("c", "", ""), callOf("c")}, []Subagent{main}},
 		{"2.1.7, which says no id", []string{agent("t1", "", "look"), calls("c", "t1", ""), callOf("c")}, []Subagent{known}},
-		{"2.1.100, which says it at the start", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), calls("c", "t1", ""), callOf("c")}, []Subagent{withID}},
-		{"2.1.329, which says it on each line", []string{calls("c", "t1", `,"agent_id":"a1","subagent_type":"Explore","task_description":"look"`), callOf("c")},
+		{"2.1.100, which says it at the start",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), calls("c", "t1", ""), callOf("c")},
+			[]Subagent{withID}},
+		{"2.1.329, which says it on each line",
+			[]string{calls("c", "t1", `,"agent_id":"a1","subagent_type":"Explore","task_description":"look"`), callOf("c")},
 			[]Subagent{{ID: "a1", ToolUse: "t1", Type: "Explore", Task: "look", Depth: 1}}},
-		{"two at once", []string{agent("t1", "", "look"), agent("t2", "", "search"), calls("c2", "t2", ""), calls("c1", "t1", ""), callOf("c1"), callOf("c2")},
+		{"two at once", []string{agent("t1", "", "look"), agent("t2", "", "search"), calls("c2", "t2", ""),
+			calls("c1", "t1", ""), callOf("c1"), callOf("c2")},
 			[]Subagent{known, with(known, func(a *Subagent) { a.ToolUse, a.Task = "t2", "search" })}},
-		{"one inside another", []string{agent("t1", "", "look"), agent("t2", "t1", "deep"), agent("t3", "t2", "deeper"), calls("c", "t3", ""), callOf("c")},
+		{"one inside another", []string{agent("t1", "", "look"), agent("t2", "t1", "deep"), agent("t3", "t2", "deeper"),
+			calls("c", "t3", ""), callOf("c")},
 			[]Subagent{with(known, func(a *Subagent) { a.ToolUse, a.Task, a.Depth = "t3", "deeper", 3 })}},
-		{"the depth as the CLI says it", []string{taskStarted("a1", "t9", `,"spawn_depth":4`), calls("c", "t9", `,"agent_id":"a1"`), callOf("c")},
+		{"the depth as the CLI says it",
+			[]string{taskStarted("a1", "t9", `,"spawn_depth":4`), calls("c", "t9", `,"agent_id":"a1"`), callOf("c")},
 			[]Subagent{{ID: "a1", ToolUse: "t9", Depth: 4}}},
 		{"one of an earlier process, revived", []string{
 			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"s1","name":"SendMessage","input":{"to":"a1","message":"go on"}}]}}`,
-			taskStarted("a1", "s1", `,"description":"look","prompt":"go on","spawn_depth":1`), gives("s1"), calls("c", "t1", `,"agent_id":"a1"`), callOf("c")},
+			taskStarted("a1", "s1", `,"description":"look","prompt":"go on","spawn_depth":1`), gives("s1"),
+			calls("c", "t1", `,"agent_id":"a1"`), callOf("c")},
 			[]Subagent{{ID: "a1", ToolUse: "t1", Task: "look", Depth: 1}}},
-		{"a permission with its id", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), permissionOf("c", `,"agent_id":"a1"`)}, []Subagent{withID}},
-		{"a permission without", []string{agent("t1", "", "look"), calls("c", "t1", ""), permissionOf("c", "")}, []Subagent{known}},
+		{"a permission with its id",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), permissionOf("c", `,"agent_id":"a1"`)},
+			[]Subagent{withID}},
+		{"a permission without", []string{agent("t1", "", "look"), calls("c", "t1", ""), permissionOf("c", "")},
+			[]Subagent{known}},
 		{"an id that nothing was said of", []string{permissionOf("c", `,"agent_id":"a9"`)}, []Subagent{{ID: "a9", Depth: 1}}},
 		{"a call before its line (2.1.200)", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""),
 			taskCalls("a1", "mcp__supervise__ask_user"), callOf("c"), calls("c", "t1", ""), calls("m", "", ""), callOf("m")},
 			[]Subagent{withID, main}},
-		{"a call of the main conversation while a subagent calls the same", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""),
-			calls("m", "", ""), taskCalls("a1", "mcp__supervise__ask_user"), callOf("m"), callOf("c")}, []Subagent{main, withID}},
-		{"a subagent in the background goes on after its call has a result", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), gives("t1"),
-			calls("c", "t1", ""), callOf("c")}, []Subagent{withID}},
-		{"one in the background without lines (2.1.100)", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), gives("t1"),
-			callOf("c"), taskCalls("a1", "mcp__supervise__ask_user"), permissionOf("p", "")}, []Subagent{withID, withID}},
-		{"one of two without lines", []string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""), taskStarted("a2", "t2", ""),
+		{"a call of the main conversation while a subagent calls the same",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""),
+				calls("m", "", ""), taskCalls("a1", "mcp__supervise__ask_user"), callOf("m"), callOf("c")},
+			[]Subagent{main, withID}},
+		{"a subagent in the background goes on after its call has a result",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), gives("t1"),
+				calls("c", "t1", ""), callOf("c")}, []Subagent{withID}},
+		{"one in the background without lines (2.1.100)",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), gives("t1"),
+				callOf("c"), taskCalls("a1", "mcp__supervise__ask_user"), permissionOf("p", "")}, []Subagent{withID, withID}},
+		{"one of two without lines", []string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""),
+			taskStarted("a2", "t2", ""),
 			callOf("c1"), taskCalls("a1", "mcp__supervise__ask_user"), callOf("c2"), calls("m", "", ""), callOf("m")},
 			[]Subagent{{Depth: 1}, {Depth: 1}, main}},
-		{"the last of two without lines", []string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""), taskStarted("a2", "t2", ""),
-			taskEnded("a2"), callOf("c")}, []Subagent{withID}},
-		{"the main conversation when none lives", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), taskEnded("a1"), callOf("c")}, []Subagent{main}},
+		{"the last of two without lines",
+			[]string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""),
+				taskStarted("a2", "t2", ""),
+				taskEnded("a2"), callOf("c")}, []Subagent{withID}},
+		{"the main conversation when none lives",
+			[]string{agent("t1", "", "look"), taskStarted("a1", "t1", ""), taskEnded("a1"), callOf("c")}, []Subagent{main}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var d decoder
@@ -126,16 +152,22 @@ func TestACallNamesTheSubagentThatMakesIt(t *testing.T) {
 // The answer that such a call had would else be taken for undelivered for ever (2.1.100).
 func TestTheEndOfASubagentWithoutLinesTellsThatItsCallsHadTheirResults(t *testing.T) {
 	ask := "mcp__supervise__ask_user"
-	both := []string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""), taskStarted("a2", "t2", "")}
+	both := []string{agent("t1", "", "look"), agent("t2", "", "search"), taskStarted("a1", "t1", ""),
+		taskStarted("a2", "t2", "")}
 	for name, c := range map[string]struct {
 		lines []string
 		want  []string
 	}{
-		"its own":                            {append(both, callOf("c1"), taskCalls("a1", ask), callOf("c2"), taskCalls("a2", ask), taskEnded("a2")), []string{"c2"}},
-		"each at its end":                    {append(both, callOf("c1"), taskCalls("a1", ask), callOf("c2"), taskCalls("a2", ask), taskEnded("a2"), taskEnded("a1")), []string{"c2", "c1"}},
-		"all of the last one":                {append(both, callOf("c1"), callOf("c2"), taskEnded("a2"), taskEnded("a1")), []string{"c1", "c2"}},
-		"none that has its own line":         {append(both, taskCalls("a1", ask), callOf("c1"), calls("c1", "t1", ""), taskEnded("a2"), taskEnded("a1")), nil},
-		"its result once":                    {append(both, callOf("c1"), gives("c1"), taskEnded("a2"), taskEnded("a1")), []string{"c1"}},
+		"its own": {append(both, callOf("c1"), taskCalls("a1", ask), callOf("c2"),
+			taskCalls("a2", ask), taskEnded("a2")), []string{"c2"}},
+		"each at its end": {append(both, callOf("c1"), taskCalls("a1", ask), callOf("c2"),
+			taskCalls("a2", ask), taskEnded("a2"), taskEnded("a1")), []string{"c2", "c1"}},
+		"all of the last one": {append(both, callOf("c1"), callOf("c2"), taskEnded("a2"), taskEnded("a1")),
+			[]string{"c1", "c2"}},
+		"none that has its own line": {append(both, taskCalls("a1", ask), callOf("c1"), calls("c1", "t1", ""),
+			taskEnded("a2"), taskEnded("a1")), nil},
+		"its result once": {append(both, callOf("c1"), gives("c1"), taskEnded("a2"), taskEnded("a1")),
+			[]string{"c1"}},
 		"none of a subagent that is unknown": {append(both, callOf("c1"), taskEnded("a9")), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,8 +193,9 @@ func TestTheEndOfASubagentWithoutLinesTellsThatItsCallsHadTheirResults(t *testin
 
 func TestASubagentThatHasEndedIsForgotten(t *testing.T) {
 	for name, lines := range map[string][]string{
-		"as 2.1.7 tells it":   {agent("t1", "", "look"), calls("c", "t1", ""), gives("t1")},
-		"as 2.1.100 tells it": {agent("t1", "", "look"), taskStarted("a1", "t1", ""), calls("c", "t1", ""), taskEnded("a1"), gives("t1")},
+		"as 2.1.7 tells it": {agent("t1", "", "look"), calls("c", "t1", ""), gives("t1")},
+		"as 2.1.100 tells it": {agent("t1", "", "look"), taskStarted("a1", "t1", ""), calls("c", "t1", ""),
+			taskEnded("a1"), gives("t1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d decoder
@@ -181,9 +214,11 @@ func TestAChildCannotFillTheMemoryWithSubagents(t *testing.T) {
 		callers(&d, agent(fmt.Sprint("t", i), "", "look"), calls(fmt.Sprint("c", i), fmt.Sprint("t", i), ""),
 			taskStarted("a", fmt.Sprint("t", i), ""), callOf(fmt.Sprint("unshown", i)))
 	}
-	callers(&d, agent(long, "", "x"), calls(long, "", ""), calls("c", "", `,"agent_id":"`+long+`"`), agent("last", "", long),
+	callers(&d, agent(long, "", "x"), calls(long, "", ""), calls("c", "", `,"agent_id":"`+long+`"`),
+		agent("last", "", long),
 		taskStarted(long, "t", ""), taskStarted("", "t", ""))
-	if known, open, unshown := len(d.subagents.known), len(d.subagents.calls), len(d.subagents.unshown); known != maxSubagents || open > maxCalls || unshown != maxCalls {
+	if known, open, unshown := len(d.subagents.known), len(d.subagents.calls),
+		len(d.subagents.unshown); known != maxSubagents || open > maxCalls || unshown != maxCalls {
 		t.Errorf("%d subagents, %d calls and %d unshown ones are kept", known, open, unshown)
 	}
 	if last := d.subagents.known[maxSubagents-1]; len(last.Task) > maxShown+100 {

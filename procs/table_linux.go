@@ -24,7 +24,8 @@ const maxStat = 2048
 
 // read gives one process of the table, whoever it belongs to. fs.ErrNotExist or ESRCH: there is none.
 func read(pid int) (process, error) {
-	// Not os.ReadFile: without its stat, its poller and its second read this takes half the time, for each process there is.
+	// Not os.ReadFile: without its stat, its poller and its second read this takes half the time, for each process there
+	// is.
 	fd, err := unix.Open(procPath(pid, "stat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return process{}, err
@@ -107,8 +108,8 @@ func environ(pid int) string {
 	return string(data)
 }
 
-// commandLine gives what a process was started as, for people. One that shows nothing of it, as in the middle of an exec, is given
-// by its name: [sleep].
+// commandLine gives what a process was started as, for people. One that shows nothing of it, as in the middle of an
+// exec, is given by its name: [sleep].
 func commandLine(pid int) string {
 	data, _ := os.ReadFile(procPath(pid, "cmdline"))
 	if line := strings.TrimSpace(strings.ReplaceAll(string(data), "\x00", " ")); line != "" {

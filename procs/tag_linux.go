@@ -45,7 +45,8 @@ func tagOn(pid int) (tag, error) {
 	return tag(limit.Cur), err
 }
 
-// on reports whether a process has the tag, and has it as one of the launch. One that has ended has it until it is reaped.
+// on reports whether a process has the tag, and has it as one of the launch. One that has ended has it until it is
+// reaped.
 func (t tag) on(pid int) bool { on, _ := t.look(pid); return on }
 
 func (t tag) look(pid int) (on, gone bool) {
@@ -58,8 +59,9 @@ func (t tag) look(pid int) (on, gone bool) {
 	return err == nil && ownErr == nil && session != own, errors.Is(err, unix.ESRCH)
 }
 
-// tagged reports whether this process has the tag of any launch: it was started by one, whatever has become of its environment and of
-// its parents. What was started beside a launch may have it, too; the session that it is in began elsewhere.
+// tagged reports whether this process has the tag of any launch: it was started by one, whatever has become of its
+// environment and of its parents. What was started beside a launch may have it, too; the session that it is in began
+// elsewhere.
 func tagged() bool {
 	has := func(pid int) (has, gone bool) {
 		t, err := tagOn(pid)

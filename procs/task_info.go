@@ -10,9 +10,9 @@ import (
 // taskInfoSize is the size of a proc_taskinfo (sys/proc_info.h), in bytes.
 const taskInfoSize = 96
 
-// taskInfo reads what macOS tells of a process's use (proc_pidinfo, PROC_PIDTASKINFO): its virtual and its resident size in bytes,
-// its user and its system time in ticks of the machine's clock, each in 64 bits, and more. It is compiled everywhere so that it can
-// be tested everywhere.
+// taskInfo reads what macOS tells of a process's use (proc_pidinfo, PROC_PIDTASKINFO): its virtual and its resident
+// size in bytes, its user and its system time in ticks of the machine's clock, each in 64 bits, and more. It is
+// compiled everywhere so that it can be tested everywhere.
 func taskInfo(data []byte, ticksPerSecond uint64) use {
 	if len(data) < taskInfoSize || ticksPerSecond == 0 {
 		return use{}

@@ -52,8 +52,8 @@ type transcriptLine struct {
 	} `json:"attachment"`
 }
 
-// ReceivedIn reports whether the user message sent with this uuid is in the conversation: as a line of its own, or taken
-// into a running turn. A message that the CLI has only queued is not.
+// ReceivedIn reports whether the user message sent with this uuid is in the conversation: as a line of its own, or
+// taken into a running turn. A message that the CLI has only queued is not.
 func ReceivedIn(transcript, uuid string) (bool, error) {
 	received := false
 	err := scanTranscript(transcript, uuid, func(l transcriptLine) bool {
@@ -113,9 +113,9 @@ func subagentsOf(transcript string) (paths []string, err error) {
 	return paths, nil
 }
 
-// SaidAfter gives what the main conversation has after the user message with this uuid, a turn of its own or taken into one, as
-// the handler of the process was given it or would have been: its Text, ToolUse and ToolResult. Nothing, if the message is not
-// there.
+// SaidAfter gives what the main conversation has after the user message with this uuid, a turn of its own or taken into
+// one, as the handler of the process was given it or would have been: its Text, ToolUse and ToolResult. Nothing, if the
+// message is not there.
 func SaidAfter(transcript, uuid string, each func(Message)) error {
 	var d decoder
 	after := false

@@ -21,8 +21,8 @@ var notInProject = lazily(`[^0-9A-Za-z]`)
 // maxProject is how long the CLI lets such a name become before it cuts it and adds a hash, in bytes.
 const maxProject = 200
 
-// NewTranscript gives the path at which the CLI would find the transcript of a conversation that is moved here: where it
-// is already, else in the folder of the directory in which it will go on. env is as in Spec.
+// NewTranscript gives the path at which the CLI would find the transcript of a conversation that is moved here: where
+// it is already, else in the folder of the directory in which it will go on. env is as in Spec.
 func NewTranscript(env []string, sessionID, dir string) (path string, err error) {
 	path, err = Transcript(env, sessionID)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +31,8 @@ func NewTranscript(env []string, sessionID, dir string) (path string, err error)
 	return filepath.Join(projects(env), project(dir), sessionID+".jsonl"), nil
 }
 
-// project is the folder of a directory's conversations, among all projects. Of one with a long name it is not the CLI's own.
+// project is the folder of a directory's conversations, among all projects. Of one with a long name it is not the CLI's
+// own.
 func project(dir string) string {
 	name := notInProject().ReplaceAllString(dir, "-")
 	return name[:min(len(name), maxProject)]

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SubagentSaid gives what the subagent that made the call toolUse had said and done, as its transcript has it: its Text,
-// ToolUse and ToolResult. id is its own; "" if no subagent of the conversation has made the call.
+// SubagentSaid gives what the subagent that made the call toolUse had said and done, as its transcript has it: its
+// Text, ToolUse and ToolResult. id is its own; "" if no subagent of the conversation has made the call.
 func SubagentSaid(transcript, toolUse string, each func(Message)) (id string, err error) {
 	subagents, err := subagentsOf(transcript)
 	if err != nil {
@@ -30,16 +30,17 @@ func SubagentSaid(transcript, toolUse string, each func(Message)) (id string, er
 			continue
 		}
 		var d decoder
-		return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "agent-"), ".jsonl"), scanLines(path, func(data []byte) bool {
-			messages, _ := d.decode(bytes.Clone(data))
-			for _, m := range messages {
-				switch m.(type) {
-				case Text, ToolUse, ToolResult:
-					each(m)
+		return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "agent-"), ".jsonl"),
+			scanLines(path, func(data []byte) bool {
+				messages, _ := d.decode(bytes.Clone(data))
+				for _, m := range messages {
+					switch m.(type) {
+					case Text, ToolUse, ToolResult:
+						each(m)
+					}
 				}
-			}
-			return false
-		})
+				return false
+			})
 	}
 	return "", nil
 }

@@ -129,7 +129,8 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 		`{"type":"user","uuid":"u-1","message":{"role":"user","content":"first"}}`,
 		`{"type":"assistant","uuid":"x","message":{"id":"m1","content":[{"type":"text","text":"before"}]}}`,
 		`{"type":"user","uuid":"u-2","message":{"role":"user","content":"second"}}`,
-		`{"type":"assistant","isSidechain":true,"uuid":"x","message":{"id":"m2","content":[{"type":"text","text":"a subagent's"}]}}`,
+		`{"type":"assistant","isSidechain":true,"uuid":"x","message":{"id":"m2","content":[{"type":"text","text":"a ` +
+			`subagent's"}]}}`,
 		`{"type":"assistant","uuid":"x","message":{"id":"m3","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
 		`{"type":"user","uuid":"y","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]}}`,
 		`{"type":"attachment","uuid":"z","attachment":{"type":"queued_command","prompt":"third","source_uuid":"u-3"}}`,
@@ -164,12 +165,14 @@ func TestWhatASubagentSaidIsReadByACallOfIts(t *testing.T) {
 		said                 []Message
 	}{
 		{"subagent", "toolu_2", "ae210355410a466d4", []Message{
-			ToolUse{MessageID: "msg_89ac2828d80e46f695fc", ID: "toolu_2", Name: "Write", Input: json.RawMessage(`{"file_path":"/etc/xx","content":"x"}`)},
+			ToolUse{MessageID: "msg_89ac2828d80e46f695fc", ID: "toolu_2",
+				Name: "Write", Input: json.RawMessage(`{"file_path":"/etc/xx","content":"x"}`)},
 			ToolResult{ToolUse: "toolu_2", Text: "No, keep out", IsError: true},
 			Text{ID: "msg_27bbae1cdb0d4ad2a082", Text: "SUBEND"},
 		}},
 		{"subagent_waiting_2.1.7", "toolu_2", "af01d76", []Message{
-			ToolUse{MessageID: "msg_040b1aa7898a4cb0996f", ID: "toolu_2", Name: "mcp__supervise__ask_user", Input: json.RawMessage(`{"question":"pick?"}`)},
+			ToolUse{MessageID: "msg_040b1aa7898a4cb0996f", ID: "toolu_2", Name: "mcp__supervise__ask_user",
+				Input: json.RawMessage(`{"question":"pick?"}`)},
 		}},
 		{"subagent", "toolu_1", "", nil}, // the main conversation's
 		{"answered", "toolu_1", "", nil}, // that of a conversation without subagents
@@ -189,11 +192,12 @@ func TestWhatTheCLIWritesInThePlaceOfAResultIsNoAnswer(t *testing.T) {
 	for text, own := range map[string]bool{
 		// A call of a tool of ours: at the end of its process, found at --resume (2.1.329); at the end of input (2.1.329,
 		// the others); at an interrupt (2.1.200 and 2.1.329, the older ones).
-		"[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown.":        true,
-		"The tool call was interrupted before a result was received. It may or may not have completed on the server — verify": true,
-		"Tool permission stream closed before response received":                                                              true,
-		"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the":      true,
-		"MCP error -32001: AbortError: This operation was aborted":                                                            true,
+		"[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown.": true,
+		"The tool call was interrupted before a result was received. It may or may not have completed on the server — " +
+			"verify": true,
+		"Tool permission stream closed before response received":                                                         true,
+		"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the": true,
+		"MCP error -32001: AbortError: This operation was aborted":                                                       true,
 		// The call that a subagent was started by.
 		"[Request interrupted by user for tool use]": true,
 		// A person's.

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing was
-// written.
+// ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing
+// was written.
 var ErrNotWaiting = errors.New("nothing waits for this answer")
 
 // maxWaiting is how many requests of a child wait for answers at once. What it asks beyond is refused.

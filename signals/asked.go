@@ -40,7 +40,8 @@ func (o *openQuestions) add(line, trimmed string, at turning) verdict {
 var skillForm = form{
 	kind: Clarification, nameless: true,
 	required: []string{"questions"},
-	fields:   append([]string{"context", "state_file", "question_context", "task_id"}, formNamed(string(Clarification)).fields...),
+	fields: append([]string{"context", "state_file", "question_context", "task_id"},
+		formNamed(string(Clarification)).fields...),
 }
 
 func (o *openQuestions) read(c collected) (Signal, []Problem, bool) {
@@ -109,7 +110,8 @@ func (o *openQuestions) readObject(c collected, object string, used int, whole b
 		}
 	}
 	c.lines = c.lines[:used]
-	why := newProblem(c.line, "bad_json", "the object below %s is cut off, or can be read neither as JSON nor as YAML", o.word)
+	why := newProblem(c.line, "bad_json", "the object below %s is cut off, or can be read neither as JSON nor as YAML",
+		o.word)
 	sig := salvage(c, o.dialect, c.head+"\n"+strings.Join(c.lines, "\n"), why)
 	if path := o.path; path != "" {
 		sig.Fields = []Field{{"state_file", path}}
@@ -156,4 +158,5 @@ func unpacked(members []member) []member {
 }
 
 // stateFiles are other names that agents give the file with their state.
-var stateFiles = map[string]bool{"statefile": true, "state_path": true, "checkpoint": true, "checkpoint_file": true, "checkpoint_path": true}
+var stateFiles = map[string]bool{"statefile": true, "state_path": true, "checkpoint": true,
+	"checkpoint_file": true, "checkpoint_path": true}

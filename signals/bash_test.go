@@ -81,7 +81,8 @@ func TestBashResultCountsIfTheCommandPrintsIt(t *testing.T) {
 // A marker that the command may never print comes from the file that it shows.
 func TestAMarkerCountsOnlyIfItsCommandSurelyRuns(t *testing.T) {
 	const marker = "printf WORKFLOW_COMPLETE"
-	// Whether it counts where the call has succeeded, and where it has failed. What succeeds and ends with && has run all of that.
+	// Whether it counts where the call has succeeded, and where it has failed. What succeeds and ends with && has run all
+	// of that.
 	for command, want := range map[string]struct{ succeeded, failed bool }{
 		marker:                                    {true, true},
 		"cat notes.md; " + marker:                 {true, true},
@@ -161,7 +162,8 @@ func TestAMarkerCountsOnlyIfItsCommandSurelyRuns(t *testing.T) {
 
 // However deep it goes, a command is read in time and memory that a supervisor has.
 func TestAHostileCommandIsReadWithinBounds(t *testing.T) {
-	for _, piece := range []string{"(", "$(", "{ ", "if ", "`", "\"$(", "${x:-", "((", "f() {", "a && ", "<<E\n", "! ", "case x in x) ", "f() { f; f; };f;", "while "} {
+	for _, piece := range []string{"(", "$(", "{ ", "if ", "`", "\"$(", "${x:-", "((", "f() {",
+		"a && ", "<<E\n", "! ", "case x in x) ", "f() { f; f; };f;", "while "} {
 		printedBy(strings.Repeat(piece, maxCommand/len(piece)), false)
 	}
 }
@@ -174,8 +176,14 @@ func TestBashSignalWithoutIDCountsUnlessAnotherToolFollows(t *testing.T) {
 		want []string
 	}{
 		{"nothing follows", func(*Scanner) {}, []string{"stop_work missing_field"}},
-		{"text follows", func(s *Scanner) { s.BeginMessage(Main, "2"); s.Text("one\n\ntwo\n\nthree") }, []string{"stop_work missing_field"}},
-		{"Bash follows", func(s *Scanner) { s.ToolCall("Bash", nil); s.Bash("ls", "a", false) }, []string{"stop_work missing_field"}},
+		{"text follows", func(s *Scanner) {
+			s.BeginMessage(Main, "2")
+			s.Text("one\n\ntwo\n\nthree")
+		}, []string{"stop_work missing_field"}},
+		{"Bash follows", func(s *Scanner) {
+			s.ToolCall("Bash", nil)
+			s.Bash("ls", "a", false)
+		}, []string{"stop_work missing_field"}},
 		{"another tool follows", func(s *Scanner) { s.ToolCall("Edit", nil) }, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -196,7 +204,8 @@ func TestBashResultOfAnotherAgentIsForeign(t *testing.T) {
 }
 
 func FuzzPrintedBy(f *testing.F) {
-	for _, seed := range []string{"printf 'ab%s%%\\n' a b c d", "echo a | tee b", "cat <<-'E' >x\n\ta\nE\n", `x=$(a "$(b)") $'\n' ${x#y} "` + "`c`", "{ (a) } &> x; fi"} {
+	for _, seed := range []string{"printf 'ab%s%%\\n' a b c d", "echo a | tee b", "cat <<-'E' >x\n\ta\nE\n",
+		`x=$(a "$(b)") $'\n' ${x#y} "` + "`c`", "{ (a) } &> x; fi"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, command string) {

@@ -36,7 +36,8 @@ store_test.go cover that with a fake clock. I ran them with the race detector, a
 
 `
 
-// BenchmarkOrdinaryText scans 4 MiB in the pieces in which a pipe gives them: at least 1 GB/s, and 1 MiB held at the end.
+// BenchmarkOrdinaryText scans 4 MiB in the pieces in which a pipe gives them: at least 1 GB/s, and 1 MiB held at the
+// end.
 func BenchmarkOrdinaryText(b *testing.B) {
 	const piece = 4 << 10
 	text := strings.Repeat(ordinaryText, 1+(4<<20)/len(ordinaryText))
@@ -114,8 +115,10 @@ var hostileUnits = map[string]string{
 }
 
 func BenchmarkBlock(b *testing.B) {
-	const text = "[CLARIFICATION_NEEDED]\nagent_id: a-1\ntimestamp: 2026-01-11T08:45:00Z\nreason: \"two readings: both valid\"\n" +
-		"current_state: |\n  a\n  b\nquestions:\n  - question_id: Q1\n    text: Which?\n    options:\n      - label: one\n      - label: two\n" +
+	const text = "[CLARIFICATION_NEEDED]\nagent_id: a-1\ntimestamp: 2026-01-11T08:45:00Z\nreason: \"two readings: both " +
+		"valid\"\n" +
+		"current_state: |\n  a\n  b\nquestions:\n  - question_id: Q1\n    text: Which?\n    options:\n      - label: one\n " +
+		"     - label: two\n" +
 		"[/CLARIFICATION_NEEDED]\n"
 	for b.Loop() {
 		if got := Scan(text, "a-1"); len(got) != 1 {
@@ -125,7 +128,9 @@ func BenchmarkBlock(b *testing.B) {
 }
 
 func BenchmarkServed(b *testing.B) {
-	input := []byte(`{"context":"two readings: both valid","questions":[{"id":"Q1","text":"Which?","options":[{"label":"one"},{"label":"two"}]}]}`)
+	input := []byte(
+		`{"context":"two readings: both ` +
+			`valid","questions":[{"id":"Q1","text":"Which?","options":[{"label":"one"},{"label":"two"}]}]}`)
 	for b.Loop() {
 		if _, ok := Served("ask_user", input); !ok {
 			b.Fatal("the call is not read")

@@ -72,7 +72,8 @@ func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
 	}
 	doc := repair(body, c.line+1, b.form, c.closed)
 	if doc.err != nil {
-		return salvage(c, Block, strings.Join(body, "\n"), newProblem(c.line, "bad_yaml", "%s cannot be read: %v", c.head, doc.err)), nil, true
+		return salvage(c, Block, strings.Join(body, "\n"),
+			newProblem(c.line, "bad_yaml", "%s cannot be read: %v", c.head, doc.err)), nil, true
 	}
 	if !c.closed {
 		sig.EndLine = c.line + doc.used

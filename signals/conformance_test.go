@@ -175,13 +175,15 @@ func missingTest(t *testing.T, name string) string {
 			t.Fatal(err)
 		}
 		declared = declared || bytes.Contains(source, []byte("\nfunc "+name+"("))
-		cased = cased || hasSub && (bytes.Contains(source, []byte(`"`+sub+`"`)) || bytes.Contains(source, []byte("`"+sub+"`")))
+		cased = cased || hasSub && (bytes.Contains(source, []byte(`"`+sub+`"`)) ||
+			bytes.Contains(source, []byte("`"+sub+"`")))
 	}
 	if !declared {
 		return "no such function"
 	}
 	for _, file := range strings.Fields(sub) {
-		if !cased && !isTestFile(t, filepath.Join(folder, "testdata"), file) && !isTestFile(t, filepath.Join("..", "examples", "scenarios"), file) {
+		if !cased && !isTestFile(t, filepath.Join(folder, "testdata"), file) &&
+			!isTestFile(t, filepath.Join("..", "examples", "scenarios"), file) {
 			return "no such case, and no such file"
 		}
 	}
@@ -197,7 +199,8 @@ func isTestFile(t *testing.T, folder, name string) bool {
 			return nil
 		}
 		base := filepath.Base(path)
-		found = found || err == nil && !entry.IsDir() && (base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name)
+		found = found || err == nil && !entry.IsDir() &&
+			(base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name)
 		return err
 	})
 	if err != nil {

@@ -280,7 +280,8 @@ func quotations(text string) map[string]string {
 		"in a code fence":    "Like so:\n````````python\n" + text + "\n````````\n",
 		"in a fence of diff": "~~~~~~~~diff\n" + text + "\n~~~~~~~~\n",
 	}
-	for _, mark := range []string{"> ", "- ", "* ", "1. ", "| ", "# ", "// ", "+", "-", "12:", "   209\t", "  7→", "kim: ", "`"} {
+	for _, mark := range []string{"> ", "- ", "* ", "1. ", "| ", "# ", "// ", "+", "-", "12:", "   209\t", "  7→", "kim: ",
+		"`"} {
 		quotations["behind "+strconv.Quote(mark)] = mark + strings.ReplaceAll(text, "\n", "\n"+mark) + "\n"
 	}
 	return quotations
@@ -305,17 +306,21 @@ func checkWays(t *testing.T, text string, want Signal) {
 		"with Windows line ends": func(s *Scanner) []Signal { return s.Text(strings.ReplaceAll(lines, "\n", "\r\n")) },
 		"with a byte order mark": func(s *Scanner) []Signal { return s.Text("\ufeff" + strings.TrimPrefix(text, "\ufeff")) },
 		"in colours":             func(s *Scanner) []Signal { return s.Text(coloured) },
-		"below other text":       func(s *Scanner) []Signal { return s.Text("I read the code.\n\n- it has 3 parts\n\nSo:\n\n" + text) },
+		"below other text": func(s *Scanner) []Signal {
+			return s.Text("I read the code.\n\n- it has 3 parts\n\nSo:\n\n" + text)
+		},
 		"in two messages": func(s *Scanner) []Signal {
 			first := s.Text(text)
 			s.BeginMessage(Main, "2")
 			return append(first, s.Text(text)...)
 		},
 		"as the turn's only text": func(s *Scanner) []Signal { return s.EndTurn(text) },
-		"printed by Bash":         printed("cat <<'END-OF-SIGNAL'\n"+strings.TrimSuffix(lines, "\n")+"\nEND-OF-SIGNAL\n", lines),
+		"printed by Bash": printed("cat <<'END-OF-SIGNAL'\n"+strings.TrimSuffix(lines, "\n")+"\nEND-OF-SIGNAL\n",
+			lines),
 	}
 	if isBare(text, want) {
-		indented := "    " + strings.ReplaceAll(strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\n"), "\n", "\n    ") + "\n"
+		indented := "    " + strings.ReplaceAll(strings.TrimRight(strings.TrimPrefix(text, "\ufeff"), "\n"), "\n", "\n    ") +
+			"\n"
 		all["indented"] = func(s *Scanner) []Signal { return s.Text(indented) }
 		all["in a fence"] = func(s *Scanner) []Signal { return s.Text("So:\n\n~~~yaml\n" + text + "~~~\n") }
 		all["before a short paragraph"] = func(s *Scanner) []Signal { return s.Text(text + "\nI wait for your answer.\n") }

@@ -37,7 +37,8 @@ func (r *repairer) dash(text string) (rest string, width int, ok bool) {
 // numberMark is how wide the number of an entry is, as in "1. " and "2) "; 0 if there is none.
 func numberMark(text string) int {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-	if digits == 0 || digits > 3 || len(text) < digits+2 || text[digits] != '.' && text[digits] != ')' || text[digits+1] != ' ' {
+	if digits == 0 || digits > 3 || len(text) < digits+2 || text[digits] != '.' && text[digits] != ')' ||
+		text[digits+1] != ' ' {
 		return 0
 	}
 	return digits + 1

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write what is read now into testdata; look at the difference before you keep it")
+var update = flag.Bool("update", false,
+	"write what is read now into testdata; look at the difference before you keep it")
 
 // The example blocks of the protocols document (002), as it prints them; what each is read as stands beside it.
 func TestExamplesOfTheDocument(t *testing.T) {

@@ -11,7 +11,9 @@ import (
 // Fingerprint is the same for the same signal sent again: in another dialect, at another time or place, or with its
 // fields in another order. It is 64 characters of hex.
 func (s Signal) Fingerprint() string {
-	fields := slices.SortedStableFunc(slices.Values(s.Fields), func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	fields := slices.SortedStableFunc(slices.Values(s.Fields), func(a, b Field) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	text, err := json.Marshal(struct {
 		Kind      Kind       `json:"kind"`
 		AgentID   string     `json:"agent_id"`

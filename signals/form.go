@@ -25,7 +25,8 @@ var forms = []form{
 	{
 		kind:     Stop,
 		required: []string{"stop_reason", "blocker_type", "details"},
-		fields:   []string{"completed_work", "blocked_work", "options", "state_snapshot", "resume_requirements", "error_recovery"},
+		fields: []string{"completed_work", "blocked_work", "options", "state_snapshot", "resume_requirements",
+			"error_recovery"},
 		values: map[string][]string{
 			"stop_reason":  {"blocker", "error", "completion"},
 			"blocker_type": {"missing_info", "external_dependency", "error", "resource_limit"},
@@ -68,7 +69,8 @@ func (f *form) name() string { return strings.ToUpper(string(f.kind)) }
 
 // knows reports whether the document names the field for this form.
 func (f *form) knows(field string) bool {
-	return field == "agent_id" || field == "timestamp" || slices.Contains(f.required, field) || slices.Contains(f.fields, field)
+	return field == "agent_id" || field == "timestamp" || slices.Contains(f.required, field) ||
+		slices.Contains(f.fields, field)
 }
 
 // snake spells a name the way the document does: agentId, agent-id and "Agent ID" are agent_id.

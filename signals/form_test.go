@@ -99,7 +99,8 @@ func TestProblemsThatBelongToNoSignal(t *testing.T) {
 		{"unknown name with an agent_id", "[NEED_INPUT]\nagent_id: " + me + "\n", []string{"1 unknown_signal"}},
 		{"unknown name in talk", "[TODO]\nwrite the tests\n", nil},
 		{"unknown signal_type", `{"signal_type":"HELP","agent_id":"x"}`, []string{"1 unknown_signal"}},
-		{"another block's closing tag", strings.Replace(stop(me), "details", "[/PROGRESS]\ndetails", 1), []string{"5 unopened"}},
+		{"another block's closing tag", strings.Replace(stop(me), "details", "[/PROGRESS]\ndetails", 1),
+			[]string{"5 unopened"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewScanner(Config{AgentID: me})
@@ -121,21 +122,29 @@ func TestProblemsOfASignal(t *testing.T) {
 		want       []string
 	}{
 		{"all is well", stop(me), nil},
-		{"required fields", "[STOP_WORK]\nagent_id: " + me + "\ndetails: x\n[/STOP_WORK]", []string{"1 missing_field", "1 missing_field"}},
+		{"required fields", "[STOP_WORK]\nagent_id: " + me + "\ndetails: x\n[/STOP_WORK]",
+			[]string{"1 missing_field", "1 missing_field"}},
 		{"empty required field", strings.Replace(stop(me), "no key", "", 1), []string{"1 missing_field"}},
 		{"value of a fixed set", strings.Replace(stop(me), "missing_info", "laziness", 1), []string{"4 bad_value"}},
 		{"fixed value in another spelling", strings.Replace(stop(me), "missing_info", "Missing-Info", 1), nil},
 		{"timestamp", strings.Replace(stop(me), "details", "timestamp: yesterday\ndetails", 1), []string{"5 bad_timestamp"}},
 		{"timestamp without zone", strings.Replace(stop(me), "details", "timestamp: 2026-01-11 08:45:00\ndetails", 1), nil},
-		{"timestamp missing from a report", "[COMPLETION_REPORT]\nagent_id: " + me + "\nstatus: success\nsummary: all\n[/COMPLETION_REPORT]", []string{"1 missing_field"}},
+		{"timestamp missing from a report",
+			"[COMPLETION_REPORT]\nagent_id: " + me + "\nstatus: success\nsummary: all\n[/COMPLETION_REPORT]",
+			[]string{"1 missing_field"}},
 		{"duplicate", strings.Replace(stop(me), "details", "details: first\ndetails", 1), []string{"6 duplicate_key"}},
 		{"line that is no field", "[STOP_WORK]\n??\n" + strings.SplitN(stop(me), "\n", 2)[1], []string{"2 bad_yaml"}},
 		{"percent", "[PROGRESS]\nagent_id: " + me + "\npercent: most\n[/PROGRESS]", []string{"3 bad_value"}},
 		{"percent with its sign", "[PROGRESS]\nagent_id: " + me + "\npercent: 40%\n[/PROGRESS]", nil},
-		{"no questions", "[CLARIFICATION_NEEDED]\nagent_id: " + me + "\ntimestamp: 2026-01-11\nreason: x\n[/CLARIFICATION_NEEDED]", []string{"1 missing_field"}},
-		{"empty questions", "[CLARIFICATION_NEEDED]\nagent_id: " + me + "\ntimestamp: 2026-01-11\nreason: x\nquestions: []\n[/CLARIFICATION_NEEDED]", []string{"1 bad_value"}},
-		{"bad validate", "[CLARIFICATION_NEEDED]\nagent_id: " + me + "\ntimestamp: 2026-01-11\nquestions:\n  - text: x\n    validate: regex:(\n  - text: y\n    validate: magic\n[/CLARIFICATION_NEEDED]", []string{"6 bad_value", "8 bad_value"}},
-		{"json that is YAML", `{"signal_type":"STOP_WORK","agent_id":"` + me + `","payload":{"stop_reason":"error","blocker_type":"error","details":'x',}}`, []string{"1 bad_json"}},
+		{"no questions", "[CLARIFICATION_NEEDED]\nagent_id: " + me +
+			"\ntimestamp: 2026-01-11\nreason: x\n[/CLARIFICATION_NEEDED]", []string{"1 missing_field"}},
+		{"empty questions", "[CLARIFICATION_NEEDED]\nagent_id: " +
+			me + "\ntimestamp: 2026-01-11\nreason: x\nquestions: []\n[/CLARIFICATION_NEEDED]", []string{"1 bad_value"}},
+		{"bad validate", "[CLARIFICATION_NEEDED]\nagent_id: " + me +
+			"\ntimestamp: 2026-01-11\nquestions:\n  - text: x\n    validate: regex:(\n  - text: y\n    validate: " +
+			"magic\n[/CLARIFICATION_NEEDED]", []string{"6 bad_value", "8 bad_value"}},
+		{"json that is YAML", `{"signal_type":"STOP_WORK","agent_id":"` +
+			me + `","payload":{"stop_reason":"error","blocker_type":"error","details":'x',}}`, []string{"1 bad_json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sigs := Scan(c.text, me)
@@ -182,7 +191,8 @@ func TestFallbackIsForeignUntilItIsFilledInAndShorter(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	t.Run("a block is cut", func(t *testing.T) {
-		text := "[STOP_WORK]\nagent_id: " + me + "\ndetails: |\n" + strings.Repeat("  a line of many\n", MaxBlock/8) + "[/STOP_WORK]\nafter\n"
+		text := "[STOP_WORK]\nagent_id: " + me + "\ndetails: |\n" + strings.Repeat("  a line of many\n", MaxBlock/8) +
+			"[/STOP_WORK]\nafter\n"
 		got := Scan(text, me)
 		if len(got) != 1 || !slices.ContainsFunc(got[0].Problems, func(p Problem) bool { return p.Code == "truncated" }) {
 			t.Fatalf("read %v", brief(got))
@@ -198,7 +208,8 @@ func TestBounds(t *testing.T) {
 		}
 	})
 	t.Run("a line is cut", func(t *testing.T) {
-		got := Scan("[STOP_WORK]\nagent_id: "+me+"\ndetails: "+strings.Repeat("x", 3*MaxBlock)+"\nstop_reason: error\n[/STOP_WORK]\n", me)
+		got := Scan("[STOP_WORK]\nagent_id: "+me+"\ndetails: "+strings.Repeat("x", 3*MaxBlock)+
+			"\nstop_reason: error\n[/STOP_WORK]\n", me)
 		if len(got) != 1 || !slices.ContainsFunc(got[0].Problems, func(p Problem) bool { return p.Code == "truncated" }) {
 			t.Fatalf("read %v", brief(got))
 		}
@@ -219,7 +230,8 @@ func TestBounds(t *testing.T) {
 		}
 	})
 	t.Run("nesting", func(t *testing.T) {
-		for _, deep := range []string{strings.Repeat("[", 100000), strings.Repeat("{a: ", 100000), strings.Repeat("- ", 100000)} {
+		for _, deep := range []string{strings.Repeat("[", 100000), strings.Repeat("{a: ", 100000),
+			strings.Repeat("- ", 100000)} {
 			got := Scan(strings.Replace(stop(me), "no key", deep, 1), me)
 			same(t, brief(got), []string{"stop_work"})
 		}

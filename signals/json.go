@@ -159,7 +159,9 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 		if name == nil || formNamed(name[1]) == nil {
 			return Signal{}, nil, false
 		}
-		return salvage(c, JSON, text, newProblem(c.line, "bad_json", "this %s can be read neither as JSON nor as YAML: %v", strings.ToUpper(name[1]), jsonErr)), nil, true
+		return salvage(c, JSON, text,
+			newProblem(c.line, "bad_json", "this %s can be read neither as JSON nor as YAML: %v", strings.ToUpper(name[1]),
+				jsonErr)), nil, true
 	}
 	name, _ := takeMember(&members, "signal_type")
 	f := formNamed(strings.Trim(name.text(), "[]"))
@@ -167,7 +169,9 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 		if name.text() == "" {
 			return Signal{}, nil, false
 		}
-		return Signal{}, []Problem{{Line: c.line, Code: "unknown_signal", Message: bounded(name.text(), 80) + " is no signal_type that is known here"}}, false
+		return Signal{},
+			[]Problem{{Line: c.line, Code: "unknown_signal",
+				Message: bounded(name.text(), 80) + " is no signal_type that is known here"}}, false
 	}
 	sig := Signal{Kind: f.kind, Dialect: JSON, Line: c.line, EndLine: c.end()}
 	if jsonErr != nil {

@@ -38,8 +38,8 @@ type LintConfig struct {
 
 // Lint finds the signals in a file and what is wrong with their form, by the rules of the protocols document (002,
 // "Signal Format Validation": required fields, YAML, timestamps, delimiters) and of this package. The file is a text,
-// or the lines of a conversation: what claude prints with --output-format stream-json, its transcript, or a log of ours.
-// Which it is, its lines tell.
+// or the lines of a conversation: what claude prints with --output-format stream-json, its transcript, or a log of
+// ours. Which it is, its lines tell.
 //
 // A text is read as one message. In a conversation the tools that the supervisor serves, AskUserQuestion and TaskUpdate
 // are signals too. Files are read as they come; memory is bounded, and what does not fit is a problem of the code
@@ -85,7 +85,8 @@ type linter struct {
 }
 
 func newLinter(c LintConfig) *linter {
-	return &linter{scanner: NewScanner(Config{AgentID: c.Agent, AnyEscalation: true}), seen: make(map[string]bool), room: maxFoundIn}
+	return &linter{scanner: NewScanner(Config{AgentID: c.Agent, AnyEscalation: true}), seen: make(map[string]bool),
+		room: maxFoundIn}
 }
 
 // text reads a whole text as one message and one turn.
@@ -168,7 +169,8 @@ func (l *linter) problems(ps ...Problem) {
 		case len(l.bad) < maxFound-1:
 			l.bad = append(l.bad, p)
 		case len(l.bad) == maxFound-1:
-			l.bad = append(l.bad, newProblem(p.Line, "truncated", "too many problems in one file: those from here on are left out"))
+			l.bad = append(l.bad, newProblem(p.Line,
+				"truncated", "too many problems in one file: those from here on are left out"))
 		}
 	}
 }

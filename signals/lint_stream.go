@@ -15,8 +15,8 @@ import (
 
 // This file reads conversations: the lines of claude's stream-json, of its transcripts, and of our own logs, which wrap
 // the former as {"launch":1,"time":…,"line":…} and hold the output of other commands as lines of the type raw. Unknown
-// types and members are ignored. What makes a turn, a message or an answer is what the supervisor takes for one while the
-// agent runs.
+// types and members are ignored. What makes a turn, a message or an answer is what the supervisor takes for one while
+// the agent runs.
 
 // Bounds on what is read of a conversation, in bytes but for maxCalls.
 const (
@@ -356,14 +356,15 @@ func (c *conversation) read(sigs []Signal) {
 		for j := range s.Problems {
 			p := &s.Problems[j]
 			p.Line = c.at(p.Line)
-			p.Message = strings.ReplaceAll(p.Message, strconv.Itoa(end), strconv.Itoa(s.EndLine)) // the end of what is not closed
+			// the end of what is not closed
+			p.Message = strings.ReplaceAll(p.Message, strconv.Itoa(end), strconv.Itoa(s.EndLine))
 		}
 	}
 	c.add(sigs)
 }
 
-// LastMessage gives the text of the assistant's last message in a conversation, "" if it has said nothing since a person
-// spoke. Files are read as they come.
+// LastMessage gives the text of the assistant's last message in a conversation, "" if it has said nothing since a
+// person spoke. Files are read as they come.
 func LastMessage(r io.Reader) (text string, err error) {
 	id := ""
 	err = eachStreamLine(bufio.NewReaderSize(r, 64<<10), func(_ int, data []byte, whole bool) {

@@ -17,7 +17,8 @@ import (
 
 // problemCodes are all that there are; each must be found in some case of TestLintNamesEachFault.
 var problemCodes = []string{
-	"bad_id", "bad_json", "bad_timestamp", "bad_value", "bad_yaml", "duplicate_key", "foreign", "missing_field", "truncated",
+	"bad_id", "bad_json", "bad_timestamp", "bad_value", "bad_yaml", "duplicate_key", "foreign",
+	"missing_field", "truncated",
 	"unclosed", "unknown_signal", "unopened",
 }
 
@@ -76,22 +77,32 @@ func TestLintNamesEachFault(t *testing.T) {
 		{"the agent_id is missing", change("agent_id: "+me+"\n", ""), "",
 			[]string{"1-7 clarification_needed block", "1 missing_field"}},
 		{"a stop needs no timestamp", stop(me), "", []string{"1-6 stop_work block"}},
-		{"the YAML is broken", change("reason:", "??\nreason:"), "", []string{"1-9 clarification_needed block", "4 bad_yaml"}},
-		{"the timestamp is no time", change("2026-01-11T08:45:00-05:00", "this morning"), "", []string{ok, "3 bad_timestamp"}},
-		{"a value is not of its set", strings.Replace(stop(me), "missing_info", "laziness", 1), "", []string{"1-6 stop_work block", "4 bad_value"}},
-		{"a key comes twice", change("reason:", "reason: one\nreason:"), "", []string{"1-9 clarification_needed block", "5 duplicate_key"}},
-		{"it is not closed", change("[/CLARIFICATION_NEEDED]\n", ""), "", []string{"1-7 clarification_needed block", "1 unclosed"}},
+		{"the YAML is broken", change("reason:", "??\nreason:"), "",
+			[]string{"1-9 clarification_needed block", "4 bad_yaml"}},
+		{"the timestamp is no time", change("2026-01-11T08:45:00-05:00", "this morning"),
+			"", []string{ok, "3 bad_timestamp"}},
+		{"a value is not of its set", strings.Replace(stop(me), "missing_info", "laziness", 1), "",
+			[]string{"1-6 stop_work block", "4 bad_value"}},
+		{"a key comes twice", change("reason:", "reason: one\nreason:"),
+			"", []string{"1-9 clarification_needed block", "5 duplicate_key"}},
+		{"it is not closed", change("[/CLARIFICATION_NEEDED]\n", ""),
+			"", []string{"1-7 clarification_needed block", "1 unclosed"}},
 		{"it was not opened", change("[CLARIFICATION_NEEDED]\n", ""), "", []string{"7 unopened"}},
-		{"it is closed by another", change("[/CLARIFICATION", "[/STOP_WORK]\n[/CLARIFICATION"), "", []string{"1-9 clarification_needed block", "8 unopened"}},
+		{"it is closed by another", change("[/CLARIFICATION", "[/STOP_WORK]\n[/CLARIFICATION"), "",
+			[]string{"1-9 clarification_needed block", "8 unopened"}},
 		{"it is none of the forms", "[NEED_INPUT]\nagent_id: x\n[/NEED_INPUT]\n", "", []string{"1 unknown_signal"}},
-		{"the JSON is broken", `{"signal_type":"STOP_WORK","agent_id":"` + me + `","payload":{"stop_reason":"error","blocker_type":"error","details":'x',}}`, "",
+		{"the JSON is broken", `{"signal_type":"STOP_WORK","agent_id":"` +
+			me + `","payload":{"stop_reason":"error","blocker_type":"error","details":'x',}}`, "",
 			[]string{"1-1 stop_work json", "1 bad_json"}},
 		{"another agent's", clarification, "a-other", []string{"1 foreign"}},
-		{"another agent's with a fault", change("timestamp: 2026-01-11T08:45:00-05:00\n", ""), "a-other", []string{"1 foreign"}},
+		{"another agent's with a fault", change("timestamp: 2026-01-11T08:45:00-05:00\n", ""), "a-other",
+			[]string{"1 foreign"}},
 		{"a placeholder for an id", change(me, "<agent-id>"), "", []string{"1 foreign"}},
 		{"an escalation", "QUESTION_ESCALATED:q-1\n", "", []string{"1-1 clarification_needed escalated"}},
-		{"an escalation whose id is no file name", "QUESTION_ESCALATED:../q-1\n", "", []string{"1-1 clarification_needed escalated", "1 bad_id"}},
-		{"more than is read", change("two databases fit", strings.Repeat("x", 2*MaxBlock)), "", []string{ok, "1 missing_field", "1 truncated"}},
+		{"an escalation whose id is no file name", "QUESTION_ESCALATED:../q-1\n",
+			"", []string{"1-1 clarification_needed escalated", "1 bad_id"}},
+		{"more than is read", change("two databases fit", strings.Repeat("x", 2*MaxBlock)),
+			"", []string{ok, "1 missing_field", "1 truncated"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := linted(t, c.file, c.agent)
@@ -124,7 +135,8 @@ func TestLintAsJSON(t *testing.T) {
 	same(t, encode("[PROGRESS]\nagent_id: x\nstep: <b>\n[/PROGRESS]\n"),
 		`{"signals":[{"kind":"progress","dialect":"block","agent_id":"x","line":1,"end_line":4,"fields":{"step":"<b>"},"questions":[]}],"problems":[]}`+"\n")
 	same(t, encode(strings.Replace(clarification, "-05:00", "", 1)+"[/STOP_WORK]\n"),
-		`{"signals":[{"kind":"clarification_needed","dialect":"block","agent_id":"`+me+`","timestamp":"2026-01-11T08:45:00","line":1,"end_line":8,`+
+		`{"signals":[{"kind":"clarification_needed","dialect":"block","agent_id":"`+
+			me+`","timestamp":"2026-01-11T08:45:00","line":1,"end_line":8,`+
 			`"fields":{"reason":"two databases fit"},"questions":[{"id":"Q1","text":"Which database?"}]}],`+
 			`"problems":[{"line":9,"code":"unopened","message":"[/STOP_WORK] closes nothing that is open"}]}`+"\n")
 }
@@ -138,13 +150,18 @@ func TestItsLinesTellWhatAFileIs(t *testing.T) {
 	}{
 		{"one JSON signal", json1, []string{"1-1 progress json"}},
 		{"JSON signals only", json1 + "\n" + json2 + "\n", []string{"1-1 progress json", "2-2 progress json"}},
-		{"a text that cites a line of a stream", "I saw:\n\n" + cliText("1", "x") + "\n\nand stop.\n" + stop(me), []string{"6-11 stop_work block"}},
+		{"a text that cites a line of a stream", "I saw:\n\n" + cliText("1", "x") + "\n\nand stop.\n" + stop(me),
+			[]string{"6-11 stop_work block"}},
 		{"a text that cites many", "I saw:\n" + strings.Repeat(cliText("1", stop(me))+"\n", 5), []string{}},
-		{"a stream below a warning", "npm warn\n" + strings.Repeat(cliInit+"\n", 10) + cliText("1", stop(me)), []string{"12-12 stop_work block"}},
-		{"a stream with what was sent", strings.Repeat("STDIN> "+cliUser("x")+"\n", 3) + cliText("1", stop(me)), []string{"4-4 stop_work block"}},
+		{"a stream below a warning", "npm warn\n" + strings.Repeat(cliInit+"\n", 10) + cliText("1", stop(me)),
+			[]string{"12-12 stop_work block"}},
+		{"a stream with what was sent", strings.Repeat("STDIN> "+cliUser("x")+"\n", 3) + cliText("1", stop(me)),
+			[]string{"4-4 stop_work block"}},
 		{"blank lines and white space", "\n\n  " + cliText("1", stop(me)) + "\n\n", []string{"3-3 stop_work block"}},
-		{"a first line longer than what is looked at", cliText("1", strings.Repeat("x", lintHead)+"\n"+stop(me)), []string{"1-1 stop_work block"}},
-		{"the first line of a log longer than what is looked at", logLine(1, cliText("1", strings.Repeat("x", lintHead)+"\n"+stop(me))), []string{"1-1 stop_work block"}},
+		{"a first line longer than what is looked at", cliText("1", strings.Repeat("x", lintHead)+"\n"+stop(me)),
+			[]string{"1-1 stop_work block"}},
+		{"the first line of a log longer than what is looked at",
+			logLine(1, cliText("1", strings.Repeat("x", lintHead)+"\n"+stop(me))), []string{"1-1 stop_work block"}},
 		{"a stream cut off", cliText("1", stop(me)) + "\n" + `{"type":"assistant","mess`, []string{"1-1 stop_work block"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, linted(t, c.file, me), c.want) })
@@ -152,7 +169,8 @@ func TestItsLinesTellWhatAFileIs(t *testing.T) {
 }
 
 func TestLintReadsWhatTheReaderGives(t *testing.T) {
-	for name, file := range map[string]string{"text": "hello\n" + clarification, "stream": cliInit + "\n" + cliText("1", clarification)} {
+	for name, file := range map[string]string{"text": "hello\n" + clarification,
+		"stream": cliInit + "\n" + cliText("1", clarification)} {
 		t.Run(name, func(t *testing.T) {
 			whole, err := Lint(strings.NewReader(file), LintConfig{})
 			if err != nil {
@@ -212,7 +230,8 @@ func TestLintIsBounded(t *testing.T) {
 		same(t, found.Problems[maxFound-1].Code, "truncated")
 	})
 	t.Run("a line", func(t *testing.T) {
-		long := io.MultiReader(strings.NewReader(cliInit+"\n"+`{"type":"assistant","x":"`), io.LimitReader(endless{}, maxStreamLine), strings.NewReader("\"}\n"+cliText("1", stop(me))))
+		long := io.MultiReader(strings.NewReader(cliInit+"\n"+`{"type":"assistant","x":"`),
+			io.LimitReader(endless{}, maxStreamLine), strings.NewReader("\"}\n"+cliText("1", stop(me))))
 		found, err := Lint(long, LintConfig{})
 		if err != nil {
 			t.Fatal(err)
@@ -228,7 +247,8 @@ func TestLintIsBounded(t *testing.T) {
 		same(t, linted(t, b.String(), me), []string{})
 	})
 	t.Run("a call's input", func(t *testing.T) {
-		same(t, linted(t, cliCall("1", "mcp__supervise__send_message", `{"text":"`+strings.Repeat("x", MaxBlock)+`"}`), me), []string{"1 truncated"})
+		same(t, linted(t, cliCall("1", "mcp__supervise__send_message", `{"text":"`+strings.Repeat("x", MaxBlock)+`"}`), me),
+			[]string{"1 truncated"})
 	})
 }
 
@@ -246,7 +266,8 @@ func FuzzLint(f *testing.F) {
 	for _, text := range texts(f) {
 		f.Add(text)
 	}
-	f.Add(strings.Join([]string{cliInit, cliCall("c", "Bash", `{"command":"echo '[STOP_WORK]'"}`), cliResult("c", stop(me)), cliUser("x"), cliText("1", stop("-")), cliEnd("")}, "\n"))
+	f.Add(strings.Join([]string{cliInit, cliCall("c", "Bash", `{"command":"echo '[STOP_WORK]'"}`),
+		cliResult("c", stop(me)), cliUser("x"), cliText("1", stop("-")), cliEnd("")}, "\n"))
 	f.Add(logLine(1, cliText("1", clarification)) + "\n" + logLine(2, `{"type":"raw","text":"[STOP_WORK]\ndetails: x\n"}`))
 	f.Add(cliCall("c", "AskUserQuestion", `{"questions":[{"question":"Which?"}]}`))
 	f.Fuzz(func(t *testing.T, file string) {

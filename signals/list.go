@@ -24,7 +24,8 @@ func (s Signal) List(name string) []string {
 			continue
 		}
 		all = append(all, line)
-		if mark, rest, ok := strings.Cut(line, " "); ok && (isListed(line) && line[0] != '[' && line[0] != '|') && mark != "" {
+		if mark, rest, ok := strings.Cut(line, " "); ok && (isListed(line) && line[0] != '[' && line[0] != '|') &&
+			mark != "" {
 			marked = append(marked, strings.TrimSpace(rest))
 		}
 	}

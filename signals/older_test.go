@@ -7,11 +7,12 @@ import (
 
 // The forms of the older documents, none of which carries an agent's id.
 var older = map[Dialect]string{
-	Awaiting:     "AWAITING_USER_INPUT\n{\"questions\": [{\"question\": \"Which?\", \"options\": [\"a\", \"b\"]}]}\n",
-	Paused:       "PAUSED_FOR_INPUT: /tmp/state.json\n\nQuestion: Which?\nA) a\nB) b\n",
-	Escalated:    "QUESTION_ESCALATED:workflow_1_q1\n",
-	Marker:       "WORKFLOW_COMPLETE\n",
-	TaskMetadata: "TaskUpdate({taskId: 1, metadata: {needs_input: true, question: 'Which?', question_options: ['a', 'b']}})\n",
+	Awaiting:  "AWAITING_USER_INPUT\n{\"questions\": [{\"question\": \"Which?\", \"options\": [\"a\", \"b\"]}]}\n",
+	Paused:    "PAUSED_FOR_INPUT: /tmp/state.json\n\nQuestion: Which?\nA) a\nB) b\n",
+	Escalated: "QUESTION_ESCALATED:workflow_1_q1\n",
+	Marker:    "WORKFLOW_COMPLETE\n",
+	TaskMetadata: "TaskUpdate({taskId: 1, metadata: {needs_input: true, question: 'Which?', question_options: ['a', " +
+		"'b']}})\n",
 }
 
 func dialectsOf(sigs []Signal) []Dialect {
@@ -92,7 +93,11 @@ func TestOlderFormsMustStandInTheLastMessage(t *testing.T) {
 			want []Dialect
 		}{
 			{"it does", func(s *Scanner) { s.Text(text) }, []Dialect{d}},
-			{"another message follows", func(s *Scanner) { s.Text(text); s.BeginMessage(Main, "2"); s.Text("done") }, []Dialect{}},
+			{"another message follows", func(s *Scanner) {
+				s.Text(text)
+				s.BeginMessage(Main, "2")
+				s.Text("done")
+			}, []Dialect{}},
 			{"a call follows", func(s *Scanner) { s.Text(text); s.ToolCall("Read", nil) }, []Dialect{}},
 			{"a subagent says it", func(s *Scanner) { s.BeginMessage(Subagent, "9"); s.Text(text) }, []Dialect{}},
 		} {
@@ -226,7 +231,8 @@ func TestEscalationPrintedByACommandIsTheOneItNames(t *testing.T) {
 }
 
 func TestEscalationUnderABadIDIsShown(t *testing.T) {
-	for _, id := range []string{"../../etc/passwd", ".hidden", "a/b", `a\b`, "a\x00b", "ünicode", strings.Repeat("x", 129), strings.Repeat("x", 4096), "-;rm"} {
+	for _, id := range []string{"../../etc/passwd", ".hidden", "a/b", `a\b`, "a\x00b", "ünicode", strings.Repeat("x", 129),
+		strings.Repeat("x", 4096), "-;rm"} {
 		asked := 0
 		s := NewScanner(Config{AgentID: me, Escalated: func(string) bool { asked++; return true }})
 		s.BeginMessage(Main, "1")
@@ -234,7 +240,8 @@ func TestEscalationUnderABadIDIsShown(t *testing.T) {
 		got := s.EndTurn("")
 		same(t, brief(got), []string{"clarification_needed bad_id"})
 		if len(got[0].Questions) != 1 || len(got[0].Field("question_id")) > maxID || asked > 0 {
-			t.Errorf("%q: %d questions, an id of %d bytes, looked up %d times", id, len(got[0].Questions), len(got[0].Field("question_id")), asked)
+			t.Errorf("%q: %d questions, an id of %d bytes, looked up %d times", id, len(got[0].Questions),
+				len(got[0].Field("question_id")), asked)
 		}
 	}
 	for _, id := range []string{"workflow_1729350000_q1", "a.b-c", strings.Repeat("x", 128)} {
@@ -248,11 +255,12 @@ func TestEscalationUnderABadIDIsShown(t *testing.T) {
 func TestAwaitingObjectThatCannotBeRead(t *testing.T) {
 	const cut = "AWAITING_USER_INPUT\n{\n  \"stateFile\": \"/tmp/s.md\",\n  \"questions\": [{\"question\": \"Which\n"
 	for name, text := range map[string]string{
-		"cut off":                      cut,
-		"cut off in a fence":           "```json\n" + cut + "```\n",
-		"cut off, and the word is it":  "AWAITING_USER_INPUT {\"stateFile\": \"/tmp/s.md\",\n\"questions\": [\n",
-		"neither JSON nor YAML":        "AWAITING_USER_INPUT\n{\"stateFile\": \"/tmp/s.md\", \"questions\": [}]}\n",
-		"more than is kept":            "AWAITING_USER_INPUT\n{\"stateFile\": \"/tmp/s.md\",\n\"context\": \"" + strings.Repeat("x", 2*MaxBlock) + "\"}\n",
+		"cut off":                     cut,
+		"cut off in a fence":          "```json\n" + cut + "```\n",
+		"cut off, and the word is it": "AWAITING_USER_INPUT {\"stateFile\": \"/tmp/s.md\",\n\"questions\": [\n",
+		"neither JSON nor YAML":       "AWAITING_USER_INPUT\n{\"stateFile\": \"/tmp/s.md\", \"questions\": [}]}\n",
+		"more than is kept": "AWAITING_USER_INPUT\n{\"stateFile\": \"/tmp/s.md\",\n\"context\": \"" +
+			strings.Repeat("x", 2*MaxBlock) + "\"}\n",
 		"cut off, a paragraph follows": cut + "\n\nI wait.\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +289,8 @@ func TestPauseWithoutAQuestionShowsWhatIsThere(t *testing.T) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
-	for _, talk := range []string{"PAUSED_FOR_INPUT:", "AWAITING_USER_INPUT:", "PAUSED_FOR_INPUT: deprecated", "PAUSED_FOR_INPUT: see the skill"} {
+	for _, talk := range []string{"PAUSED_FOR_INPUT:", "AWAITING_USER_INPUT:", "PAUSED_FOR_INPUT: deprecated",
+		"PAUSED_FOR_INPUT: see the skill"} {
 		same(t, brief(Scan(talk, me)), []string{})
 	}
 }
@@ -291,10 +300,16 @@ func TestTaskUpdateCallAsksIfItNeedsInput(t *testing.T) {
 		name, tool, input string
 		want              []string
 	}{
-		{"it does", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","question_options":["a","b"],"question_context":{"x":1}}}`, []string{"clarification_needed"}},
-		{"with the agent's id", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"` + me + `"}}`, []string{"clarification_needed"}},
-		{"with another's id", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"bg-9"}}`, []string{"clarification_needed foreign"}},
-		{"without a question", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":true}}`, []string{"clarification_needed missing_field"}},
+		{"it does", "TaskUpdate",
+			`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","question_options":["a","b"],"question_context":{"x":1}}}`, []string{"clarification_needed"}},
+		{"with the agent's id", "TaskUpdate",
+			`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"` + me + `"}}`,
+			[]string{"clarification_needed"}},
+		{"with another's id", "TaskUpdate",
+			`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"bg-9"}}`,
+			[]string{"clarification_needed foreign"}},
+		{"without a question", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":true}}`,
+			[]string{"clarification_needed missing_field"}},
 		{"not any more", "TaskUpdate", `{"taskId":"7","metadata":{"needs_input":false,"question":"Which?"}}`, []string{}},
 		{"no metadata", "TaskUpdate", `{"taskId":"7","status":"completed"}`, []string{}},
 		{"metadata of another sort", "TaskUpdate", `{"metadata":"needs_input"}`, []string{}},
@@ -308,6 +323,10 @@ func TestTaskUpdateCallAsksIfItNeedsInput(t *testing.T) {
 		})
 	}
 	s := NewScanner(Config{AgentID: me})
-	got := s.ToolCall("TaskUpdate", []byte(`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","question_options":["a","b"],"question_context":{"x":1}}}`))
-	same(t, summary(got[0]), "clarification_needed of nobody (task_metadata)\n  task_id = \"7\"\n  question_context = \"x: 1\"\n  Q1? \"Which?\"\n    - \"a\" \"\"\n    - \"b\" \"\"\n")
+	got := s.ToolCall("TaskUpdate",
+		[]byte(
+			`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","question_options":["a","b"],"question_context":{"x":1}}}`))
+	same(t, summary(got[0]),
+		"clarification_needed of nobody (task_metadata)\n  task_id = \"7\"\n  question_context = \"x: 1\"\n  Q1? "+
+			"\"Which?\"\n    - \"a\" \"\"\n    - \"b\" \"\"\n")
 }

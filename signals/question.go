@@ -30,7 +30,8 @@ var (
 	// A question given as text: "Q1: Which?"
 	numberedText = lazily(`^([Qq]\d{1,4})[:.)]\s+`)
 	// The letter or number before an option: "A) ", "(A) ", "1. ", "**A)** ".
-	optionMark = lazily(`^(\*\*)?(?:[Oo]ption )?(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])(\*\*)?\s+`)
+	optionMark = lazily(
+		`^(\*\*)?(?:[Oo]ption )?(?:([A-Za-z]|\d{1,2})[).:]|\(([A-Za-z]|\d{1,2})\)|\[([A-Za-z]|\d{1,2})\])(\*\*)?\s+`)
 )
 
 // ownQuestion are the names of what is said of a single question, beside its context, by a signal that holds it among
@@ -83,7 +84,8 @@ func gathered(members []member) []member {
 // isQuestionMember reports whether a name can stand in a question or in one of its options.
 func isQuestionMember(name string) bool {
 	s := snake(name)
-	return questionMembers[s] != "" || s == "label" || s == "description" || s == "preview" || numberedID().MatchString(name)
+	return questionMembers[s] != "" || s == "label" || s == "description" || s == "preview" ||
+		numberedID().MatchString(name)
 }
 
 // readQuestions reads all spellings of questions: a list of maps or of texts, a map of ids, or one text.
@@ -104,7 +106,8 @@ func (s *Signal) readQuestions(m member) {
 			if numberedID().MatchString(inner.name) || inner.node.Kind == yaml.MappingNode {
 				s.readQuestion(inner.node, inner.name)
 			} else {
-				s.readQuestion(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: inner.name + ": " + inner.text(), Line: inner.line}, "")
+				s.readQuestion(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: inner.name + ": " + inner.text(),
+					Line: inner.line}, "")
 			}
 		}
 	default:
@@ -356,7 +359,8 @@ func optionMap(n *yaml.Node) Option {
 	var more []string // "pros: mature"
 	for _, m := range ms {
 		name := snake(m.name)
-		if name != "preview" && !slices.Contains(optionLabels, name) && !slices.Contains(optionDescriptions, name) && m.text() != "" {
+		if name != "preview" && !slices.Contains(optionLabels, name) && !slices.Contains(optionDescriptions, name) &&
+			m.text() != "" {
 			more = append(more, m.name+": "+m.text())
 		}
 	}
@@ -380,7 +384,8 @@ func pairOption(m member) Option {
 // splitOptions splits one text into options where it plainly lists them: by lines, bars, or commas between short
 // names.
 func splitOptions(text string) []string {
-	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") && !strings.ContainsAny(inner[:len(inner)-1], "[]\"'") {
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") &&
+		!strings.ContainsAny(inner[:len(inner)-1], "[]\"'") {
 		return trimAll(strings.Split(inner[:len(inner)-1], ","))
 	}
 	if strings.Contains(text, "\n") {
@@ -482,7 +487,8 @@ func unreadable(raw string) string {
 
 const unreadableHead = "The agent sent what cannot be read. It wrote:\n"
 
-// Unasked reports whether nothing that a signal holds can be read as a question: the one that it has shows its raw text.
+// Unasked reports whether nothing that a signal holds can be read as a question: the one that it has shows its raw
+// text.
 func (s Signal) Unasked() bool {
 	return len(s.Questions) == 1 && strings.HasPrefix(s.Questions[0].Text, unreadableHead)
 }

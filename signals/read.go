@@ -81,7 +81,8 @@ func (s *Signal) field(f *form, m member) {
 		}
 	}
 	if f.kind == Progress && m.name == "percent" && value != "" {
-		if p, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(value, "%")), 64); err != nil || !(p >= 0 && p <= 100) {
+		if p, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(value, "%")), 64); err != nil ||
+			!(p >= 0 && p <= 100) {
 			s.problem(m.line, "bad_value", "percent is %q, not a number from 0 to 100", bounded(value, 80))
 		}
 	}
@@ -117,7 +118,9 @@ func (s *Signal) checkRequired(f *form, have map[string]int) {
 func cleanID(id string) string {
 	id, _, _ = strings.Cut(strings.TrimSpace(cleanText(id)), "\n")
 	id, _, _ = strings.Cut(id, " #")
-	id = strings.TrimFunc(bounded(id, maxID), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`*“”„‘’,", r) })
+	id = strings.TrimFunc(bounded(id, maxID), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("\"'`*“”„‘’,", r)
+	})
 	if strings.HasPrefix(id, "#") || strings.EqualFold(id, "null") || id == "~" {
 		return ""
 	}

@@ -83,7 +83,8 @@ func objectBody(lines []string, first int) (document, bool) {
 		doc.members[i].line = first + start
 	}
 	if err != nil {
-		doc.problems = []Problem{{Line: first + start, Code: "bad_json", Message: "the object is not valid JSON and was read as YAML: " + err.Error()}}
+		doc.problems = []Problem{{Line: first + start, Code: "bad_json",
+			Message: "the object is not valid JSON and was read as YAML: " + err.Error()}}
 	}
 	return doc, true
 }

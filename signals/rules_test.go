@@ -79,7 +79,8 @@ func TestMarkerStandsAloneOnItsLine(t *testing.T) {
 }
 
 func TestClosingTagMayEndTheLastValue(t *testing.T) {
-	got := Scan("[STOP_WORK]\nagent_id: "+me+"\nstop_reason: error\nblocker_type: error\ndetails: it broke [/STOP_WORK]\nmore text", me)
+	got := Scan("[STOP_WORK]\nagent_id: "+me+
+		"\nstop_reason: error\nblocker_type: error\ndetails: it broke [/STOP_WORK]\nmore text", me)
 	same(t, brief(got), []string{"stop_work"})
 	same(t, got[0].Field("details"), "it broke")
 	same(t, got[0].EndLine, 5)
@@ -110,9 +111,13 @@ func TestFences(t *testing.T) {
 		{"another character does not close", "```python\n~~~\n" + stop(me) + "```\n", []string{}},
 		{"a fence with a language does not close", "```python\n```yaml\n" + stop(me) + "```\n", []string{}},
 		{"backticks in the info are no fence", "```python``` is\n" + stop(me), []string{"stop_work"}},
-		{"fence lines inside a block are ignored", strings.Replace(stop(me), "stop_reason", "```yaml\nstop_reason", 1) + "```\n", []string{"stop_work"}},
-		{"a fence around the body only", "[STOP_WORK]\n```yaml\nagent_id: " + me + "\nstop_reason: error\nblocker_type: error\ndetails: x\n```\n[/STOP_WORK]\n", []string{"stop_work"}},
-		{"indented in a list", "1. I stop:\n   ```yaml\n   " + strings.ReplaceAll(stop(me), "\n", "\n   ") + "```\n", []string{"stop_work"}},
+		{"fence lines inside a block are ignored",
+			strings.Replace(stop(me), "stop_reason", "```yaml\nstop_reason", 1) + "```\n", []string{"stop_work"}},
+		{"a fence around the body only",
+			"[STOP_WORK]\n```yaml\nagent_id: " + me +
+				"\nstop_reason: error\nblocker_type: error\ndetails: x\n```\n[/STOP_WORK]\n", []string{"stop_work"}},
+		{"indented in a list", "1. I stop:\n   ```yaml\n   " + strings.ReplaceAll(stop(me), "\n", "\n   ") + "```\n",
+			[]string{"stop_work"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, brief(Scan(c.text, me)), c.want) })
 	}
@@ -175,7 +180,8 @@ func TestSignalWithoutIDCountsOnlyAtTheEnd(t *testing.T) {
 		{"a long paragraph after it", noID + long, []string{}},
 		{"two paragraphs after it", noID + short + "\n" + short, []string{}},
 		{"a following signal is not text", noID + short + stop(me), append([]string{"stop_work missing_field"}, "stop_work")},
-		{"a following foreign signal is not text", noID + stop("bg-9"), []string{"stop_work missing_field", "stop_work foreign"}},
+		{"a following foreign signal is not text", noID + stop("bg-9"),
+			[]string{"stop_work missing_field", "stop_work foreign"}},
 		{"paragraphs around a following signal", noID + short + stop(me) + short, []string{"stop_work"}},
 		{"in a fence at the end", "```yaml\n" + noID + "```\n", idle},
 		{"in a fence with white space after it", "```\n" + noID + "```\n  \n\n", idle},
@@ -183,10 +189,12 @@ func TestSignalWithoutIDCountsOnlyAtTheEnd(t *testing.T) {
 		{"in a fence with more in it", "```\n" + noID + "\nmore\n```\n", []string{}},
 		{"in a code fence", "```bash\n" + noID + "```\n", []string{}},
 		{"not closed", strings.TrimSuffix(noID, "[/STOP_WORK]\n"), []string{"stop_work unclosed missing_field"}},
-		{"not closed, talk below", strings.TrimSuffix(noID, "[/STOP_WORK]\n") + "\n" + short, []string{"stop_work unclosed missing_field"}},
+		{"not closed, talk below", strings.TrimSuffix(noID, "[/STOP_WORK]\n") + "\n" + short,
+			[]string{"stop_work unclosed missing_field"}},
 		{"not closed, long talk below", strings.TrimSuffix(noID, "[/STOP_WORK]\n") + "\n" + long, []string{}},
 		{"a marker with talk below", "[STOP_WORK]\nNote: that is how I stop\n", []string{}},
-		{"json", `{"signal_type":"STOP_WORK","agent_id":null,"payload":{"stop_reason":"error","blocker_type":"error","details":"x"}}` + "\n" + short, idle},
+		{"json",
+			`{"signal_type":"STOP_WORK","agent_id":null,"payload":{"stop_reason":"error","blocker_type":"error","details":"x"}}` + "\n" + short, idle},
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, brief(Scan(c.text, me)), c.want) })
 	}
@@ -199,9 +207,18 @@ func TestSignalWithoutIDMustStandInTheLastMessage(t *testing.T) {
 		want []string
 	}{
 		{"it does", func(s *Scanner) { s.Text(stop("-")) }, []string{"stop_work missing_field"}},
-		{"another message follows", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "2"); s.Text("done") }, []string{}},
+		{"another message follows", func(s *Scanner) {
+			s.Text(stop("-"))
+			s.BeginMessage(Main, "2")
+			s.Text("done")
+		}, []string{}},
 		{"an empty message follows", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "2") }, []string{}},
-		{"the same message goes on", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Main, "1"); s.BeginBlock(); s.Text("Waiting.") }, []string{"stop_work missing_field"}},
+		{"the same message goes on", func(s *Scanner) {
+			s.Text(stop("-"))
+			s.BeginMessage(Main, "1")
+			s.BeginBlock()
+			s.Text("Waiting.")
+		}, []string{"stop_work missing_field"}},
 		{"a call follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Read", nil) }, []string{}},
 		{"a call of Bash follows", func(s *Scanner) { s.Text(stop("-")); s.ToolCall("Bash", nil) }, []string{}},
 		{"it opens before a call", func(s *Scanner) {
@@ -209,13 +226,20 @@ func TestSignalWithoutIDMustStandInTheLastMessage(t *testing.T) {
 			s.ToolCall("Read", nil)
 			s.Text("[/STOP_WORK]\n")
 		}, []string{}},
-		{"a call came before", func(s *Scanner) { s.ToolCall("Read", nil); s.Text(stop("-")) }, []string{"stop_work missing_field"}},
+		{"a call came before", func(s *Scanner) {
+			s.ToolCall("Read", nil)
+			s.Text(stop("-"))
+		}, []string{"stop_work missing_field"}},
 		{"it opens in an earlier message", func(s *Scanner) {
 			s.Text("[STOP_WORK]\ndetails: x\n")
 			s.BeginMessage(Main, "2")
 			s.Text("[/STOP_WORK]\n")
 		}, []string{}},
-		{"a subagent speaks after it", func(s *Scanner) { s.Text(stop("-")); s.BeginMessage(Subagent, "9"); s.Text("working\n\nmore\n\nmore") }, []string{"stop_work missing_field"}},
+		{"a subagent speaks after it", func(s *Scanner) {
+			s.Text(stop("-"))
+			s.BeginMessage(Subagent, "9")
+			s.Text("working\n\nmore\n\nmore")
+		}, []string{"stop_work missing_field"}},
 		{"a subagent says it", func(s *Scanner) { s.BeginMessage(Subagent, "9"); s.Text(stop("-")) }, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -295,7 +319,10 @@ func TestResultCountsOnlyIfTheTurnHadNoText(t *testing.T) {
 	}{
 		{"no text", func(*Scanner) {}, []string{"stop_work missing_field"}},
 		{"white space", func(s *Scanner) { s.BeginMessage(Main, "1"); s.Text(" \n\n") }, []string{"stop_work missing_field"}},
-		{"text of a subagent", func(s *Scanner) { s.BeginMessage(Subagent, "1"); s.Text("hello\n") }, []string{"stop_work missing_field"}},
+		{"text of a subagent", func(s *Scanner) {
+			s.BeginMessage(Subagent, "1")
+			s.Text("hello\n")
+		}, []string{"stop_work missing_field"}},
 		{"text", func(s *Scanner) { s.BeginMessage(Main, "1"); s.Text("hello") }, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

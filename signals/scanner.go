@@ -85,7 +85,8 @@ func (s *Scanner) machine(src Source) *machine {
 }
 
 // BeginMessage begins a new message of the model. With the id of the source's current message it only makes that the
-// one which Text goes on with; without an id it is always a new one. A signal without an id that stood in an earlier message no longer can count.
+// one which Text goes on with; without an id it is always a new one. A signal without an id that stood in an earlier
+// message no longer can count.
 func (s *Scanner) BeginMessage(src Source, id string) {
 	s.begin()
 	s.now = src

@@ -66,7 +66,8 @@ func callForm(kind Kind) form {
 // toolSignal makes a signal of a call. It returns false if it cannot.
 func toolSignal(f form, tool string, input json.RawMessage) (Signal, []Problem, bool) {
 	if len(input) > MaxBlock {
-		return Signal{}, []Problem{newProblem(0, "truncated", "a call of %s with more than %d bytes is not read", tool, MaxBlock)}, false
+		return Signal{},
+			[]Problem{newProblem(0, "truncated", "a call of %s with more than %d bytes is not read", tool, MaxBlock)}, false
 	}
 	members, err := objectMembers(string(input))
 	if err != nil || len(members) == 0 {

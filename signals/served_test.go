@@ -44,20 +44,26 @@ func TestACallIsTheSignalOfItsBlock(t *testing.T) {
 			"clarification_needed of nobody (tool)\n  urgent = \"true\"\n  Q1? \"Now?\"\n    urgent\n",
 		},
 		{
-			"escape sequences", "ask_user", `{"questions":[{"text":"\u001b[2JWhich\u0007?","options":[{"label":"\u001b]52;c;eA==\u0007a"},{"label":"b\u202e"}]}]}`,
+			"escape sequences", "ask_user",
+			`{"questions":[{"text":"\u001b[2JWhich\u0007?","options":[{"label":"\u001b]52;c;eA==\u0007a"},{"label":"b\u202e"}]}]}`,
 			"clarification_needed of nobody (tool)\n  Q1? \"Which?\"\n    - \"a\" \"\"\n    - \"b\\u202e\" \"\"\n",
 		},
 		{
-			"a stop without its reason", "stop_work", `{"blocker_type":"missing_info","details":"no key","options":["Wait","Use: the old one"]}`,
-			"stop_work of nobody (tool)\n  blocker_type = \"missing_info\"\n  details = \"no key\"\n  options = \"- Wait\\n- 'Use: the old one'\"\n",
+			"a stop without its reason", "stop_work",
+			`{"blocker_type":"missing_info","details":"no key","options":["Wait","Use: the old one"]}`,
+			"stop_work of nobody (tool)\n  blocker_type = \"missing_info\"\n  details = \"no key\"\n  options = \"- Wait\\n- " +
+				"'Use: the old one'\"\n",
 		},
 		{
-			"a delegation", "delegate_work", `{"new_task_description":"write\nthe tests","priority":"P0","max_turns":20,"fork_context":true}`,
-			"delegate_work of nobody (tool)\n  new_task_description = \"write\\nthe tests\"\n  priority = \"P0\"\n  max_turns = \"20\"\n  fork_context = \"true\"\n",
+			"a delegation", "delegate_work",
+			`{"new_task_description":"write\nthe tests","priority":"P0","max_turns":20,"fork_context":true}`,
+			"delegate_work of nobody (tool)\n  new_task_description = \"write\\nthe tests\"\n  priority = \"P0\"\n  max_turns " +
+				"= \"20\"\n  fork_context = \"true\"\n",
 		},
 		{
 			"a report", "report_completion", `{"status":"partial_success","summary":"done","deliverables":["a.md","b c.md"]}`,
-			"completion_report of nobody (tool)\n  status = \"partial_success\"\n  summary = \"done\"\n  deliverables = \"- a.md\\n- b c.md\"\n",
+			"completion_report of nobody (tool)\n  status = \"partial_success\"\n  summary = \"done\"\n  deliverables = \"- " +
+				"a.md\\n- b c.md\"\n",
 		},
 		{
 			"progress", "report_progress", `{"percent":12.50,"step":"tests"}`,
@@ -73,11 +79,13 @@ func TestACallIsTheSignalOfItsBlock(t *testing.T) {
 		},
 		{
 			"a question that is not there", "ask_user", `{"agent_id":null}`,
-			"clarification_needed of nobody (tool)\n  Q1? \"The agent sent what cannot be read. It wrote:\\n{\\\"agent_id\\\":null}\"\n",
+			"clarification_needed of nobody (tool)\n  Q1? \"The agent sent what cannot be read. It " +
+				"wrote:\\n{\\\"agent_id\\\":null}\"\n",
 		},
 		{
 			"a question that cannot be read", "ask_user", `{"questions":[]}`,
-			"clarification_needed of nobody (tool)\n  Q1? \"The agent sent what cannot be read. It wrote:\\n{\\\"questions\\\":[]}\"\n  line 0 bad_value\n",
+			"clarification_needed of nobody (tool)\n  Q1? \"The agent sent what cannot be read. It " +
+				"wrote:\\n{\\\"questions\\\":[]}\"\n  line 0 bad_value\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -185,7 +193,8 @@ func FuzzServed(f *testing.F) {
 			t.Errorf("read %+v", sig)
 		}
 		var value any
-		if json.Unmarshal(input, &value) != nil || at.schema.Validate(value) != nil || at.name == "check_work" || len(input) > MaxBlock {
+		if json.Unmarshal(input, &value) != nil || at.schema.Validate(value) != nil || at.name == "check_work" ||
+			len(input) > MaxBlock {
 			return
 		}
 		if !ok {
@@ -231,7 +240,8 @@ func encoded(tb testing.TB, value any) json.RawMessage {
 
 // words are texts that mean something to those who read signals.
 var words = []string{
-	"Which?", "a-7Qm2xK9fWb4T", "A) one", "- one\n- two", "[STOP_WORK]", "[/STOP_WORK]", "null", "no", "a: b # c", "  indented\n\ttab\n", "{\"a\":1}", "[x]", "日本語",
+	"Which?", "a-7Qm2xK9fWb4T", "A) one", "- one\n- two", "[STOP_WORK]", "[/STOP_WORK]", "null",
+	"no", "a: b # c", "  indented\n\ttab\n", "{\"a\":1}", "[x]", "日本語",
 	"PAUSED_FOR_INPUT: /tmp/x", `C:\dir "quoted"`, "3.10", "~", "|",
 }
 

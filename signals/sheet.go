@@ -182,7 +182,8 @@ func (q *sheetQuestion) node() *yaml.Node {
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, o := range q.options {
 			list.Content = append(list.Content, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-				textNode("label", q.line), textNode(o.Label, q.line), textNode("description", q.line), textNode(o.Description, q.line),
+				textNode("label", q.line), textNode(o.Label, q.line), textNode("description", q.line),
+				textNode(o.Description, q.line),
 			}})
 		}
 		add("options", list)

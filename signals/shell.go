@@ -7,26 +7,27 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// This file answers one question about a shell command: which lines does it surely print itself? Only echo, printf and cat with a
-// here-document do, and only where their output goes nowhere else: not into a pipe, a file, a variable or an interpreter. What they
-// print counts if nothing else prints what cannot be read off it, or only where the echo runs, too: else a line may have come from a
-// file that is shown, and the echo may never have run.
+// This file answers one question about a shell command: which lines does it surely print itself? Only echo, printf and
+// cat with a here-document do, and only where their output goes nowhere else: not into a pipe, a file, a variable or an
+// interpreter. What they print counts if nothing else prints what cannot be read off it, or only where the echo runs,
+// too: else a line may have come from a file that is shown, and the echo may never have run.
 //
-// What runs together is a branch: the commands of a list, up to one that may leave the shell. What is conditional is a branch of its
-// own in that, and so is what comes after a command that may leave. After && it is the same branch if the whole command has succeeded
-// and ends there; and a command that has succeeded has not left by exit 1.
+// What runs together is a branch: the commands of a list, up to one that may leave the shell. What is conditional is a
+// branch of its own in that, and so is what comes after a command that may leave. After && it is the same branch if the
+// whole command has succeeded and ends there; and a command that has succeeded has not left by exit 1.
 //
-// Two things are taken on trust: that a variable beside other text holds no line of its own, and that programs begin what they
-// complain about with their name.
+// Two things are taken on trust: that a variable beside other text holds no line of its own, and that programs begin
+// what they complain about with their name.
 
-// maxCommand bounds a command that is read, in bytes, and maxNested how deep: the parser takes up to 4 KiB of stack for a step, and
-// time that grows with the square of the depth.
+// maxCommand bounds a command that is read, in bytes, and maxNested how deep: the parser takes up to 4 KiB of stack for
+// a step, and time that grows with the square of the depth.
 const (
 	maxCommand = 64 << 10
 	maxNested  = 300
 )
 
-// tooDeep reports whether a command may go deeper than maxNested. It counts what begins and ends something wherever that stands.
+// tooDeep reports whether a command may go deeper than maxNested. It counts what begins and ends something wherever
+// that stands.
 func tooDeep(command string) bool {
 	depth, opens := 0, false
 	for i := range len(command) {
@@ -51,8 +52,8 @@ func tooDeep(command string) bool {
 	return opens
 }
 
-// printedBy returns the lines that the command prints itself, as far as they can be read off it. failed says that it has ended with
-// an error.
+// printedBy returns the lines that the command prints itself, as far as they can be read off it. failed says that it
+// has ended with an error.
 func printedBy(command string, failed bool) []string {
 	if len(command) > maxCommand || tooDeep(command) || strings.ContainsAny(command, holeBegins+holeEnds) {
 		return nil
@@ -78,7 +79,8 @@ func printedBy(command string, failed bool) []string {
 	return lines
 }
 
-// aroundUnknown gives the branches that all lie in which something prints what cannot be read off it; nil if nothing does.
+// aroundUnknown gives the branches that all lie in which something prints what cannot be read off it; nil if nothing
+// does.
 func (s *shell) aroundUnknown() map[*branch]bool {
 	var common *branch
 	for _, p := range s.prints {
@@ -155,7 +157,8 @@ type shell struct {
 	prints    []print
 }
 
-// maxPrints bounds what is remembered of a command that prints without end, and maxNesting how deep functions call each other.
+// maxPrints bounds what is remembered of a command that prints without end, and maxNesting how deep functions call each
+// other.
 const (
 	maxPrints  = 2000
 	maxNesting = 8
@@ -231,7 +234,8 @@ func (s *shell) stmt(stmt *syntax.Stmt, at place) (stays bool) {
 		s.functions[c.Name.Value] = c.Body
 		return true
 	case *syntax.DeclClause:
-		if !at.hidden && (len(c.Args) == 0 || slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil })) {
+		if !at.hidden && (len(c.Args) == 0 ||
+			slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil })) {
 			s.add(print{branch: at.branch, unknown: true}) // it lists variables
 		}
 		return true

@@ -9,13 +9,16 @@ import (
 
 // leaving are the commands after which the next one may not run, or not as it reads.
 var leaving = []string{
-	".", "alias", "break", "continue", "enable", "eval", "exec", "exit", "kill", "logout", "pkill", "killall", "return", "source", "suspend", "trap", "unalias",
+	".", "alias", "break", "continue", "enable", "eval", "exec", "exit", "kill", "logout", "pkill",
+	"killall", "return", "source", "suspend", "trap", "unalias",
 }
 
 // printless are the commands that print nothing to their output.
 var printless = []string{
-	":", "break", "cd", "chmod", "continue", "cp", "exit", "false", "getopts", "kill", "ln", "logout", "mapfile", "mkdir", "mv",
-	"notify-send", "read", "readarray", "return", "rm", "rmdir", "shift", "shopt", "sleep", "test", "touch", "true", "umask", "unset", "wait", "[",
+	":", "break", "cd", "chmod", "continue", "cp", "exit", "false", "getopts", "kill", "ln", "logout",
+	"mapfile", "mkdir", "mv",
+	"notify-send", "read", "readarray", "return", "rm", "rmdir", "shift", "shopt", "sleep", "test",
+	"touch", "true", "umask", "unset", "wait", "[",
 }
 
 // call reads a simple command.
@@ -81,7 +84,8 @@ func (s *shell) function(name string, body *syntax.Stmt, at place) (stays bool) 
 	return stays
 }
 
-// A hole in a text is where the shell puts something in. It stands between these, with the name of the variable as it is written.
+// A hole in a text is where the shell puts something in. It stands between these, with the name of the variable as it
+// is written.
 const holeBegins, holeEnds = "\x00", "\x01"
 
 var holes = lazily(holeBegins + "[^" + holeEnds + "]*" + holeEnds)

@@ -40,9 +40,10 @@ type Signal struct {
 	EndLine   int        `json:"end_line"`
 	Fields    []Field    `json:"fields,omitempty"` // all other top-level fields, in order, unknown ones included
 	Questions []Question `json:"questions,omitempty"`
-	Raw       string     `json:"raw,omitempty"`     // the text as it stood, bounded by MaxRaw bytes
-	Foreign   bool       `json:"foreign,omitempty"` // another agent's id, or a template not filled in: shown, never acted on
-	Problems  []Problem  `json:"problems,omitempty"`
+	Raw       string     `json:"raw,omitempty"` // the text as it stood, bounded by MaxRaw bytes
+	// another agent's id, or a template not filled in: shown, never acted on
+	Foreign  bool      `json:"foreign,omitempty"`
+	Problems []Problem `json:"problems,omitempty"`
 }
 
 // A Field is one top-level member of a signal. Scalars stay as written; lists and maps are kept as YAML text.
@@ -73,8 +74,10 @@ type Option struct {
 
 // A Problem is a fault of form that a person should know of. The signal counts all the same if a person can act on it.
 type Problem struct {
-	Line    int    `json:"line"`
-	Code    string `json:"code"` // missing_field, bad_yaml, bad_json, bad_timestamp, bad_value, unclosed, unopened, unknown_signal, foreign, duplicate_key, bad_id, truncated
+	Line int `json:"line"`
+	// missing_field, bad_yaml, bad_json, bad_timestamp, bad_value, unclosed, unopened, unknown_signal, foreign,
+	// duplicate_key, bad_id, truncated
+	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 

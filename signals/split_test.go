@@ -33,7 +33,8 @@ func TestTextMayArriveSplitAtAnyByte(t *testing.T) {
 		for i := 1; i < len(text); i += step {
 			got, problems := feed(text[:i], text[i:])
 			if !cmp.Equal(got, want) || !cmp.Equal(problems, wantProblems) {
-				t.Fatalf("%s, split at byte %d (-whole +split)\n%s%s", name, i, cmp.Diff(want, got), cmp.Diff(wantProblems, problems))
+				t.Fatalf("%s, split at byte %d (-whole +split)\n%s%s", name,
+					i, cmp.Diff(want, got), cmp.Diff(wantProblems, problems))
 			}
 		}
 		got, _ := feed(strings.Split(text, "")...)
@@ -119,7 +120,8 @@ func meaning(s Signal) Signal {
 	return Signal{Kind: s.Kind, AgentID: s.AgentID, Timestamp: s.Timestamp, Fields: s.Fields, Questions: s.Questions}
 }
 
-// inJSON writes a signal in the JSON form of the protocols document (002), which can carry all of them that have a form.
+// inJSON writes a signal in the JSON form of the protocols document (002), which can carry all of them that have a
+// form.
 func inJSON(t *testing.T, s Signal) string {
 	t.Helper()
 	quoted := func(v any) string {
@@ -179,7 +181,8 @@ func FuzzEncode(f *testing.F) {
 
 // Values of all sorts, written into a signal by hand rather than read from one.
 func FuzzEncodeValue(f *testing.F) {
-	for _, v := range []string{"", "x", "null", "~", "a: b # c", "- a\n- b", "[/STOP_WORK]", "a\n[STOP_WORK]\nb", "  x", "```\nx", "{\"a\":1}", "'", `"`, "|", "é\u2028"} {
+	for _, v := range []string{"", "x", "null", "~", "a: b # c", "- a\n- b", "[/STOP_WORK]", "a\n[STOP_WORK]\nb",
+		"  x", "```\nx", "{\"a\":1}", "'", `"`, "|", "é\u2028"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v string) {
@@ -193,17 +196,22 @@ func FuzzEncodeValue(f *testing.F) {
 		}
 		checkRoundTrip(t, Signal{
 			Kind: Clarification, AgentID: me,
-			Questions: []Question{{ID: "Q1", Text: v, Context: v, Urgent: true, Options: []Option{{Label: strings.TrimSpace(v), Description: v, Preview: v}}}},
+			Questions: []Question{{ID: "Q1", Text: v, Context: v, Urgent: true,
+				Options: []Option{{Label: strings.TrimSpace(v), Description: v, Preview: v}}}},
 		})
 	})
 }
 
 // The words of the older documents above anything at all.
 func FuzzEncodeAsked(f *testing.F) {
-	openings := []string{"AWAITING_USER_INPUT\n", "AWAITING_USER_INPUT {", "PAUSED_FOR_INPUT\n", "PAUSED_FOR_INPUT: ", "QUESTION_ESCALATED:", "TaskUpdate({"}
+	openings := []string{"AWAITING_USER_INPUT\n", "AWAITING_USER_INPUT {", "PAUSED_FOR_INPUT\n",
+		"PAUSED_FOR_INPUT: ", "QUESTION_ESCALATED:", "TaskUpdate({"}
 	for _, text := range []string{
-		"{\"questions\":[{\"question\":\"Which?\",\"options\":[\"a\"]}]}", "Which?\nA) one\n   large\nB) two\n", "/tmp/x.md\nQuestion: \"Which?\"\nOptions: [\"a\", b]\n",
-		"Question 1: a?\nQ2: b?\nOptions:\n- **x**: y\n", "taskId: 3, metadata: {needs_input: true, question: 'x', question_options: [`a`]}})", "context: x\nquestions:\n  - Which?\n", "../x",
+		"{\"questions\":[{\"question\":\"Which?\",\"options\":[\"a\"]}]}", "Which?\nA) one\n   large\nB) two\n",
+		"/tmp/x.md\nQuestion: \"Which?\"\nOptions: [\"a\", b]\n",
+		"Question 1: a?\nQ2: b?\nOptions:\n- **x**: y\n",
+		"taskId: 3, metadata: {needs_input: true, question: 'x', question_options: [`a`]}})",
+		"context: x\nquestions:\n  - Which?\n", "../x",
 		"why\n\nWhich?\n\nplease:\n1. a\n2. b\n",
 	} {
 		for i := range openings {

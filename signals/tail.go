@@ -60,8 +60,8 @@ func (t *tail) add(e ending, strays []Problem) []Problem {
 	return strays
 }
 
-// again takes a signal whose text is that of one which still stands: it is the same one, and stands here now. It returns
-// how many lines after the first belong to it, or false if there is none.
+// again takes a signal whose text is that of one which still stands: it is the same one, and stands here now. It
+// returns how many lines after the first belong to it, or false if there is none.
 func (t *tail) again(key [32]byte, line int, fenced bool) (used int, ok bool) {
 	i := slices.IndexFunc(t.pending, func(e ending) bool { return e.key == key })
 	if i < 0 {

@@ -69,7 +69,9 @@ func (o *openTask) read(c collected) (Signal, []Problem, bool) {
 	sig, ok := readTask(members, c.line, text)
 	switch {
 	case members == nil || !c.closed:
-		return salvage(c, TaskMetadata, text, newProblem(c.line, "bad_json", "this TaskUpdate is cut off, or can be read neither as JSON nor as a literal")), nil, true
+		return salvage(c, TaskMetadata, text,
+				newProblem(c.line, "bad_json", "this TaskUpdate is cut off, or can be read neither as JSON nor as a literal")),
+			nil, true
 	case !ok:
 		return Signal{}, nil, false
 	}

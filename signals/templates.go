@@ -8,8 +8,8 @@ func Templates(agentID string) string {
 	return strings.ReplaceAll(templates, "AGENT", agentID)
 }
 
-// Fallback is the shorter form of Templates for an agent that has the supervisor's tools, whose schemas name the fields:
-// what it may print where the tools fail.
+// Fallback is the shorter form of Templates for an agent that has the supervisor's tools, whose schemas name the
+// fields: what it may print where the tools fail.
 func Fallback(agentID string) string {
 	return strings.ReplaceAll(fallback, "AGENT", agentID)
 }
@@ -83,5 +83,6 @@ issues_encountered: <or none>
 recommendations: <or none>
 [/COMPLETION_REPORT]
 
-Progress, one line: {"signal_type":"PROGRESS","agent_id":"AGENT","payload":{"percent":40,"step":"<what>","eta":"<when>"}}
+Progress, one line: {"signal_type":"PROGRESS","agent_id":"AGENT","payload":` +
+	`{"percent":40,"step":"<what>","eta":"<when>"}}
 `

@@ -34,7 +34,8 @@ func Tools() []ServedTool {
 var tools = []struct{ name, description, schema string }{
 	{
 		name: "ask_user",
-		description: "Ask the person who gave the work, when information is missing, requirements have several valid readings, or the choice is theirs. " +
+		description: "Ask the person who gave the work, when information is missing, requirements have several valid " +
+			"readings, or the choice is theirs. " +
 			"Not for what the files tell or good practice decides. Subagents may call it too. " +
 			"Waits for the person, hours or days: there is no time limit, so do not guess meanwhile or call again. " +
 			"Returns each question with its answer: an option's label, the person's own words, or a refusal with its reason.",
@@ -50,7 +51,8 @@ var tools = []struct{ name, description, schema string }{
 					"preview":{"type":"string","maxLength":4000,"description":"what it would look like: code, a layout"}
 				},"required":["label"],"additionalProperties":false}},
 				"multi_select":{"type":"boolean"},
-				"validate":{"type":"string","maxLength":500,"pattern":"^(choice|path|integer|yes_no|regex:.+)$","description":"choice: only the options; path: one that exists"}
+				"validate":{"type":"string","maxLength":500,"pattern":"^(choice|path|integer|yes_no|regex:.+)$",
+					"description":"choice: only the options; path: one that exists"}
 			},"required":["text"],"additionalProperties":false}},
 			"context":{"type":"string","maxLength":8000,"description":"for all questions"},
 			"all_required":{"type":"boolean","description":"false: you can go on without some answers"},
@@ -59,26 +61,33 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "stop_work",
-		description: "Report a blocker that keeps you from going on: a missing tool or service, an error that you cannot mend, a limit. Save your work first. " +
-			"Waits, without time limit, until the person has decided. Returns what was resolved and how to go on; this call does not end your work.",
+		description: "Report a blocker that keeps you from going on: a missing tool or service, an error that you cannot " +
+			"mend, a limit. Save your work first. " +
+			"Waits, without time limit, until the person has decided. Returns what was resolved and how to go on; this call " +
+			"does not end your work.",
 		schema: `{"type":"object","properties":{
 			"stop_reason":{"enum":["blocker","error"]},
 			"blocker_type":{"enum":["missing_info","external_dependency","error","resource_limit"]},
 			"details":{"type":"string","minLength":1,"maxLength":8000},
 			"completed_work":{"type":"string","maxLength":8000},
 			"blocked_work":{"type":"string","maxLength":8000},
-			"options":{"type":"array","maxItems":8,"items":{"type":"string","minLength":1,"maxLength":100},"description":"ways out, for the person to choose"},
+			"options":{"type":"array","maxItems":8,"items":{"type":"string","minLength":1,"maxLength":100},
+				"description":"ways out, for the person to choose"},
 			"state_snapshot":{"type":"string","maxLength":8000,"description":"files, folder, progress"},
-			"resume_requirements":{"type":"string","maxLength":8000,"description":"what you need; a line \"run: COMMAND\" offers it to the person"},
+			"resume_requirements":{"type":"string","maxLength":8000,
+				"description":"what you need; a line \"run: COMMAND\" offers it to the person"},
 			"error_recovery":{"type":"string","maxLength":8000}
 		},"required":["blocker_type","details"],"additionalProperties":false}`,
 	},
 	{
 		name: "delegate_work",
-		description: "Ask for another agent to take over a part of the work. Returns what was decided: its id, or why it was denied and what to do instead; that may wait for a person, " +
-			"without time limit. How it ended you are told in a later message. If independence is blocks_current_work, end your turn: that is your next message.",
+		description: "Ask for another agent to take over a part of the work. Returns what was decided: its id, or why it " +
+			"was denied and what to do instead; that may wait for a person, " +
+			"without time limit. How it ended you are told in a later message. If independence is blocks_current_work, end " +
+			"your turn: that is your next message.",
 		schema: `{"type":"object","properties":{
-			"new_task_description":{"type":"string","minLength":1,"maxLength":20000,"description":"a whole task: context, goal, success criteria; the agent knows nothing else"},
+			"new_task_description":{"type":"string","minLength":1,"maxLength":20000,
+				"description":"a whole task: context, goal, success criteria; the agent knows nothing else"},
 			"delegation_reason":{"type":"string","maxLength":2000},
 			"independence":{"enum":["can_proceed_parallel","blocks_current_work","optional"]},
 			"priority":{"enum":["P0","P1","P2"]},
@@ -93,8 +102,9 @@ var tools = []struct{ name, description, schema string }{
 		},"required":["new_task_description"],"additionalProperties":false}`,
 	},
 	{
-		name:        "check_work",
-		description: "Look, without waiting, how the agents that you delegated work to are getting on: one by its id, or all. Returns status and progress. You are told when one ends, so do not poll.",
+		name: "check_work",
+		description: "Look, without waiting, how the agents that you delegated work to are getting on: one by its id, or " +
+			"all. Returns status and progress. You are told when one ends, so do not poll.",
 		schema: `{"type":"object","properties":{
 			"agent_id":{"type":"string","maxLength":64}
 		},"additionalProperties":false}`,
@@ -110,12 +120,14 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "report_completion",
-		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your work does not count as done. Not for subagents. " +
+		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your " +
+			"work does not count as done. Not for subagents. " +
 			"Returns at once, naming deliverables that are missing on disk: mend them and report again.",
 		schema: `{"type":"object","properties":{
 			"status":{"enum":["success","partial_success","failed"]},
 			"summary":{"type":"string","minLength":1,"maxLength":20000},
-			"deliverables":{"type":"array","maxItems":200,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"each file you made, by its path"},
+			"deliverables":{"type":"array","maxItems":200,"items":{"type":"string","minLength":1,"maxLength":1000},
+				"description":"each file you made, by its path"},
 			"metrics_achieved":{"type":"string","maxLength":8000,"description":"how each success criterion was met"},
 			"issues_encountered":{"type":"string","maxLength":8000},
 			"recommendations":{"type":"string","maxLength":8000},
@@ -123,8 +135,9 @@ var tools = []struct{ name, description, schema string }{
 		},"required":["status","summary"],"additionalProperties":false}`,
 	},
 	{
-		name:        "send_message",
-		description: "Tell something to another agent of this run, which reads it at its next turn, or to the person. Returns at once; no reply comes back by this call. To get an answer, use ask_user.",
+		name: "send_message",
+		description: "Tell something to another agent of this run, which reads it at its next turn, or to the person. " +
+			"Returns at once; no reply comes back by this call. To get an answer, use ask_user.",
 		schema: `{"type":"object","properties":{
 			"to":{"type":"string","minLength":1,"maxLength":64,"description":"an agent's id, or \"user\""},
 			"text":{"type":"string","minLength":1,"maxLength":20000}

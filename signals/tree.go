@@ -33,8 +33,8 @@ const (
 
 var errDepth = fmt.Errorf("more than %d levels deep", maxFlowDepth)
 
-// loadYAML reads one YAML value of at most so many levels. Aliases are not followed, here or by who reads the nodes, so a few lines cannot
-// become many.
+// loadYAML reads one YAML value of at most so many levels. Aliases are not followed, here or by who reads the nodes, so
+// a few lines cannot become many.
 func loadYAML(text string, depth int) (*yaml.Node, error) {
 	var doc yaml.Node
 	err := yaml.Load([]byte(text), &doc, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(depth))))
@@ -47,8 +47,8 @@ func loadYAML(text string, depth int) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// objectMembers reads an object as JSON, or else without comments and typographic quotes, or else as YAML; then it returns the reason as well. With no members it is
-// neither.
+// objectMembers reads an object as JSON, or else without comments and typographic quotes, or else as YAML; then it
+// returns the reason as well. With no members it is neither.
 func objectMembers(text string) ([]member, error) {
 	n, err := loadJSON(text)
 	if err != nil {

@@ -24,8 +24,8 @@ func SignalOf(q *Question) signals.Signal {
 	return sig
 }
 
-// answerText is the prompt that gives a group of questions its answers. It restates each question, so that it stands alone
-// in a conversation in which the asking was lost.
+// answerText is the prompt that gives a group of questions its answers. It restates each question, so that it stands
+// alone in a conversation in which the asking was lost.
 func (s State) answerText(group []*Question) string {
 	if len(group) == 0 {
 		panic("supervisor: an answer to no question")
@@ -47,7 +47,9 @@ func (s State) answerText(group []*Question) string {
 func (s State) clarified(group []*Question) string {
 	first := group[0]
 	sig := SignalOf(first)
-	group = slices.DeleteFunc(slices.Clone(group), func(q *Question) bool { return q.State == checkpoints.QuestionWithdrawn })
+	group = slices.DeleteFunc(slices.Clone(group), func(q *Question) bool {
+		return q.State == checkpoints.QuestionWithdrawn
+	})
 	switch sig.Dialect {
 	case signals.Awaiting:
 		return awaitingAnswered(group, stateFile(first, sig))
@@ -77,14 +79,16 @@ func clarificationResponse(group []*Question, sig signals.Signal) string {
 	line("Continue from", sig.Field("blocked_at"))
 	line("Current state", sig.Field("current_state"))
 	if group[0].Tool != nil {
-		fmt.Fprintf(&b, "Your call of %s was interrupted while it waited; these are its answers. Do not call it again for them.\n", group[0].Tool.Name)
+		fmt.Fprintf(&b,
+			"Your call of %s was interrupted while it waited; these are its answers. Do not call it again for them.\n",
+			group[0].Tool.Name)
 	}
 	b.WriteString("Next step: go on with these answers. Do not repeat what is already done.")
 	return b.String()
 }
 
-// stateFile says where the agent left its state: where it named it, and, should that be gone or have changed, the copy of
-// the moment in which it asked.
+// stateFile says where the agent left its state: where it named it, and, should that be gone or have changed, the copy
+// of the moment in which it asked.
 func stateFile(q *Question, sig signals.Signal) string {
 	if q.Kept != nil && q.Kept.Hand != "" {
 		return q.Kept.Hand
@@ -178,14 +182,17 @@ func taskAnswered(group []*Question) string {
 		if q.Declined {
 			said = declined(q)
 		}
-		fmt.Fprintf(&b, "%s\n\nQuestion: %s\nSet in your task's metadata: {\"needs_input\": false, \"user_answer\": %s, \"answered_at\": %s}\n",
+		fmt.Fprintf(&b,
+			"%s\n\nQuestion: %s\nSet in your task's metadata: {\"needs_input\": false, \"user_answer\": %s, \"answered_at\": "+
+				"%s}\n",
 			said, q.Text, text.JSON(AnswerOf(q)), text.JSON(q.AnsweredAt))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// servedAnswer is what a call of ask_user returns: the answer alone, or a line of "id: answer" each, quoted where it has several
-// lines or could be taken for a quoted one or for the lack of one. Labels that hold what joins them are a list.
+// servedAnswer is what a call of ask_user returns: the answer alone, or a line of "id: answer" each, quoted where it
+// has several lines or could be taken for a quoted one or for the lack of one. Labels that hold what joins them are a
+// list.
 func servedAnswer(group []*Question) string {
 	var lines []string
 	for _, q := range group {
@@ -237,7 +244,8 @@ func notShown(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
 		if q.Truncated != "" {
-			fmt.Fprintf(&b, "\n\n(%s was not shown whole: %s. Put what is long into a file and name the file.)", q.Own, q.Truncated)
+			fmt.Fprintf(&b, "\n\n(%s was not shown whole: %s. Put what is long into a file and name the file.)",
+				q.Own, q.Truncated)
 		}
 	}
 	return b.String()

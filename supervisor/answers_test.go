@@ -22,23 +22,29 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 		"block": {
 			signals.Signal{
 				Kind: signals.Clarification, Dialect: signals.Block,
-				Fields:    []signals.Field{{Name: "blocked_at", Value: "Analyzing authentication patterns in src/auth/"}, {Name: "current_state", Value: "Completed secret scanning"}},
+				Fields: []signals.Field{{Name: "blocked_at", Value: "Analyzing authentication patterns in src/auth/"},
+					{Name: "current_state", Value: "Completed secret scanning"}},
 				Questions: []signals.Question{{ID: "Q1", Text: "OAuth2, JWT, or both?"}, {ID: "Q2", Text: "2.0 or 3.0?"}},
 			},
 			[]string{"both", "3.0"}, nil,
-			[]string{"## CLARIFICATION RESPONSE\n", "Q1: OAuth2, JWT, or both?\nA1: both\n", "Q2: 2.0 or 3.0?\nA2: 3.0\n", "## RESUME INSTRUCTIONS\nContinue from: Analyzing authentication patterns in src/auth/\nCurrent state: Completed secret scanning\n"},
+			[]string{"## CLARIFICATION RESPONSE\n", "Q1: OAuth2, JWT, or both?\nA1: both\n", "Q2: 2.0 or 3.0?\nA2: 3.0\n",
+				"## RESUME INSTRUCTIONS\nContinue from: Analyzing authentication patterns in src/auth/\nCurrent state: Completed " +
+					"secret scanning\n"},
 		},
 		"awaiting": {
 			signals.Signal{
-				Kind: signals.Clarification, Dialect: signals.Awaiting, Fields: []signals.Field{{Name: "state_file", Value: "/home/user/mutation-agent.md"}},
+				Kind: signals.Clarification, Dialect: signals.Awaiting,
+				Fields:    []signals.Field{{Name: "state_file", Value: "/home/user/mutation-agent.md"}},
 				Questions: []signals.Question{{ID: "q1", Text: "Create individual fix tasks?", Header: "Mutants"}},
 			},
 			[]string{"Yes - create tasks"}, nil,
-			[]string{"USER_INPUT_RESPONSE\n{\"q1\": \"Yes - create tasks\"}\n\nContinue from state file: /home/user/mutation-agent.md\n", "q1: Create individual fix tasks?\nAnswer: Yes - create tasks\n"},
+			[]string{"USER_INPUT_RESPONSE\n{\"q1\": \"Yes - create tasks\"}\n\nContinue from state file: " +
+				"/home/user/mutation-agent.md\n", "q1: Create individual fix tasks?\nAnswer: Yes - create tasks\n"},
 		},
 		"awaiting, its state file gone": {
 			signals.Signal{
-				Kind: signals.Clarification, Dialect: signals.Awaiting, Fields: []signals.Field{{Name: "state_file", Value: "/tmp/gone.md"}},
+				Kind: signals.Clarification, Dialect: signals.Awaiting,
+				Fields:    []signals.Field{{Name: "state_file", Value: "/tmp/gone.md"}},
 				Questions: []signals.Question{{ID: "q1", Text: "Which?"}},
 			},
 			[]string{"this"}, &checkpoints.Kept{Path: "/tmp/gone.md", Copy: "a.kept", Hand: "/state/a.kept"},
@@ -46,15 +52,18 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 		},
 		"paused": {
 			signals.Signal{
-				Kind: signals.Clarification, Dialect: signals.Paused, Fields: []signals.Field{{Name: "state_file", Value: "/tmp/agent-pause-state.json"}},
+				Kind: signals.Clarification, Dialect: signals.Paused,
+				Fields:    []signals.Field{{Name: "state_file", Value: "/tmp/agent-pause-state.json"}},
 				Questions: []signals.Question{{ID: "Q1", Text: "Which should be standard?", Options: patterns}},
 			},
 			[]string{"Lenient (more permissive)"}, nil,
-			[]string{"Question: Which should be standard?\nAnswer: Lenient (more permissive)\nLetter: B\n", "Continue from state file: /tmp/agent-pause-state.json"},
+			[]string{"Question: Which should be standard?\nAnswer: Lenient (more permissive)\nLetter: B\n",
+				"Continue from state file: /tmp/agent-pause-state.json"},
 		},
 		"escalated": {
 			signals.Signal{
-				Kind: signals.Clarification, Dialect: signals.Escalated, Fields: []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
+				Kind: signals.Clarification, Dialect: signals.Escalated,
+				Fields:    []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
 				Questions: []signals.Question{{ID: "workflow_1_q1", Text: "OAuth or JWT?"}},
 			},
 			[]string{"oauth"}, &checkpoints.Kept{Path: "/tmp/c.json", Copy: "a.kept", Hand: "/tmp/c.json"},
@@ -66,7 +75,8 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 				Questions: []signals.Question{{ID: "Q1", Text: "Which should be standard?"}},
 			},
 			[]string{"Lenient validation"}, nil,
-			[]string{"User chose: \"Lenient validation\". Continue from where you left off.", `"needs_input": false, "user_answer": "Lenient validation", "answered_at": "2026-`},
+			[]string{"User chose: \"Lenient validation\". Continue from where you left off.",
+				`"needs_input": false, "user_answer": "Lenient validation", "answered_at": "2026-`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +114,10 @@ func withoutHand(k *checkpoints.Kept) *checkpoints.Kept {
 func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
-		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused, Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
-		Kept:   &checkpoints.Kept{Path: "/tmp/gone.json", Problem: "/tmp/gone.json is not there"}, Naming: Naming{IDs: []string{"q-1"}},
+		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused,
+			Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
+		Kept:   &checkpoints.Kept{Path: "/tmp/gone.json", Problem: "/tmp/gone.json is not there"},
+		Naming: Naming{IDs: []string{"q-1"}},
 	}})
 	s.turnEnds()
 	if q := s.State.Questions["q-1"]; !strings.Contains(q.Context, "/tmp/gone.json is not there") ||
@@ -223,7 +235,8 @@ func TestTheAnswerToACommandWaitsForItsEndAndStartsItAgain(t *testing.T) {
 	s.commandEnds(1)
 	s.plans("launch " + Root + " 2")
 	text := s.State.PromptOf(Root, 2)
-	for _, want := range []string{"## YOUR TASK\n\nChoose a database", "## STATE RESTORATION", "what it said", "A1: SQLite"} {
+	for _, want := range []string{"## YOUR TASK\n\nChoose a database", "## STATE RESTORATION",
+		"what it said", "A1: SQLite"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
@@ -266,7 +279,8 @@ func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
 	s.plansNot("file q-1")
 	s.Do(FileGone{ID: "workflow_1_q1"})
 	s.turnEnds()
-	if q := s.question(); q.State != checkpoints.QuestionDelivered || slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "oauth") }) {
+	if q := s.question(); q.State != checkpoints.QuestionDelivered ||
+		slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "oauth") }) {
 		t.Errorf("the answer is %s, and said: %q", q.State, s.prompts())
 	}
 }
@@ -343,25 +357,33 @@ func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
 		group []*Question
 		want  string
 	}{
-		"a label":                     {[]*Question{asked("Q1", says("PostgreSQL"), "PostgreSQL", "SQLite")}, "PostgreSQL"},
-		"own words over lines":        {[]*Question{asked("Q1", says("one\n\"two\""))}, "one\n\"two\""},
-		"several labels":              {[]*Question{asked("Q1", several("Red, Blue"), "Red", "Green", "Blue")}, "Red, Blue"},
-		"labels with commas":          {[]*Question{asked("Q1", several("Blue, dark, Red"), "Red", "Blue", "Blue, dark")}, `["Blue, dark","Red"]`},
-		"one label with a comma":      {[]*Question{asked("Q1", several("Blue, dark"), "Red", "Blue", "Blue, dark")}, "Blue, dark"},
-		"own words beside labels":     {[]*Question{asked("Q1", several("Red, pink"), "Red", "Blue")}, "Red, pink"},
-		"skipped":                     {[]*Question{asked("Q1", skipped)}, "(no answer: go on without it)"},
-		"declined":                    {[]*Question{asked("Q1", declines("not mine to say."))}, "The person declines to answer: not mine to say. Go on without it, or end with a report."},
-		"declined without a reason":   {[]*Question{asked("Q1", declines(""))}, "The person declines to answer. Go on without it, or end with a report."},
-		"declined in a label's words": {[]*Question{asked("Q1", declines("Red"), "Red")}, "The person declines to answer: Red. Go on without it, or end with a report."},
+		"a label":              {[]*Question{asked("Q1", says("PostgreSQL"), "PostgreSQL", "SQLite")}, "PostgreSQL"},
+		"own words over lines": {[]*Question{asked("Q1", says("one\n\"two\""))}, "one\n\"two\""},
+		"several labels":       {[]*Question{asked("Q1", several("Red, Blue"), "Red", "Green", "Blue")}, "Red, Blue"},
+		"labels with commas": {[]*Question{asked("Q1", several("Blue, dark, Red"), "Red", "Blue", "Blue, dark")},
+			`["Blue, dark","Red"]`},
+		"one label with a comma": {[]*Question{asked("Q1", several("Blue, dark"), "Red", "Blue", "Blue, dark")},
+			"Blue, dark"},
+		"own words beside labels": {[]*Question{asked("Q1", several("Red, pink"), "Red", "Blue")}, "Red, pink"},
+		"skipped":                 {[]*Question{asked("Q1", skipped)}, "(no answer: go on without it)"},
+		"declined": {[]*Question{asked("Q1", declines("not mine to say."))},
+			"The person declines to answer: not mine to say. Go on without it, or end with a report."},
+		"declined without a reason": {[]*Question{asked("Q1", declines(""))},
+			"The person declines to answer. Go on without it, or end with a report."},
+		"declined in a label's words": {[]*Question{asked("Q1", declines("Red"), "Red")},
+			"The person declines to answer: Red. Go on without it, or end with a report."},
 		"a line each": {
 			[]*Question{
-				asked("db", says("PostgreSQL")), asked("port", says("5432")), asked("name", skipped), asked("key", declines("secret")),
-				asked("text", says("a\nport: 1")), asked("quoted", says(`"a"`)), asked("none", says("(no answer: go on without it)")),
+				asked("db", says("PostgreSQL")), asked("port", says("5432")),
+				asked("name", skipped), asked("key", declines("secret")),
+				asked("text", says("a\nport: 1")), asked("quoted", says(`"a"`)),
+				asked("none", says("(no answer: go on without it)")),
 				asked("list", several("a, b, c"), "a, b", "c"), asked("like a list", says(`["a"]`)),
 			},
 			"db: PostgreSQL\nport: 5432\nname: (no answer: go on without it)\n" +
 				"key: The person declines to answer: secret. Go on without it, or end with a report.\n" +
-				"text: \"a\\nport: 1\"\nquoted: \"\\\"a\\\"\"\nnone: \"(no answer: go on without it)\"\nlist: [\"a, b\",\"c\"]\nlike a list: \"[\\\"a\\\"]\"",
+				"text: \"a\\nport: 1\"\nquoted: \"\\\"a\\\"\"\nnone: \"(no answer: go on without it)\"\nlist: [\"a, " +
+				"b\",\"c\"]\nlike a list: \"[\\\"a\\\"]\"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"claude-supervise/signals"
 )
 
-// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion, or that one whether another
-// tool is permitted. look shows a call to that person. The error is for the model: why nobody is asked.
+// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion, or that one
+// whether another tool is permitted. look shows a call to that person. The error is for the model: why nobody is asked.
 func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
 	if m.Name == AskUserQuestion {
 		qs, err := UserQuestions(m.Input)
@@ -20,8 +20,8 @@ func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallVie
 	return Asked{Kind: checkpoints.AskPermission, Questions: []signals.Question{q}, Rule: rule}, nil
 }
 
-// ParseQuestions reads a text signal as the questions that a person answers: a clarification is its own, a stop is one, and so is a
-// delegation, anything else none.
+// ParseQuestions reads a text signal as the questions that a person answers: a clarification is its own, a stop is one,
+// and so is a delegation, anything else none.
 func ParseQuestions(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
 	switch s.Kind {
 	case signals.Clarification:

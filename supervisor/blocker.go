@@ -14,8 +14,8 @@ import (
 // This file is the stop/resume protocol (002, Protocol 3 and "Error Handling"): how a stop is put to a person, what the
 // answers to it mean, and what the agent reads.
 
-// What a person may answer to a stop, beside the agent's own options and free text. Each but giveUp may be followed by a
-// colon and words of the person's.
+// What a person may answer to a stop, beside the agent's own options and free text. Each but giveUp may be followed by
+// a colon and words of the person's.
 const (
 	resolved   = "resolved"
 	RunCommand = "run" // needs the words: the command
@@ -80,7 +80,8 @@ var (
 // ownOptions are those that the agent itself sees: the ones that it lists, "Option 1: …" lines, and numbered fixes.
 func ownOptions(sig signals.Signal) []signals.Option {
 	found := sig.List("options")
-	lines := optionLine().FindAllStringSubmatch(sig.Field("resume_requirements")+"\n"+sig.Field("error_recovery"), maxOptions)
+	lines := optionLine().FindAllStringSubmatch(sig.Field("resume_requirements")+"\n"+sig.Field("error_recovery"),
+		maxOptions)
 	for _, m := range append(lines, numbered().FindAllStringSubmatch(sig.Field("error_recovery"), maxOptions)...) {
 		found = append(found, m[1])
 	}
@@ -151,8 +152,8 @@ func Resolve(q *Question) resolution {
 	return resolution{How: resolved, words: strings.TrimSpace(q.Answer)}
 }
 
-// stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". command is the question
-// whether a command may run first, nil if the answer wants none.
+// stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". command is the
+// question whether a command may run first, nil if the answer wants none.
 func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 	failed := sig.Field("stop_reason") == "error" || sig.Field("blocker_type") == "error"
 	r := Resolve(q)
@@ -170,7 +171,8 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 			words = "The person says that it is resolved."
 		}
 		if failed {
-			heading, text, next = "## ERROR FIXED", issue+"\nApplied fix: ", "Resume from the checkpoint and retry what caused the error. "+next
+			heading, text, next = "## ERROR FIXED", issue+"\nApplied fix: ",
+				"Resume from the checkpoint and retry what caused the error. "+next
 		}
 		text += words
 	case skipPart:
@@ -178,14 +180,18 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 		if failed {
 			list = "SKIPPED_FILES.md"
 		}
-		text += withWords("Skip what is blocked and continue with the rest", r.words) + "\nLog what you skip to " + list + " for manual review."
+		text += withWords("Skip what is blocked and continue with the rest", r.words) + "\nLog what you skip to " +
+			list + " for manual review."
 	case retryPart:
 		text += withWords("Retry from the checkpoint", r.words)
 	case DelegateIt:
 		heading = "## PARTIAL RESUME"
-		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) + "\nContinue with the rest. You are told when that agent has ended; do not report completion before."
+		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) +
+			"\nContinue with the rest. You are told when that agent has ended; do not report completion before."
 	case unresolved:
-		heading, text = "## BLOCKER NOT RESOLVED", issue+"\n"+withWords("The person declines to resolve it", r.words)+"\nGo on without the blocked part, or end with a report that says what is left."
+		heading, text = "## BLOCKER NOT RESOLVED",
+			issue+"\n"+withWords("The person declines to resolve it", r.words)+
+				"\nGo on without the blocked part, or end with a report that says what is left."
 	case reduceIt:
 		text += withWords("Reduce the scope", r.words) + "\nSay in your report what was left out."
 	default:
@@ -223,7 +229,8 @@ func restoration(q *Question, sig signals.Signal) string {
 	}
 	switch {
 	case len(q.Gone) > 0:
-		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n", strings.Join(q.Gone, "\n- "))
+		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n",
+			strings.Join(q.Gone, "\n- "))
 	case len(SnapshotPaths(sig)) > 0:
 		b.WriteString("Looked for on disk: what it names is there.\n")
 	}
@@ -249,7 +256,8 @@ func SnapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("s
 // Its context is the very command; plainCommand has seen to it that all of that can be seen.
 func commandQuestion(command, cwd string) signals.Question {
 	return signals.Question{
-		ID: "command", Header: "command", Text: "Run this command now, as you, in " + text.VisibleLine(cwd) + "?", Context: command,
+		ID: "command", Header: "command", Text: "Run this command now, as you, in " + text.VisibleLine(cwd) + "?",
+		Context: command,
 		Options: []signals.Option{
 			{Label: RunIt, Description: "its output and exit status go to the agent"},
 			{Label: leaveIt, Description: "the agent is told that it was not run"},

@@ -22,16 +22,24 @@ func blocked(fields ...string) signals.Signal {
 
 var dependency = blocked("stop_reason", "blocker", "blocker_type", "external_dependency",
 	"details", "Security analysis requires running npm audit, but node_modules is missing",
-	"completed_work", "✓ Scanned for hardcoded secrets (0 found)", "blocked_work", "✗ Dependency vulnerability scan (requires npm audit)",
-	"state_snapshot", "Files analyzed: 47/120\nReports generated: AUTH_ANALYSIS.md, SQL_REVIEW.md\nCurrent directory: /work/src",
-	"resume_requirements", "Run: npm install (in parent session)\nThen resume with: \"Dependencies installed, continue with npm audit scan\"")
+	"completed_work", "✓ Scanned for hardcoded secrets (0 found)",
+	"blocked_work", "✗ Dependency vulnerability scan (requires npm audit)",
+	"state_snapshot",
+	"Files analyzed: 47/120\nReports generated: AUTH_ANALYSIS.md, SQL_REVIEW.md\nCurrent directory: /work/src",
+	"resume_requirements",
+	"Run: npm install (in parent session)\nThen resume with: \"Dependencies installed, continue with npm audit scan\"")
 
 var analysisError = blocked("stop_reason", "error", "blocker_type", "error",
 	"details", "Unexpected error during analysis:\nTypeError: Cannot read property 'length' of undefined",
-	"error_recovery", "Potential fixes:\n1. Skip problematic file and continue\n2. Fix error in analysis script\n3. Restart analysis from checkpoint")
+	"error_recovery",
+	"Potential fixes:\n1. Skip problematic file and continue\n2. Fix error in analysis script\n3. Restart analysis from "+
+		"checkpoint")
 
-var tooMuch = blocked("stop_reason", "blocker", "blocker_type", "resource_limit", "details", "Analysis of 10,000+ files will exceed reasonable task duration",
-	"resume_requirements", "Option 1: Reduce scope (specify file patterns to exclude)\nOption 2: Delegate to multiple agents (see DELEGATE_WORK protocol)")
+var tooMuch = blocked("stop_reason", "blocker", "blocker_type", "resource_limit", "details",
+	"Analysis of 10,000+ files will exceed reasonable task duration",
+	"resume_requirements",
+	"Option 1: Reduce scope (specify file patterns to exclude)\nOption 2: Delegate to multiple agents (see "+
+		"DELEGATE_WORK protocol)")
 
 var noKey = blocked("stop_reason", "blocker", "blocker_type", "missing_info", "details", "The API key is not known")
 
@@ -50,16 +58,22 @@ func TestAStopOffersTheAgentsOwnOptionsBeforeTheStandingOnes(t *testing.T) {
 		own  []string
 	}{
 		"a command that it needs": {dependency, []string{"run: npm install"}},
-		"numbered fixes":          {analysisError, []string{"Skip problematic file and continue", "Fix error in analysis script", "Restart analysis from checkpoint"}},
-		"options that it sees":    {tooMuch, []string{"Reduce scope (specify file patterns to exclude)", "Delegate to multiple agents (see DELEGATE_WORK protocol)"}},
-		"none":                    {noKey, nil},
-		"options that it lists":   {blocked("details", "x", "options", "- Wait for it\n- \"Vendor: copy\\n  it\"\n- Retry\n", "error_recovery", "1. wait for it"), []string{"Wait for it", "Vendor: copy it"}},
-		"a standing one again":    {blocked("details", "x", "error_recovery", "1. retry\n2. Skip\n3. Ask Bob"), []string{"Ask Bob"}},
-		"one twice":               {blocked("details", "x", "error_recovery", "1. Ask Bob\n2. ask bob"), []string{"Ask Bob"}},
-		"one that is a novel":     {blocked("details", "x", "error_recovery", "1. "+strings.Repeat("very ", 40)+"long"), nil},
-		"requirements":            {blocked("details", "x", "resume_requirements", "1. the key\n2. the password"), nil},
-		"a quoted command":        {blocked("details", "x", "resume_requirements", "- Run `make deps` and wait"), []string{"run: make deps"}},
-		"a hidden command":        {blocked("details", "x", "resume_requirements", "Run: make\u202esped"), nil},
+		"numbered fixes": {analysisError,
+			[]string{"Skip problematic file and continue", "Fix error in analysis script", "Restart analysis from checkpoint"}},
+		"options that it sees": {tooMuch,
+			[]string{"Reduce scope (specify file patterns to exclude)",
+				"Delegate to multiple agents (see DELEGATE_WORK protocol)"}},
+		"none": {noKey, nil},
+		"options that it lists": {blocked("details", "x", "options", "- Wait for it\n- \"Vendor: copy\\n  it\"\n- Retry\n",
+			"error_recovery", "1. wait for it"), []string{"Wait for it", "Vendor: copy it"}},
+		"a standing one again": {blocked("details", "x", "error_recovery", "1. retry\n2. Skip\n3. Ask Bob"),
+			[]string{"Ask Bob"}},
+		"one twice":           {blocked("details", "x", "error_recovery", "1. Ask Bob\n2. ask bob"), []string{"Ask Bob"}},
+		"one that is a novel": {blocked("details", "x", "error_recovery", "1. "+strings.Repeat("very ", 40)+"long"), nil},
+		"requirements":        {blocked("details", "x", "resume_requirements", "1. the key\n2. the password"), nil},
+		"a quoted command": {blocked("details", "x", "resume_requirements", "- Run `make deps` and wait"),
+			[]string{"run: make deps"}},
+		"a hidden command": {blocked("details", "x", "resume_requirements", "Run: make\u202esped"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(slices.Concat(c.own, standing), labels(c.stop)); diff != "" {
@@ -77,21 +91,34 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		want, absent []string
 	}{
 		"resolved": {stop: dependency, answer: "resolved: ran npm install", want: []string{
-			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is missing\nResolution: ran npm install\n",
+			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is " +
+				"missing\nResolution: ran npm install\n",
 			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned", "what it names is there",
 			"## RESUME INSTRUCTIONS\nContinue with what was blocked:\n✗ Dependency",
 		}},
-		"resolved, and nothing more":  {stop: noKey, answer: "resolved", want: []string{"Resolution: The person says that it is resolved."}, absent: []string{"STATE RESTORATION"}},
-		"own words":                   {stop: noKey, answer: "it is in the vault: look there", want: []string{"## BLOCKER RESOLVED", "Resolution: it is in the vault: look there"}},
-		"what is gone is told":        {stop: dependency, answer: "resolved", gone: []string{"SQL_REVIEW.md"}, want: []string{"NOT there", "- SQL_REVIEW.md"}, absent: []string{"what it names is there"}},
-		"an error that is fixed":      {stop: analysisError, answer: "resolved: undefined check added", want: []string{"## ERROR FIXED\n", "Applied fix: undefined check added", "retry what caused the error"}},
-		"an error that is skipped":    {stop: analysisError, answer: "skip: analysis.js:142", want: []string{"## ERROR RECOVERY\n", "Skip what is blocked", "analysis.js:142", "SKIPPED_FILES.md"}, absent: []string{"Resolution:"}},
-		"a blocker that is skipped":   {stop: dependency, answer: "skip", want: []string{"## BLOCKER RESOLVED", "SKIPPED_ITEMS.md"}, absent: []string{"Continue with what was blocked"}},
-		"tried again":                 {stop: analysisError, answer: "retry", want: []string{"## ERROR RECOVERY", "Retry from the checkpoint."}},
-		"delegated":                   {stop: tooMuch, answer: "delegate", want: []string{"## PARTIAL RESUME", "agent a-child0000001 does it", "Continue with the rest"}},
-		"reduced":                     {stop: tooMuch, answer: "reduce: only src/", want: []string{"Reduce the scope: only src/", "what was left out"}},
-		"an option of its own":        {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude)", want: []string{"Go on as you proposed yourself: Reduce scope (specify"}},
-		"a command that was not let":  {stop: dependency, answer: "run: npm install", want: []string{"The person decided not to run `npm install`."}},
+		"resolved, and nothing more": {stop: noKey, answer: "resolved",
+			want: []string{"Resolution: The person says that it is resolved."}, absent: []string{"STATE RESTORATION"}},
+		"own words": {stop: noKey, answer: "it is in the vault: look there",
+			want: []string{"## BLOCKER RESOLVED", "Resolution: it is in the vault: look there"}},
+		"what is gone is told": {stop: dependency, answer: "resolved", gone: []string{"SQL_REVIEW.md"},
+			want: []string{"NOT there", "- SQL_REVIEW.md"}, absent: []string{"what it names is there"}},
+		"an error that is fixed": {stop: analysisError, answer: "resolved: undefined check added",
+			want: []string{"## ERROR FIXED\n", "Applied fix: undefined check added", "retry what caused the error"}},
+		"an error that is skipped": {stop: analysisError, answer: "skip: analysis.js:142",
+			want:   []string{"## ERROR RECOVERY\n", "Skip what is blocked", "analysis.js:142", "SKIPPED_FILES.md"},
+			absent: []string{"Resolution:"}},
+		"a blocker that is skipped": {stop: dependency, answer: "skip",
+			want: []string{"## BLOCKER RESOLVED", "SKIPPED_ITEMS.md"}, absent: []string{"Continue with what was blocked"}},
+		"tried again": {stop: analysisError, answer: "retry",
+			want: []string{"## ERROR RECOVERY", "Retry from the checkpoint."}},
+		"delegated": {stop: tooMuch, answer: "delegate",
+			want: []string{"## PARTIAL RESUME", "agent a-child0000001 does it", "Continue with the rest"}},
+		"reduced": {stop: tooMuch, answer: "reduce: only src/",
+			want: []string{"Reduce the scope: only src/", "what was left out"}},
+		"an option of its own": {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude)",
+			want: []string{"Go on as you proposed yourself: Reduce scope (specify"}},
+		"a command that was not let": {stop: dependency, answer: "run: npm install",
+			want: []string{"The person decided not to run `npm install`."}},
 		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
 	} {
 		t.Run(name, func(t *testing.T) {

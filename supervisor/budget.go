@@ -10,13 +10,13 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is what budgets mean. An agent that has one bounds itself and all below it by it: its scope. The root's is that of the
-// run, as the person gave it. What a turn uses is known by its result, and until then by the usage of each request, so that no more
-// than a request of each agent at work goes over a bound; cost, which only claude knows before the result, it bounds itself by the
-// share that each launch has (budget_share.go).
+// This file is what budgets mean. An agent that has one bounds itself and all below it by it: its scope. The root's is
+// that of the run, as the person gave it. What a turn uses is known by its result, and until then by the usage of each
+// request, so that no more than a request of each agent at work goes over a bound; cost, which only claude knows before
+// the result, it bounds itself by the share that each launch has (budget_share.go).
 //
-// A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the person is asked
-// (budget_question.go).
+// A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the
+// person is asked (budget_question.go).
 
 // Budget is what an agent and all below it may use; also what they have used.
 type Budget = checkpoints.Budget
@@ -73,8 +73,8 @@ type usage struct {
 	reserved float64 // in dollars, what launches may still spend of their shares
 }
 
-// usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch changes them after
-// that, which keeps them.
+// usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch
+// changes them after that, which keeps them.
 func (d *transition) usageByScope() map[string]*usage {
 	if d.accounts == nil {
 		d.accounts = d.ComputeUsage()
@@ -125,8 +125,8 @@ func (s State) Bounded() bool {
 	return s.indexed().scopes > 0
 }
 
-// usedUp gives the agent whose budget keeps an agent from going on, of several the one above the others, and what of it is used up;
-// nil if none does. Who was told to finish up has an allowance of its own.
+// usedUp gives the agent whose budget keeps an agent from going on, of several the one above the others, and what of it
+// is used up; nil if none does. Who was told to finish up has an allowance of its own.
 func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 	if a.FinishBy > 0 {
 		return nil, ""
@@ -159,8 +159,8 @@ func (d *transition) overBudget(a *Agent) bool {
 	return true
 }
 
-// outOfTurns says why an agent may make no further request that nobody is asked about: its parent has said how many it may make, or
-// a person has told it to finish up. "" if it may.
+// outOfTurns says why an agent may make no further request that nobody is asked about: its parent has said how many it
+// may make, or a person has told it to finish up. "" if it may.
 func outOfTurns(a *Agent) string {
 	switch {
 	case a.FinishBy > 0 && a.Turns >= a.FinishBy:
@@ -172,8 +172,8 @@ func outOfTurns(a *Agent) string {
 	return ""
 }
 
-// enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that waits for a person uses
-// nothing, and one that has nothing to do any more ends by itself.
+// enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that
+// waits for a person uses nothing, and one that has nothing to do any more ends by itself.
 func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 	if !l.Phase.Runs() || l.End != "" {
 		return false
@@ -204,7 +204,8 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 // usedUpInWords says that a budget is used up, and by how much.
 func (d *transition) usedUpInWords(scope *Agent, what string) string {
 	over := Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what)
-	return fmt.Sprintf("the %s budget of %s is used up: %s of %s", budgetName(what), d.scopeInWords(scope), amount(what, over.Used), amount(what, over.Bound))
+	return fmt.Sprintf("the %s budget of %s is used up: %s of %s", budgetName(what), d.scopeInWords(scope),
+		amount(what, over.Used), amount(what, over.Bound))
 }
 
 // budgetName names a budget, in front of that word.
@@ -238,8 +239,8 @@ func byOurBound(l *Launch, b TurnEnded) bool {
 // assumedUSD is what a token costs where nothing that the run has paid tells: the input of a dear model.
 const assumedUSD = 5e-6
 
-// broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells: what its
-// tokens would have cost on the average of the agent, else of the run, counts.
+// broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells:
+// what its tokens would have cost on the average of the agent, else of the run, counts.
 func (d *transition) broken(a *Agent, l *Launch, b Ended) {
 	var seen checkpoints.Used
 	if l.Used != nil {

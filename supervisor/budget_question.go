@@ -14,7 +14,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from going on.
+// This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from
+// going on.
 
 // What may be answered to it. After raise stands the new bound, or + and what is put on top of the old one.
 const (
@@ -191,7 +192,9 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 		Context: b.String(),
 		Options: []signals.Option{
 			{Label: raise, Description: "add the new bound, as in " + typedAmounts[over.What] + "; with + what is put on top"},
-			{Label: finish, Description: fmt.Sprintf("what has begun is told to save its state and report, with %d more requests each", finishTurns)},
+			{Label: finish,
+				Description: fmt.Sprintf("what has begun is told to save its state and report, with %d more requests each",
+					finishTurns)},
 			{Label: stopIt, Description: "stop the work under this budget"},
 		},
 	}
@@ -216,7 +219,8 @@ func (s State) planBudgets() []Effect {
 		asked[a.Exceeds] = true
 		before := s.FindQuestionsOf(a.Exceeds, OfBudget)
 		if !slices.ContainsFunc(before, IsOpen) {
-			plan = append(plan, Effect{Do: DoAskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)), Agent: a.Exceeds})
+			plan = append(plan, Effect{Do: DoAskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)),
+				Agent: a.Exceeds})
 		}
 	}
 	return plan
@@ -230,7 +234,8 @@ func (s State) stuck(a *Agent) bool {
 // OfBudget reports whether a question is about a budget.
 func OfBudget(q *Question) bool { return q.Kind == checkpoints.AskBudget }
 
-// decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked again.
+// decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked
+// again.
 func (d *transition) decideBudgets(id string) {
 	for _, q := range d.FindQuestionsOf(id,
 		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {

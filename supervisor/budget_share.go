@@ -7,9 +7,10 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// This file shares the cost out that budgets leave. claude ends a turn itself once its process has cost so much (procs.Spec.BudgetUSD),
-// with the request that reaches it; so the shares of all that run never come to more than is left, and each goes over its own by one
-// request at most. Whoever has used up its share while there is more left is launched again with another.
+// This file shares the cost out that budgets leave. claude ends a turn itself once its process has cost so much
+// (procs.Spec.BudgetUSD), with the request that reaches it; so the shares of all that run never come to more than is
+// left, and each goes over its own by one request at most. Whoever has used up its share while there is more left is
+// launched again with another.
 
 // smallestShare is the least that is worth a launch, in dollars, under a budget of so many.
 func smallestShare(budget float64) float64 { return min(0.05, budget/10) }
@@ -17,8 +18,9 @@ func smallestShare(budget float64) float64 { return min(0.05, budget/10) }
 // forOthers is the part of what is left that a launch leaves to agents that may still come to be.
 const forOthers = 0.25
 
-// share gives what a launch of an agent may cost, when so many slots are free (negative: any number) and those behind it wait for one:
-// 0 if nothing bounds it. Not ok if all that is left is set aside for processes that live: lender is then the scope in which.
+// share gives what a launch of an agent may cost, when so many slots are free (negative: any number) and those behind
+// it wait for one: 0 if nothing bounds it. Not ok if all that is left is set aside for processes that live: lender is
+// then the scope in which.
 func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, lender *Agent, ok bool) {
 	others := len(behind)
 	if free > 0 {
@@ -91,8 +93,8 @@ func (d *transition) turnsLeft(a *Agent) int {
 	return left
 }
 
-// lend says that an agent waits for what others have set aside in a scope, and has one of them give it up that does nothing but wait:
-// its process ends as if it were not held.
+// lend says that an agent waits for what others have set aside in a scope, and has one of them give it up that does
+// nothing but wait: its process ends as if it were not held.
 func (d *transition) lend(a, scope *Agent) {
 	if reason := "waits for what others leave of the cost budget of " + d.scopeInWords(scope); a.Reason != reason {
 		d.setStatus(d.agent(a.ID), checkpoints.Queued, reason)
@@ -114,7 +116,8 @@ func (d *transition) lend(a, scope *Agent) {
 // finishTurns is how many requests an agent may make that is told to finish up.
 const finishTurns = 3
 
-// finishUp has an agent and all below it finish: those that have begun report what they have, and the others are not begun.
+// finishUp has an agent and all below it finish: those that have begun report what they have, and the others are not
+// begun.
 func (d *transition) finishUp(scope *Agent, by string) {
 	for _, a := range d.AllAgents() {
 		if a.Status.Ended() || a.Group || a.ID != scope.ID && !d.Below(a, scope.ID) {
@@ -139,8 +142,10 @@ const fromBudget = "budget"
 
 var finishText = fmt.Sprintf(`## FINISH UP
 
-The budget of this work is used up. You have %d requests left, this one included: start nothing new, and delegate nothing.
-Leave what you have in a state in which somebody else can go on with it, and report now: status partial_success, what is done,
+The budget of this work is used up. You have %d requests left, this one included: start nothing new, and delegate `+
+	`nothing.
+Leave what you have in a state in which somebody else can go on with it, and report now: status partial_success, what `+
+	`is done,
 and under issues_encountered what is not.`, finishTurns)
 
 // sortedScopes gives the agents with a budget, those above before those below.

@@ -102,8 +102,9 @@ func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 		spent  Spent
 		reason string
 	}{
-		"tokens": {Budget{Tokens: 1000}, Spent{InputTokens: 900, OutputTokens: 100}, "the token budget of the run is used up: 1050 of 1000"},
-		"turns":  {Budget{Turns: 1}, Spent{Turns: 2}, "the turn budget of the run is used up: 2 of 1"},
+		"tokens": {Budget{Tokens: 1000}, Spent{InputTokens: 900, OutputTokens: 100},
+			"the token budget of the run is used up: 1050 of 1000"},
+		"turns": {Budget{Turns: 1}, Spent{Turns: 2}, "the turn budget of the run is used up: 2 of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withBudget(t, c.budget)
@@ -118,7 +119,8 @@ func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 			s.is(checkpoints.OverBudget)
 			a := s.State.Agents[Root]
 			if a.InputTokens+a.OutputTokens != 1050 || a.Turns != 2 || a.Failures != 0 {
-				t.Errorf("what it has used was not counted once: %d tokens, %d turns, %d failures", a.InputTokens+a.OutputTokens, a.Turns, a.Failures)
+				t.Errorf("what it has used was not counted once: %d tokens, %d turns, %d failures", a.InputTokens+a.OutputTokens,
+					a.Turns, a.Failures)
 			}
 			if !a.GoOn {
 				t.Error("its turn would be lost")
@@ -229,7 +231,8 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	q := s.asksBudget(Root, "q-1")
-	for _, answer := range []string{"", "go on", "raise", "raise much", "raise 1.05", "raise -3", "finish now", "raise 1e9"} {
+	for _, answer := range []string{"", "go on", "raise", "raise much", "raise 1.05", "raise -3",
+		"finish now", "raise 1e9"} {
 		if err := CheckDecision(q, answer, "/work"); err == nil {
 			t.Errorf("%q is taken", answer)
 		}
@@ -270,7 +273,8 @@ func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 
 func TestSharesNeverComeToMoreThanIsLeft(t *testing.T) {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	cfg := Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 4, Budget: Budget{CostUSD: 8}, Delegate: Delegates{AutoDelegations}}
+	cfg := Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 4, Budget: Budget{CostUSD: 8},
+		Delegate: Delegates{AutoDelegations}}
 	created := Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Config: cfg, Group: true}
 	for _, id := range []string{"a-1", "a-2", "a-3", "a-4", "a-5", "a-6"} {
 		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
@@ -301,7 +305,8 @@ func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
 	d.last(Root).ShareUSD = 1 // all of it
 	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part"}})
 	d.reconcile()
-	if c := d.Agents["a-child"]; c.Status != checkpoints.Queued || !strings.Contains(c.Reason, "waits for what others leave of the cost budget of the run") {
+	if c := d.Agents["a-child"]; c.Status != checkpoints.Queued ||
+		!strings.Contains(c.Reason, "waits for what others leave of the cost budget of the run") {
 		t.Errorf("the child is %s: %s", c.Status, c.Reason)
 	}
 	if l := d.Live(Root); l.End != endPark {
@@ -336,12 +341,14 @@ func TestTheLowerOfTwoBudgetsCounts(t *testing.T) {
 }
 
 func TestAmountsAreReadAsPeopleTypeThem(t *testing.T) {
-	for text, want := range map[string]int64{"200000": 200_000, "200k": 200_000, "1.5M": 1_500_000, "200_000": 200_000, "2m": 2_000_000, "": 0, "k": 0, "0": 0, "-5": 0, "NaN": 0, "1e30": 0, "Inf": 0} {
+	for text, want := range map[string]int64{"200000": 200_000, "200k": 200_000, "1.5M": 1_500_000,
+		"200_000": 200_000, "2m": 2_000_000, "": 0, "k": 0, "0": 0, "-5": 0, "NaN": 0, "1e30": 0, "Inf": 0} {
 		if got, err := ParseTokens(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]float64{"5": 5, "$0.50": 0.5, "": 0, "0": 0, "-1": 0, "NaN": 0, "1e9": 0, "five": 0} {
+	for text, want := range map[string]float64{"5": 5, "$0.50": 0.5, "": 0, "0": 0, "-1": 0, "NaN": 0,
+		"1e9": 0, "five": 0} {
 		if got, err := ParseUSD(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

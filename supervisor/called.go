@@ -14,8 +14,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a person;
-// the others are answered at once, by a reply that goes with the process: what they have changed is in the records.
+// This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a
+// person; the others are answered at once, by a reply that goes with the process: what they have changed is in the
+// records.
 
 const checkWork = "check_work" // it only asks: no signal
 
@@ -36,7 +37,8 @@ func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 	if s == (procs.Subagent{}) {
 		return nil
 	}
-	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt, Depth: s.Depth}
+	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
+		Depth: s.Depth}
 }
 
 // asksPerson reports whether a call waits for a person.
@@ -79,7 +81,8 @@ func (d *transition) forget(l *Launch, request string) {
 // progress makes the record of what an agent says of how far it is.
 func progress(sig signals.Signal, at time.Time) *checkpoints.Progress {
 	field := func(name string) string { return text.FirstLine(text.Truncate(sig.Field(name), text.MaxRestated)) }
-	return &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"), ETA: field("eta"), At: at}
+	return &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"),
+		ETA: field("eta"), At: at}
 }
 
 // atWork says what an agent does, as well as it has said it itself.

@@ -57,7 +57,8 @@ func (s *Story) returned() string {
 
 func TestACallWaitsForThePersonAndReturnsTheAnswer(t *testing.T) {
 	s := Begin(t, nil)
-	s.calls("r1", "ask_user", `{"questions":[{"text":"Which database?","options":[{"label":"PostgreSQL"},{"label":"SQLite"}]}]}`, nil, "q-1")
+	s.calls("r1", "ask_user",
+		`{"questions":[{"text":"Which database?","options":[{"label":"PostgreSQL"},{"label":"SQLite"}]}]}`, nil, "q-1")
 	s.is(checkpoints.Waiting)
 	s.plans("hold")
 	if s.try(Called{Agent: Root, Launch: 1,
@@ -76,7 +77,9 @@ func TestACallWaitsForThePersonAndReturnsTheAnswer(t *testing.T) {
 
 func TestAStopByToolWaitsForWhatThePersonDecides(t *testing.T) {
 	s := Begin(t, nil)
-	s.calls("r1", "stop_work", `{"blocker_type":"external_dependency","details":"npm is missing","resume_requirements":"run: npm install"}`, nil, "q-1")
+	s.calls("r1", "stop_work",
+		`{"blocker_type":"external_dependency","details":"npm is missing","resume_requirements":"run: npm install"}`,
+		nil, "q-1")
 	s.is(checkpoints.Waiting)
 	s.Answers("q-1", RunCommand+": npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
@@ -98,9 +101,11 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 		refused     bool
 		says        string
 	}{
-		"a report":                   {"report_completion", `{"status":"success","summary":"done"}`, nil, false, "recorded"},
-		"a report of a subagent":     {"report_completion", `{"status":"success","summary":"done"}`, sub, true, "Only the main agent"},
-		"a subagent's delegation":    {"delegate_work", `{"new_task_description":"Write tests"}`, sub, true, "Only the main agent"},
+		"a report": {"report_completion", `{"status":"success","summary":"done"}`, nil, false, "recorded"},
+		"a report of a subagent": {"report_completion", `{"status":"success","summary":"done"}`,
+			sub, true, "Only the main agent"},
+		"a subagent's delegation": {"delegate_work", `{"new_task_description":"Write tests"}`,
+			sub, true, "Only the main agent"},
 		"a look at delegated work":   {"check_work", `{}`, nil, false, "nothing"},
 		"progress":                   {"report_progress", `{"percent":40,"step":"migrating"}`, nil, false, "Noted"},
 		"a message to the person":    {"send_message", `{"to":"user","text":"halfway"}`, nil, false, "The person sees it"},
@@ -168,7 +173,8 @@ func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
 	s.plansNot("hold") // the other subagent works
-	s.calls("r2", "ask_user", `{"questions":[{"text":"And which?"}]}`, &checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}, "q-2")
+	s.calls("r2", "ask_user", `{"questions":[{"text":"And which?"}]}`,
+		&checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}, "q-2")
 	s.plans("hold")
 	s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 	s.plansNot("hold")
@@ -188,15 +194,22 @@ func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {
 		said []procs.Message
 		want bool
 	}{
-		"the call alone":                              {[]procs.Message{use("ask", "", "AskUserQuestion")}, false},
-		"with a command":                              {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash")}, true},
-		"with a command that has ended":               {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash"), done("sh", "")}, false},
-		"in a subagent":                               {[]procs.Message{use("sub", "", "Task"), use("ask", "sub", "x")}, false},
-		"in one of two, the other thinks":             {[]procs.Message{use("sub", "", "Agent"), use("ask", "sub", "x"), use("two", "", "Agent")}, true},
-		"in one of two, the other works":              {[]procs.Message{use("sub", "", "Agent"), use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash")}, true},
-		"in one of two, the other has ended":          {[]procs.Message{use("sub", "", "Agent"), use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash"), done("two", "")}, false},
-		"in the background, while the main one talks": {[]procs.Message{use("sub", "", "Agent"), done("sub", ""), use("ask", "sub", "x")}, true},
-		"two levels down":                             {[]procs.Message{use("sub", "", "Agent"), use("deep", "sub", "Agent"), use("ask", "deep", "x")}, false},
+		"the call alone": {[]procs.Message{use("ask", "", "AskUserQuestion")}, false},
+		"with a command": {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash")}, true},
+		"with a command that has ended": {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash"),
+			done("sh", "")}, false},
+		"in a subagent": {[]procs.Message{use("sub", "", "Task"), use("ask", "sub", "x")},
+			false},
+		"in one of two, the other thinks": {[]procs.Message{use("sub", "", "Agent"),
+			use("ask", "sub", "x"), use("two", "", "Agent")}, true},
+		"in one of two, the other works": {[]procs.Message{use("sub", "", "Agent"),
+			use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash")}, true},
+		"in one of two, the other has ended": {[]procs.Message{use("sub", "", "Agent"),
+			use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash"), done("two", "")}, false},
+		"in the background, while the main one talks": {[]procs.Message{use("sub", "", "Agent"),
+			done("sub", ""), use("ask", "sub", "x")}, true},
+		"two levels down": {[]procs.Message{use("sub", "", "Agent"),
+			use("deep", "sub", "Agent"), use("ask", "deep", "x")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var talk conversation
@@ -304,11 +317,13 @@ func TestAConversationKnowsWhatItsTurnWasNotToldOf(t *testing.T) {
 		said []procs.Message
 		want bool
 	}{
-		"nothing has ended":                 {[]procs.Message{procs.Init{}, lives}, false},
-		"it ends in the last request":       {[]procs.Message{procs.Init{}, lives, ended}, true},
-		"a call of the main one follows":    {[]procs.Message{procs.Init{}, lives, ended, procs.ToolResult{ToolUse: "t"}}, false},
-		"only a call of a subagent follows": {[]procs.Message{procs.Init{}, lives, ended, procs.ToolResult{ToolUse: "t", Parent: "p"}}, true},
-		"another turn has begun":            {[]procs.Message{procs.Init{}, lives, ended, procs.Init{}}, false},
+		"nothing has ended":           {[]procs.Message{procs.Init{}, lives}, false},
+		"it ends in the last request": {[]procs.Message{procs.Init{}, lives, ended}, true},
+		"a call of the main one follows": {[]procs.Message{procs.Init{}, lives, ended, procs.ToolResult{ToolUse: "t"}},
+			false},
+		"only a call of a subagent follows": {[]procs.Message{procs.Init{},
+			lives, ended, procs.ToolResult{ToolUse: "t", Parent: "p"}}, true},
+		"another turn has begun": {[]procs.Message{procs.Init{}, lives, ended, procs.Init{}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var talk conversation
@@ -322,7 +337,8 @@ func TestAConversationKnowsWhatItsTurnWasNotToldOf(t *testing.T) {
 	}
 }
 
-// A line that is too long to be read, or a subagent that was ended just then: the result of an answered call may never be seen.
+// A line that is too long to be read, or a subagent that was ended just then: the result of an answered call may never
+// be seen.
 func TestAnAnswerWhoseReceiptIsMissingHoldsNoEndUp(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(Received{UUID: s.State.FindDeliveries(Root, undelivered)[0].UUID, State: checkpoints.DeliveryDelivered})

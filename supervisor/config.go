@@ -8,27 +8,33 @@ import (
 
 // Config is what the person asked for with `run`. It is kept in the run's record, so that `resume` needs no flags.
 type Config struct {
-	Claude        string        `json:"claude,omitempty"` // absolute path of the program
-	Exec          []string      `json:"exec,omitempty"`   // any command that is run instead of claude; {} in it is the prompt
-	Demo          string        `json:"demo,omitempty"`   // the scenario that the built-in stand-in plays instead
-	Flags         []string      `json:"flags,omitempty"`  // handed on to claude
-	Hold          time.Duration `json:"hold"`             // Forever: never park
-	MaxHeld       int           `json:"max_held"`         // processes that may wait for a person at once; negative: any number
-	OnQuestion    OnQuestion    `json:"on_question"`      // as the person gave it; "" goes by whether there is a terminal
-	Policy        OnQuestion    `json:"policy"`           // what the present supervisor made of it
-	Answers       []Preset      `json:"answers,omitempty"`
-	AcceptIDs     []string      `json:"accept_ids,omitempty"`
-	Permissions   Permissions   `json:"permissions,omitempty"`
-	Allow         []string      `json:"allow,omitempty"`         // rules of what runs unasked, as the person gave them: claude keeps them
-	Deny          []string      `json:"deny,omitempty"`          // the same of what never runs
-	AllowProject  bool          `json:"allow_project,omitempty"` // what the folder's own files permit or run is the person's will
-	Relaunch      Relaunch      `json:"relaunch"`
-	Retries       int           `json:"retries"`
-	KeepProcesses bool          `json:"keep_processes,omitempty"`
-	SilentAfter   time.Duration `json:"silent_after,omitempty"` // how long nothing is heard of a process at work before that is told; 0: never
-	OnSilence     OnSilence     `json:"on_silence,omitempty"`   // and what is done about it
-	Notify        []string      `json:"notify,omitempty"`       // the person's own command, told of questions and of the run's end
-	NoNotify      bool          `json:"no_notify,omitempty"`    // nobody is called who does not look
+	Claude string `json:"claude,omitempty"` // absolute path of the program
+	// any command that is run instead of claude; {} in it is the prompt
+	Exec  []string      `json:"exec,omitempty"`
+	Demo  string        `json:"demo,omitempty"`  // the scenario that the built-in stand-in plays instead
+	Flags []string      `json:"flags,omitempty"` // handed on to claude
+	Hold  time.Duration `json:"hold"`            // Forever: never park
+	// processes that may wait for a person at once; negative: any number
+	MaxHeld     int         `json:"max_held"`
+	OnQuestion  OnQuestion  `json:"on_question"` // as the person gave it; "" goes by whether there is a terminal
+	Policy      OnQuestion  `json:"policy"`      // what the present supervisor made of it
+	Answers     []Preset    `json:"answers,omitempty"`
+	AcceptIDs   []string    `json:"accept_ids,omitempty"`
+	Permissions Permissions `json:"permissions,omitempty"`
+	// rules of what runs unasked, as the person gave them: claude keeps them
+	Allow []string `json:"allow,omitempty"`
+	Deny  []string `json:"deny,omitempty"` // the same of what never runs
+	// what the folder's own files permit or run is the person's will
+	AllowProject  bool     `json:"allow_project,omitempty"`
+	Relaunch      Relaunch `json:"relaunch"`
+	Retries       int      `json:"retries"`
+	KeepProcesses bool     `json:"keep_processes,omitempty"`
+	// how long nothing is heard of a process at work before that is told; 0: never
+	SilentAfter time.Duration `json:"silent_after,omitempty"`
+	OnSilence   OnSilence     `json:"on_silence,omitempty"` // and what is done about it
+	// the person's own command, told of questions and of the run's end
+	Notify   []string `json:"notify,omitempty"`
+	NoNotify bool     `json:"no_notify,omitempty"` // nobody is called who does not look
 
 	Delegate    Delegates `json:"delegate,omitempty"`     // what becomes of delegations, by depth
 	MaxParallel int       `json:"max_parallel,omitempty"` // processes that may be at work at once; 0: any number
@@ -77,8 +83,8 @@ const (
 	DenyPermissions Permissions = "deny"
 )
 
-// Delegates says what becomes of delegations, by the depth of the child, from 1; the last goes for all that are deeper. None
-// asks.
+// Delegates says what becomes of delegations, by the depth of the child, from 1; the last goes for all that are deeper.
+// None asks.
 type Delegates []Delegate
 
 // Delegate says what becomes of a delegation.

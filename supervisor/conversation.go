@@ -69,8 +69,8 @@ func (c *conversation) end(id string) {
 	}
 }
 
-// atWorkBesides reports whether something else than the calls that wait is under way: another call, or a conversation that is at
-// its next step.
+// atWorkBesides reports whether something else than the calls that wait is under way: another call, or a conversation
+// that is at its next step.
 func (c *conversation) atWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
 
 func (c *conversation) busy(parent string, waiting map[string]bool) bool {

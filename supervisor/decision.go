@@ -13,7 +13,8 @@ import (
 // Instead begins, in the denial of a delegation, what the agent is to do in place of it.
 const Instead = instead
 
-// Denial writes the denial of a delegation: the reason, and what the agent is to do instead, "" for nothing in particular.
+// Denial writes the denial of a delegation: the reason, and what the agent is to do instead, "" for nothing in
+// particular.
 func Denial(why, alternative string) string {
 	denial := strings.TrimSpace(Deny + " " + strings.TrimSpace(why))
 	if alternative = strings.TrimSpace(alternative); alternative != "" {
@@ -22,9 +23,9 @@ func Denial(why, alternative string) string {
 	return denial
 }
 
-// CheckDecision tells why an answer to q, as Choose in the terminal gives it, cannot be taken: only what is exactly a permission
-// is one, and a rule has to be one that permits what is asked; a delegation is approved, or denied for a reason. cwd is the folder
-// that the agent works in. Questions of other kinds take any answer.
+// CheckDecision tells why an answer to q, as Choose in the terminal gives it, cannot be taken: only what is exactly a
+// permission is one, and a rule has to be one that permits what is asked; a delegation is approved, or denied for a
+// reason. cwd is the folder that the agent works in. Questions of other kinds take any answer.
 func CheckDecision(q *Question, answer, cwd string) error {
 	switch q.Kind {
 	case checkpoints.AskPermission:

@@ -11,7 +11,8 @@ import (
 // Whatever form a question had, its refusal is said plainly, and is nowhere taken for an answer.
 func TestADeclinedQuestionIsSaidSoInTheFormOfTheQuestion(t *testing.T) {
 	options := []signals.Option{{Label: "ask me later"}, {Label: "go on"}}
-	const why, said = "ask me later", "The person declines to answer: ask me later. Go on without it, or end with a report."
+	const why, said = "ask me later",
+		"The person declines to answer: ask me later. Go on without it, or end with a report."
 	for dialect, c := range map[signals.Dialect]struct{ want, not string }{
 		signals.Block:        {"A1: " + said, ""},
 		signals.JSON:         {"A1: " + said, ""},
@@ -23,7 +24,8 @@ func TestADeclinedQuestionIsSaidSoInTheFormOfTheQuestion(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
 			s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
-				Signal: signals.Signal{Kind: signals.Clarification, Dialect: dialect, Questions: []signals.Question{{ID: "Q1", Text: "Which?", Options: options}}},
+				Signal: signals.Signal{Kind: signals.Clarification, Dialect: dialect,
+					Questions: []signals.Question{{ID: "Q1", Text: "Which?", Options: options}}},
 				Naming: Naming{IDs: []string{"q-1"}},
 			}})
 			s.turnEnds()
@@ -55,7 +57,8 @@ func TestADeclinedStopIsNotResolved(t *testing.T) {
 	s.declines("q-1", "give up") // which would be an answer
 	s.Do(Prepared{Question: "q-1"})
 	text := s.Delivers(1).Text
-	if !strings.HasPrefix(text, "## BLOCKER NOT RESOLVED\n\nIssue: no registry\nThe person declines to resolve it: give up\n") ||
+	if !strings.HasPrefix(text,
+		"## BLOCKER NOT RESOLVED\n\nIssue: no registry\nThe person declines to resolve it: give up\n") ||
 		strings.Contains(text, "Continue with what was blocked") {
 		t.Errorf("it reads:\n%s", text)
 	}
@@ -78,7 +81,9 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 	one.declines("q-1", "not my colours")
 	one.Answers("q-2", "Red")
 	reply := string(one.Delivers(1).Reply)
-	if !strings.Contains(reply, `"answers":{"Ground?":"The person declines to answer: not my colours. Go on without it, or end with a report.","Accents?":"Red"}`) {
+	if !strings.Contains(reply,
+		`"answers":{"Ground?":"The person declines to answer: not my colours. Go on without it, or end with a `+
+			`report.","Accents?":"Red"}`) {
 		t.Errorf("the reply is %s", reply)
 	}
 
@@ -87,7 +92,8 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 	all.declines("q-1", "not my colours")
 	all.declines("q-2", "")
 	reply = string(all.Delivers(1).Reply)
-	for _, want := range []string{`"behavior":"deny"`, "Q1: Ground?", "not my colours.", "Q2: Accents?", "The person declines to answer. Go on"} {
+	for _, want := range []string{`"behavior":"deny"`, "Q1: Ground?", "not my colours.", "Q2: Accents?",
+		"The person declines to answer. Go on"} {
 		if !strings.Contains(reply, want) {
 			t.Errorf("no %q in the reply %s", want, reply)
 		}
@@ -99,7 +105,8 @@ func TestADeclinedPermissionIsDenied(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(Asked{
 		Agent: Root, Launch: 1, Kind: checkpoints.AskPermission,
-		Call:      checkpoints.ToolCall{Launch: 1, Request: "r1", ToolUse: "toolu_1", Name: "Write", Input: raw(map[string]string{"file_path": "/a"})},
+		Call: checkpoints.ToolCall{Launch: 1, Request: "r1", ToolUse: "toolu_1", Name: "Write",
+			Input: raw(map[string]string{"file_path": "/a"})},
 		Questions: []signals.Question{{ID: "Write", Text: "Allow Write?"}}, Naming: Naming{IDs: []string{"q-1"}},
 	})
 	s.declines("q-1", Allow)

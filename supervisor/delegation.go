@@ -9,12 +9,12 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is the delegation protocol (002, Protocol 4). A delegation is a question of its own kind: the person answers it, or
-// the policy and the limits do, in the person's place. So it lasts, is decided once, and what was decided reaches the agent once,
-// like any other answer.
+// This file is the delegation protocol (002, Protocol 4). A delegation is a question of its own kind: the person
+// answers it, or the policy and the limits do, in the person's place. So it lasts, is decided once, and what was
+// decided reaches the agent once, like any other answer.
 
-// What may be answered to a delegation. After approve may stand another task, after denial the reason, and after instead what the
-// agent is to do in its place.
+// What may be answered to a delegation. After approve may stand another task, after denial the reason, and after
+// instead what the agent is to do in its place.
 const (
 	Approve = "approve"
 	instead = "instead:"
@@ -76,8 +76,8 @@ func (s State) undecided(agent string) []*Question {
 	})
 }
 
-// sameWork gives the child of an agent that was asked for in the same words and whose end the agent has not been told: it
-// is not started twice because a crash has lost the word of it.
+// sameWork gives the child of an agent that was asked for in the same words and whose end the agent has not been told:
+// it is not started twice because a crash has lost the word of it.
 func (s State) sameWork(parent, fingerprint string) *Agent {
 	for _, c := range s.Children(parent) {
 		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.backgroundEndUnreported(c)) {
@@ -95,16 +95,20 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 	policy := s.Config.Delegate.At(a.Depth + 1)
 	switch same := s.taskAbove(a, w.Task); {
 	case w.Task == "":
-		return no("claude-supervise", "It names no task: new_task_description is empty.", "Delegate again with a whole task, or do it yourself.")
+		return no("claude-supervise", "It names no task: new_task_description is empty.",
+			"Delegate again with a whole task, or do it yourself.")
 	case policy == DenyDelegations:
 		return no("--delegate deny", "This supervisor starts no further agents.",
 			"Do the part that you need yourself; put the rest under recommendations in your report.")
 	case same != "":
-		return no("claude-supervise", "This is the task of "+same+" already: nobody would do it.", "Do it yourself, or delegate a part of it.")
+		return no("claude-supervise", "This is the task of "+same+" already: nobody would do it.",
+			"Do it yourself, or delegate a part of it.")
 	case a.FinishBy > 0:
-		return no("the budget", "It is used up, and you were told to finish up.", "Name it under recommendations in your report.")
+		return no("the budget", "It is used up, and you were told to finish up.",
+			"Name it under recommendations in your report.")
 	case s.Config.MaxDepth > 0 && a.Depth >= s.Config.MaxDepth:
-		return no("--max-depth", fmt.Sprintf("Agents may be %d deep, and you are at that depth.", s.Config.MaxDepth), "Do it yourself.")
+		return no("--max-depth", fmt.Sprintf("Agents may be %d deep, and you are at that depth.", s.Config.MaxDepth),
+			"Do it yourself.")
 	case s.Config.MaxAgents > 0 && len(s.Agents) >= s.Config.MaxAgents:
 		return no("--max-agents", fmt.Sprintf("A run may have %d agents, and this one has.", s.Config.MaxAgents),
 			"Do it yourself, or continue an ended agent's work yourself.")
@@ -228,7 +232,8 @@ func blockedPart(sig signals.Signal, words string) Work {
 	}
 	var b strings.Builder
 	for _, f := range []struct{ title, name string }{
-		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"}, {"State", "state_snapshot"},
+		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"},
+		{"State", "state_snapshot"},
 		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
 	} {
 		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {

@@ -10,8 +10,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is what the person and the agents read of a delegation. The headings are those of the protocols document (002,
-// Protocol 4); how the end of a child is told follows what a subagent's result tells (004).
+// This file is what the person and the agents read of a delegation. The headings are those of the protocols document
+// (002, Protocol 4); how the end of a child is told follows what a subagent's result tells (004).
 
 // DelegationQuestion puts a delegation to the person, with the document's list of what to look at.
 func DelegationQuestion(w Work) signals.Question {
@@ -69,7 +69,8 @@ func delegationDecided(q *Question) string {
 	if task != "" {
 		changed, w.Task = " (changed by the person)", task
 	}
-	next := "Go on with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do its task yourself."
+	next := "Go on with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do its " +
+		"task yourself."
 	switch w.Said.Independence {
 	case checkpoints.Blocks:
 		next = "It blocks your current work: end your turn now, without a report. Its report is your next message."
@@ -110,8 +111,8 @@ func underWay(c *Agent) string {
 	return fmt.Sprintf("You have delegated this already: agent %s (%s). You are told when it has ended.", c.ID, c.Status)
 }
 
-// childEnded is what an agent reads of the end of its child. What the child wrote is set off, so that no line of it passes for a
-// word of ours.
+// childEnded is what an agent reads of the end of its child. What the child wrote is set off, so that no line of it
+// passes for a word of ours.
 func (s State) childEnded(c *Agent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## DELEGATED WORK ENDED\n\nAgent: %s\nTask: %s\nOutcome: %s (%s)\n", c.ID,
@@ -141,8 +142,8 @@ func (s State) childEnded(c *Agent) string {
 	return b.String()
 }
 
-// maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of each: no model
-// reads the whole reports of hundreds.
+// maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of
+// each: no model reads the whole reports of hundreds.
 const maxEnds = 128 << 10
 
 // endLines is how many lines of an end tell who has ended, and how.
@@ -167,10 +168,12 @@ func (n *endsTold) one(end, agent string) string {
 	for i, line := range lines {
 		lines[i] = text.Truncate(line, text.MaxNamed)
 	}
-	return strings.Join(lines[:min(endLines, len(lines))], "\n") + "\nToo many have ended for all of each. All of it: claude-supervise show " + agent
+	return strings.Join(lines[:min(endLines, len(lines))], "\n") +
+		"\nToo many have ended for all of each. All of it: claude-supervise show " + agent
 }
 
-// delegatedBefore is what an agent is told of its children where its conversation begins again: it knows of none of them any more.
+// delegatedBefore is what an agent is told of its children where its conversation begins again: it knows of none of
+// them any more.
 func (s State) delegatedBefore(a *Agent) string {
 	children := s.Children(a.ID)
 	if len(children) == 0 || !s.Begun(a.ID) {

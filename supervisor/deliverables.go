@@ -32,7 +32,9 @@ const maxNamedPaths = 100
 // namedPaths gives the files and folders that a text plainly names: each may stand anywhere in a line.
 func namedPaths(text string) []string {
 	var paths []string
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return unicode.IsSpace(r) || r == ',' || r == ';'
+	}) {
 		word = strings.TrimLeft(strings.TrimRight(word, ".:)]>`'\""), "([<`'\"")
 		if named := files([]string{lineNumber().ReplaceAllString(word, "")}); len(named) == 1 && !isFraction(named[0]) &&
 			!slices.Contains(paths, named[0]) && len(paths) < maxNamedPaths {
@@ -50,8 +52,8 @@ var (
 // isFraction tells "47/120" from a path.
 func isFraction(word string) bool { return fraction().MatchString(word) }
 
-// ContextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not there, so what
-// may just as well be a word (and/or, Node.js, example.com) does not count.
+// ContextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not
+// there, so what may just as well be a word (and/or, Node.js, example.com) does not count.
 func ContextFiles(text string) []string {
 	return slices.DeleteFunc(namedPaths(text), func(path string) bool {
 		first, _, deeper := strings.Cut(path, "/")
@@ -63,8 +65,10 @@ func ContextFiles(text string) []string {
 }
 
 var (
-	fileKind = lazily(`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|env|lock|mod|sum|` +
-		`go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
+	fileKind = lazily(
+		`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|` +
+			`env|lock|mod|sum|go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|` +
+			`js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
 	framework = lazily(`^[A-Z][a-z]+\.js$`)
 )
 

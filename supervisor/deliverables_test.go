@@ -8,7 +8,8 @@ import (
 
 func TestDeliverablesThatNameFilesAreLookedForAndProseIsNot(t *testing.T) {
 	for _, c := range []struct{ deliverables, want string }{
-		{"Generated files:\n- SECURITY_ANALYSIS.md (comprehensive report)\n- docs/plan.md: the plan", "SECURITY_ANALYSIS.md docs/plan.md"},
+		{"Generated files:\n- SECURITY_ANALYSIS.md (comprehensive report)\n- docs/plan.md: the plan",
+			"SECURITY_ANALYSIS.md docs/plan.md"},
 		{"- `report.md`\n- \"a.txt\"\n- src/*.go", "report.md a.txt src/*.go"},
 		{"- none\n- a faster build\n- see https://example.com/x.md", ""},
 		{"report.md", "report.md"},

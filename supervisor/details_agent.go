@@ -2,7 +2,8 @@ package supervisor
 
 import "slices"
 
-// GoesOnFrom names the agent whose conversation one goes on with, by its session where it is of another run; "" if it began empty.
+// GoesOnFrom names the agent whose conversation one goes on with, by its session where it is of another run; "" if it
+// began empty.
 func (s State) GoesOnFrom(a *Agent) string {
 	if a.From == "" {
 		return ""

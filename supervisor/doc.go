@@ -1,6 +1,6 @@
-// Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is the
-// core, and does nothing itself: it reads no clock, file, process or database and starts no goroutine (.golangci.yml and
-// pure_test.go hold that). Times, ids and what was found on disk come inside the events.
+// Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is
+// the core, and does nothing itself: it reads no clock, file, process or database and starts no goroutine
+// (.golangci.yml and pure_test.go hold that). Times, ids and what was found on disk come inside the events.
 //
 // # Decide, save, act
 //
@@ -9,16 +9,17 @@
 //	  ▲                                                        │
 //	  └───── effects ◀────────── Plan(state) ◀─────────────────┘
 //
-// The engine's one goroutine owns the state of a run. For each event it takes the step, saves the changed records with the
-// event as history, tells what changed, and starts what the plan wants and is not yet under way. So nothing is shown,
-// answered, launched or killed before it is saved, and a supervisor that takes over a run after a crash does nothing
-// special: it loads the records and follows the plan.
+// The engine's one goroutine owns the state of a run. For each event it takes the step, saves the changed records with
+// the event as history, tells what changed, and starts what the plan wants and is not yet under way. So nothing is
+// shown, answered, launched or killed before it is saved, and a supervisor that takes over a run after a crash does
+// nothing special: it loads the records and follows the plan.
 //
 //	state.go, index.go   the records of one run; transitions to the next; phase.go how far a launch is
 //	event.go, event_*.go what can happen, and what each event changes; those of one subject stand in its file (budget.go)
 //	step.go, settle.go   what follows from it; hold.go how long a process waits, speak.go what it is told
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
-//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, permission.go what is to be permitted
+//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
+//	                     permission.go what is to be permitted
 //	subagent.go          what becomes of subagents that waited when their process ended
 //	message.go           what is said to an agent that answers nothing
 //	plan.go              what ought to be under way
@@ -36,50 +37,50 @@
 //
 // # Threat model
 //
-// Trusted are managed settings, the person's own settings, and the person's flags (trust.go). By default nothing runs that
-// Claude Code would ask a person for. This is who could want to change that, what each may do, what holds the rest, and the test
-// that attacks it. TestEveryThreatHasItsCodeAndItsTest keeps the table true.
+// Trusted are managed settings, the person's own settings, and the person's flags (trust.go). By default nothing runs
+// that Claude Code would ask a person for. This is who could want to change that, what each may do, what holds the
+// rest, and the test that attacks it. TestEveryThreatHasItsCodeAndItsTest keeps the table true.
 //
 //	repository: may say anything to the model; may not grant or run by any settings
 //		supervisor/permission/project.go, e2e TestNoSourceOfSettingsGrantsOrRunsAnything
 //	repository: may narrow what is allowed; may not void the person's settings by that
-//		supervisor/permission/project_settings.go, supervisor/permission TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
+//		supervisor/permission/project_settings.go, TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
 //	repository: may define agents; may not give them hooks, servers or a mode
-//		supervisor/permission/project_agents.go, supervisor/permission TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
+//		supervisor/permission/project_agents.go, TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
 //	repository: may have a CLAUDE.md; may not have a file of the person's read by it
-//		supervisor/permission/project_memory.go, supervisor/permission TestTheMemoryOfFoldersAboveIsHandedOver
+//		supervisor/permission/project_memory.go, TestTheMemoryOfFoldersAboveIsHandedOver
 //	repository: may be any bytes; may not hang or end a launch
-//		supervisor/permission/project_settings.go, supervisor/permission TestSettingsThatCannotBeReadAreSaid
+//		supervisor/permission/project_settings.go, TestSettingsThatCannotBeReadAreSaid
 //	repository: may have a .git/config; may not run a program by our calls of git
-//		supervisor/git/shadow.go, supervisor/git TestNoProgramOfTheRepositoryRunsForASurvey
+//		supervisor/git/shadow.go, TestNoProgramOfTheRepositoryRunsForASurvey
 //	repository: may have a .git/config; may not run a program by pack and unpack
 //		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
 //	task file: may narrow limits; may not raise them, or loosen
-//		cmd/claude-supervise/run_request.go, cmd/claude-supervise TestATaskFileLoosensNothingUnlessThePersonLetsIt
+//		cmd/claude-supervise/run_request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person
 //		supervisor/pack_distrust.go, e2e TestAForgedPackRunsNothing
 //	pack: may have any field; may not have one that nobody decided about
-//		supervisor/pack/pack_trust.go, supervisor/pack TestEveryFieldOfAPackFileIsDecidedAbout
+//		supervisor/pack/pack_trust.go, TestEveryFieldOfAPackFileIsDecidedAbout
 //	model: may ask, report, delegate; may not forge a signal in a tool's output
-//		signals/shell.go, signals TestAMarkerCountsOnlyIfItsCommandSurelyRuns
+//		signals/shell.go, TestAMarkerCountsOnlyIfItsCommandSurelyRuns
 //	model: may quote signals; may not be taken for another agent
-//		signals/machine.go, signals TestWhoseIDDecides
+//		signals/machine.go, TestWhoseIDDecides
 //	model: may make any call; may not hide what is permitted
-//		supervisor/permission/preview.go, supervisor/permission TestWhatIsShownOfACommandIsWhatRuns
+//		supervisor/permission/preview.go, TestWhatIsShownOfACommandIsWhatRuns
 //	model: may make any call; may not have it shown otherwise than it runs
 //		supervisor/text/visible.go, e2e TestWhatACallHidesIsShownAndRunsAsShown
 //	model: may make a call of any length; may not have more permitted than is shown
-//		supervisor/permission/preview.go, supervisor/permission TestACallThatCannotBeShownWholeCanOnlyBeRefused
+//		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may make any command; may not pass it under a rule that bash widens
-//		supervisor/rules/command.go, supervisor/rules TestRulesCoverNothingThatBashRunsBesides
+//		supervisor/rules/command.go, TestRulesCoverNothingThatBashRunsBesides
 //	model: may print anything; may not write escapes to the terminal
-//		cmd/claude-supervise/internal/terminal/clean.go, cmd/claude-supervise/internal/terminal TestCleanRemovesWhatATerminalWouldObeyOrHide
+//		cmd/claude-supervise/internal/terminal/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
 //	model: may name any path; may not have the disk walked, or stop delayed
 //		supervisor/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
 //	model: may cause any effect; may not keep stop from working
-//		supervisor/engine/giveup.go, supervisor/engine TestEveryKindOfEffectHasABoundAndABlockade
+//		supervisor/engine/giveup.go, TestEveryKindOfEffectHasABoundAndABlockade
 //	model: may ask at any moment; may not have a key meant for another moment
-//		cmd/claude-supervise/internal/terminal/grace.go, cmd/claude-supervise/internal/terminal TestNoKeysWithinTheGraceAnswerAQuestion
+//		cmd/claude-supervise/internal/terminal/grace.go, TestNoKeysWithinTheGraceAnswerAQuestion
 //	model: may ask for a command; may not have it run without the word run
 //		cmd/claude-supervise/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
 //	model: may phrase a question; may not have a preset permit a call
@@ -89,12 +90,13 @@
 //	model: may start runs inside an agent; may not leave the tree and its budget
 //		procs/inside.go, e2e TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment
 //	processes: may daemonize, hide; may not outlive their launch
-//		procs/sweep.go, procs TestNoTrickOutlivesAnEnd
+//		procs/sweep.go, TestNoTrickOutlivesAnEnd
 //	other user: may share the machine; may not read state, or answer
-//		checkpoints/dirs.go, checkpoints TestAStateFolderThatIsOpenToOthersIsClosed
+//		checkpoints/dirs.go, TestAStateFolderThatIsOpenToOthersIsClosed
 //	other user: may share the machine; may not leave a question or an answer by file
-//		checkpoints/drop.go, checkpoints TestAQuestionIsReadFromARegularFileOfOursOnly
+//		checkpoints/drop.go, TestAQuestionIsReadFromARegularFileOfOursOnly
 //
-// What is not held: a determined program of the same user (it may write the database, or type into the terminal); what Claude
-// Code itself does not ask about; programs that a folder's .git/config names for the git of the agent. README.md lists these.
+// What is not held: a determined program of the same user (it may write the database, or type into the terminal); what
+// Claude Code itself does not ask about; programs that a folder's .git/config names for the git of the agent. README.md
+// lists these.
 package supervisor

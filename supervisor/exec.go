@@ -6,9 +6,9 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// What a command that is run as the agent (--exec) finds in its environment, each empty where there is none, or where it is
-// too long for a variable and stands in the prompt alone: the agent's checkpoint, the answer that it is started with, and
-// all such answers as a JSON object by its own ids of the questions.
+// What a command that is run as the agent (--exec) finds in its environment, each empty where there is none, or where
+// it is too long for a variable and stands in the prompt alone: the agent's checkpoint, the answer that it is started
+// with, and all such answers as a JSON object by its own ids of the questions.
 const (
 	CheckpointVariable = "CLAUDE_SUPERVISE_CHECKPOINT"
 	AnswerVariable     = "CLAUDE_SUPERVISE_ANSWER"

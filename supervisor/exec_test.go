@@ -9,7 +9,8 @@ import (
 	"claude-supervise/signals"
 )
 
-// asksByCommand tells of a command in claude's place that has asked, has ended, and was answered: its second launch is due.
+// asksByCommand tells of a command in claude's place that has asked, has ended, and was answered: its second launch is
+// due.
 func asksByCommand(t *testing.T) *Story {
 	s := &Story{T: t}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
@@ -102,14 +103,15 @@ func polls(t *testing.T) *Story {
 		Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{}}},
 		Signal: signals.Signal{
 			Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: Root,
-			Fields: []signals.Field{{Name: "question_id", Value: "w_q1"}}, Questions: []signals.Question{{ID: "w_q1", Text: "Which database?"}},
+			Fields:    []signals.Field{{Name: "question_id", Value: "w_q1"}},
+			Questions: []signals.Question{{ID: "w_q1", Text: "Which database?"}},
 		},
 	}})
 	return s
 }
 
-// A script of an earlier supervisor is about to be ended: an answer is not put where nobody takes it, and if the script has
-// taken another one meanwhile, this one is said all the same.
+// A script of an earlier supervisor is about to be ended: an answer is not put where nobody takes it, and if the script
+// has taken another one meanwhile, this one is said all the same.
 func TestAnAnswerToAScriptThatIsEndedGoesByAPrompt(t *testing.T) {
 	for name, taken := range map[string]bool{"it waited": false, "it took another": true} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,8 @@ func (d *transition) unpolled(agent string) {
 		return
 	}
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
-		return q.File != nil && q.File.Polls && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+		return q.File != nil && q.File.Polls &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
 	}) {
 		q = d.question(q.ID)
 		q.Kind, q.File = checkpoints.AskClarification, &checkpoints.FileAsked{ID: q.File.ID, Drop: q.File.Drop}
@@ -50,7 +51,8 @@ func (d *transition) unpolled(agent string) {
 // Polled gives the questions whose answer a script waits for in the file of an id.
 func (s State) Polled(id string) []*Question {
 	return s.FindQuestions(func(q *Question) bool {
-		return q.File != nil && q.File.Polls && q.File.ID == id && (q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+		return q.File != nil && q.File.Polls && q.File.ID == id &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
 	})
 }
 
@@ -65,7 +67,8 @@ func (d *transition) beginDrop(group []*Question) {
 
 // InLine is a text as an answer file holds it.
 func InLine(text string) string {
-	return strings.TrimSpace(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	return strings.TrimSpace(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }),
+		" "))
 }
 
 // FileFound says that an agent's script asks by a question file, and waits for its answer file.

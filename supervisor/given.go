@@ -10,8 +10,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Given is what a person grants a run, or bounds it by, after it was started: with resume or unpack. It is kept in the run's
-// record like what was given with run. The zero value changes nothing.
+// Given is what a person grants a run, or bounds it by, after it was started: with resume or unpack. It is kept in the
+// run's record like what was given with run. The zero value changes nothing.
 type Given struct {
 	Allow        []string    `json:",omitempty"` // rules of what runs unasked, beside those that there are
 	AllowProject bool        `json:",omitempty"`
@@ -93,7 +93,8 @@ func (d *transition) give(g Given) {
 	d.decideGiven(g)
 }
 
-// decideGiven answers the open questions whose answer the person has just given: a rule permits what is asked, or nobody is asked.
+// decideGiven answers the open questions whose answer the person has just given: a rule permits what is asked, or
+// nobody is asked.
 func (d *transition) decideGiven(g Given) {
 	var given []rules.Rule
 	for _, text := range g.Allow {

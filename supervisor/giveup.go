@@ -1,7 +1,7 @@
 package supervisor
 
-// Hastens reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used up that it may
-// work, alone or with those above it.
+// Hastens reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used
+// up that it may work, alone or with those above it.
 func (s State) Hastens(agent string) bool {
 	a := s.Agents[agent]
 	if a != nil && a.StopWanted != "" {

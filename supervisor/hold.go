@@ -30,9 +30,9 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 	d.setStatus(a, checkpoints.Waiting, reason)
 }
 
-// worksBeside reports whether something lives in the background that a person's answer should not cost its work: another subagent
-// than those that ask, and between turns anything. In the middle of a call a command does not count: it may be a server, which
-// never ends.
+// worksBeside reports whether something lives in the background that a person's answer should not cost its work:
+// another subagent than those that ask, and between turns anything. In the middle of a call a command does not count:
+// it may be a server, which never ends.
 func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {

@@ -7,8 +7,8 @@ import (
 	"claude-supervise/signals"
 )
 
-// This file is the EXECUTION CONTEXT that stands before every task (002, Protocol 1). Every request of every conversation
-// carries it.
+// This file is the EXECUTION CONTEXT that stands before every task (002, Protocol 1). Every request of every
+// conversation carries it.
 
 // identity tells an agent who it is, that nobody reads along, and how to ask all the same: by our tools where they are
 // served, else by blocks.
@@ -23,29 +23,40 @@ func (s State) identity(a *Agent) string {
 	}
 	return fmt.Sprintf(`## EXECUTION CONTEXT: BACKGROUND AGENT
 
-You run headless under claude-supervise. Nobody reads your output as you write it and you cannot talk to the user directly; a person is reachable through your supervisor, by %s.
+You run headless under claude-supervise. Nobody reads your output as you write it and you cannot talk to the user `+
+		`directly; a person is reachable through your supervisor, by %s.
 Your agent id: %s
 Your parent: %s
 
-When to ask: information is missing, requirements have several valid readings, or a choice is the person's to make. Ask instead of guessing; there is no time limit on the answer.
+When to ask: information is missing, requirements have several valid readings, or a choice is the person's to make. `+
+		`Ask instead of guessing; there is no time limit on the answer.
 When not to ask: you can find it out from the files, or it is a technical decision with a clear best practice.
 
 %s`, by, a.ID, parent, how)
 }
 
-const byTools = `How: call the tools of the server supervise (mcp__supervise__ask_user and so on). One that waits for the person returns with the answer, in the same turn. Before you ask, save your work to files.
+const byTools = `How: call the tools of the server supervise (mcp__supervise__ask_user and so on). One that waits ` +
+	`for the person returns with the answer, in the same turn. Before you ask, save your work to files.
 - ask_user: ask, several questions at once if you have them. AskUserQuestion works too.
 - stop_work: report a blocker that you cannot mend.
 - delegate_work, check_work: have another agent do a part.
 - report_progress, send_message: tell the person, or another agent, without waiting.
-- report_completion: when all is done. Without it your work does not count as done. List each file that you made under deliverables.
-Subagents that you start may call ask_user, report_progress and send_message themselves: say so in their prompts. Their results come to you; completion is yours to report.
+- report_completion: when all is done. Without it your work does not count as done. List each file that you made ` +
+	`under deliverables.
+Subagents that you start may call ask_user, report_progress and send_message themselves: say so in their prompts. ` +
+	`Their results come to you; completion is yours to report.
 
-Only where these tools are missing or fail: print a block instead, its markers alone on their lines and its fields those of the tool, then end your turn; the answer is your next message. [STOP_WORK] and [DELEGATE_WORK] are written alike.
+Only where these tools are missing or fail: print a block instead, its markers alone on their lines and its fields ` +
+	`those of the tool, then end your turn; the answer is your next message. ` +
+	`[STOP_WORK] and [DELEGATE_WORK] are written alike.
 
 `
 
-const byBlocks = `How: print a block exactly as below, its markers alone on their lines, then end. You are started again with the answer, which stands at the end of what you are told then. Subagents that you start cannot ask by block: have them tell you what they need, and ask on their behalf. Before you ask, save your work to files.
-When all is done, print a COMPLETION_REPORT. Without one your work does not count as done. List each file that you made under deliverables, one "- path" a line.
+const byBlocks = `How: print a block exactly as below, its markers alone on their lines, then end. You are started ` +
+	`again with the answer, which stands at the end of what you are told then. Subagents that you start ` +
+	`cannot ask by block: have them tell you what they need, and ask on their behalf. Before you ask, ` +
+	`save your work to files.
+When all is done, print a COMPLETION_REPORT. Without one your work does not count as done. List each file that you ` +
+	`made under deliverables, one "- path" a line.
 
 `

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// An index says what of a state belongs to which agent, so that what concerns one agent costs the same in a run of one and of a
-// thousand. It is made of the records alone, and like them never changed once a step has made it.
+// An index says what of a state belongs to which agent, so that what concerns one agent costs the same in a run of one
+// and of a thousand. It is made of the records alone, and like them never changed once a step has made it.
 type index struct {
 	order      []string            // agents, the root first, each after its parent, in the order in which they came
 	children   map[string][]string // by parent, in the order in which they came
@@ -25,7 +25,8 @@ func (s State) indexed() *index {
 		return s.index
 	}
 	x := &index{
-		children: map[string][]string{}, questions: map[string][]string{}, deliveries: map[string][]string{}, active: map[string]bool{},
+		children: map[string][]string{}, questions: map[string][]string{}, deliveries: map[string][]string{},
+		active: map[string]bool{},
 	}
 	as := slices.Collect(maps.Values(s.Agents))
 	slices.SortFunc(as, func(a, b *Agent) int { return cmp.Or(a.Seq-b.Seq, strings.Compare(a.ID, b.ID)) })
@@ -96,7 +97,9 @@ func (x *adding) agent(a *Agent) {
 
 // move puts an agent under another parent than the one in its record.
 func (x *adding) move(a *Agent, parent string) {
-	x.children[a.Parent] = slices.DeleteFunc(slices.Clone(x.children[a.Parent]), func(id string) bool { return id == a.ID })
+	x.children[a.Parent] = slices.DeleteFunc(slices.Clone(x.children[a.Parent]), func(id string) bool {
+		return id == a.ID
+	})
 	if len(x.children[a.Parent]) == 0 {
 		delete(x.children, a.Parent)
 	}

@@ -16,13 +16,13 @@ func RestLeft(until, wall time.Time, steady time.Duration) time.Duration {
 	return min(until.Sub(wall), steady)
 }
 
-// This file is what becomes of agents whose account has met its usage limit. None has failed: they rest until the limit ends and go
-// on by themselves. Those of the run that have no process rest with the first whose request was rejected, for they ask the same
-// account; those at work go on until they are rejected themselves. The first goes on as soon as the limit ends, the others a little
-// after it, spread out: should the limit be there still, they rest on with it.
+// This file is what becomes of agents whose account has met its usage limit. None has failed: they rest until the limit
+// ends and go on by themselves. Those of the run that have no process rest with the first whose request was rejected,
+// for they ask the same account; those at work go on until they are rejected themselves. The first goes on as soon as
+// the limit ends, the others a little after it, spread out: should the limit be there still, they rest on with it.
 
-// The rests of an agent where nobody says when the limit ends, or what was said has proved wrong: the first, doubled with each
-// further rejection in a row, and the longest.
+// The rests of an agent where nobody says when the limit ends, or what was said has proved wrong: the first, doubled
+// with each further rejection in a row, and the longest.
 const (
 	firstRest   = time.Minute
 	longestRest = time.Hour
@@ -34,13 +34,14 @@ const maxLimit = 8 * 24 * time.Hour
 // spreadOver is how far the agents of a run are spread that go on when a limit ends.
 const spreadOver = time.Minute
 
-// IsLimit reports whether a failure is a usage limit, which ends by itself. Credit that is used up does not: a person has to buy some.
+// IsLimit reports whether a failure is a usage limit, which ends by itself. Credit that is used up does not: a person
+// has to buy some.
 func IsLimit(f procs.Failure) bool {
 	return f.Kind == procs.Limit && !strings.Contains(strings.ToLower(f.Reason), "credit")
 }
 
-// rejected has an agent rest whose request has met a usage limit that ends at a time, if that is known. It is no failure, and no
-// retry.
+// rejected has an agent rest whose request has met a usage limit that ends at a time, if that is known. It is no
+// failure, and no retry.
 func (d *transition) rejected(a *Agent, reason string, resets *time.Time) {
 	a.Rejected++
 	until := restUntil(a.Rejected, resets, d.at)
@@ -61,8 +62,8 @@ func (d *transition) rejected(a *Agent, reason string, resets *time.Time) {
 	}
 }
 
-// restUntil is when an agent goes on after its nth rejection in a row. What claude says of the end of a limit counts, but for one
-// that has ended and still rejects.
+// restUntil is when an agent goes on after its nth rejection in a row. What claude says of the end of a limit counts,
+// but for one that has ended and still rejects.
 func restUntil(n int, resets *time.Time, at time.Time) time.Time {
 	if resets == nil || !resets.After(at) {
 		return at.Add(backoffOf(n))
@@ -86,10 +87,11 @@ func spread(until time.Time, agent string) time.Time {
 	return until.Add(time.Duration(h.Sum32()%uint32(spreadOver/time.Millisecond)) * time.Millisecond)
 }
 
-// limited settles an agent without a process that rests because of a usage limit, its own or that of others, and reports whether it
-// does.
+// limited settles an agent without a process that rests because of a usage limit, its own or that of others, and
+// reports whether it does.
 func (d *transition) limited(a *Agent) bool {
-	if run := d.Run.Limited; run != nil && d.at.Before(*run) && (a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
+	if run := d.Run.Limited; run != nil && d.at.Before(*run) &&
+		(a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
 		until := spread(*run, a.ID)
 		a.NotBefore, a.LimitedBy = &until, d.Run.LimitedBy
 	}

@@ -61,7 +61,8 @@ func TestTheRestOutlivesItsSupervisor(t *testing.T) {
 
 func TestALimitThatNobodyKnowsTheEndOfIsTriedMoreAndMoreSeldom(t *testing.T) {
 	s := Begin(t, nil)
-	for n, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour} {
+	for n, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
+		16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour} {
 		s.Do(TurnEnded{Agent: Root, Launch: n + 1, Failure: hitLimit})
 		rejected := s.At
 		s.Do(Ended{Agent: Root, Launch: n + 1})

@@ -69,7 +69,8 @@ func Tasks(said []procs.Task) []checkpoints.Task {
 	return kept
 }
 
-// CheckBusyElsewhere reports whether something else of a child is at work while a question waits in a call, and whether that is news.
+// CheckBusyElsewhere reports whether something else of a child is at work while a question waits in a call, and whether
+// that is news.
 func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 	l := s.Live(c.Agent)
 	if l == nil || l.N != c.Launch || len(c.Talk.calls) == 0 && !l.BusyElsewhere {

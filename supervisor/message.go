@@ -11,9 +11,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is what is said to agents that they have not asked for: by a person who is attached to the run, and by other
-// agents. It lasts like an answer. What a person says goes into the turn that is under way, if there is one; what an agent
-// says waits for the receiver's next turn.
+// This file is what is said to agents that they have not asked for: by a person who is attached to the run, and by
+// other agents. It lasts like an answer. What a person says goes into the turn that is under way, if there is one; what
+// an agent says waits for the receiver's next turn.
 
 // EntryMessage is the kind of what a person says to an agent.
 const (
@@ -34,8 +34,8 @@ func (d *transition) message(n InboxEntry) {
 		From: fromUser, At: n.At})
 }
 
-// maxUnread is how much may wait to be said to an agent before other agents are refused: it is saved with each event, and one that
-// calls without end must not make the run slower and slower.
+// maxUnread is how much may wait to be said to an agent before other agents are refused: it is saved with each event,
+// and one that calls without end must not make the run slower and slower.
 const maxUnread = 50
 
 // toPerson reports whether a message is for the person, who sees all that agents say.
@@ -48,7 +48,8 @@ func toPerson(to string) bool {
 }
 
 // pass hands a message of an agent on, and says what became of it.
-func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string) (reply string, isError bool) {
+func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string) (reply string,
+	isError bool) {
 	to := strings.TrimSpace(sig.Field("to"))
 	receiver := d.Agents[to]
 	switch {
@@ -63,10 +64,14 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 	case receiver.Status.Ended():
 		return fmt.Sprintf("Agent %s has ended (%s); nothing was sent.", to, receiver.Status), true
 	case len(receiver.Outbox) >= maxUnread:
-		return fmt.Sprintf("%d messages wait for agent %s already; nothing was sent. Do not send more before it has read them.", maxUnread, to), true
+		return fmt.Sprintf(
+				"%d messages wait for agent %s already; nothing was sent. Do not send more before it has read them.",
+				maxUnread, to),
+			true
 	}
 	key += " from " + from.ID
-	enqueue(d.agent(to), checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")), From: from.ID, At: d.at})
+	enqueue(d.agent(to), checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")),
+		From: from.ID, At: d.at})
 	return "It is kept for " + to + ", who reads it at its next turn.", false
 }
 
@@ -81,8 +86,8 @@ func (s State) agentList() string {
 	return strings.Join(ids, ", ")
 }
 
-// flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show it twice
-// gets it when the turn has ended, with all else.
+// flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
+// it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
 	if !slices.ContainsFunc(a.Outbox, ofUser) ||
 		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
@@ -102,11 +107,12 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 	d.begin(a, l, delivering{key: strings.Join(keys, "+"), text: strings.Join(texts, "\n\n"), messages: now, now: true})
 }
 
-// toBegin reports whether a prompt has still to begin its turn in a launch. What is said beside it could overtake it, and the agent
-// would go on without what that tells it.
+// toBegin reports whether a prompt has still to begin its turn in a launch. What is said beside it could overtake it,
+// and the agent would go on without what that tells it.
 func (d *transition) toBegin(l *Launch) bool {
 	return len(d.FindDeliveries(l.Agent, func(v *Delivery) bool {
-		return v.Launch == l.N && v.Tool == nil && !v.Now && (v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
+		return v.Launch == l.N && v.Tool == nil &&
+			!v.Now && (v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
 	})) > 0
 }
 
@@ -124,7 +130,8 @@ func personSays(text string) string {
 	return "## MESSAGE FROM THE USER\n\n" + text
 }
 
-// agentSays quotes an agent, so that no line of its message can pass for a heading of ours: for an answer, or a word of the user.
+// agentSays quotes an agent, so that no line of its message can pass for a heading of ours: for an answer, or a word of
+// the user.
 func agentSays(from *Agent, s string) string {
 	lines := strings.FieldsFunc(text.Newlines.Replace(s), func(r rune) bool { return r == '\n' })
 	return fmt.Sprintf("## MESSAGE FROM AGENT %s\n\n> %s\n\n(It works on: %s)", from.ID, strings.Join(lines, "\n> "),

@@ -71,7 +71,8 @@ func TestAMessageToAParkedAgentWaitsForTheAnswer(t *testing.T) {
 	}
 }
 
-// What was said into a turn that was killed may have been read or not: the transcript decides, and nothing is said twice.
+// What was said into a turn that was killed may have been read or not: the transcript decides, and nothing is said
+// twice.
 func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 	for name, read := range map[string]bool{"read": true, "unread": false} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +118,8 @@ func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
 	enter(l, checkpoints.LaunchIdle)
 	d.flush(a, l)
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return len(v.Messages) > 0 })
-	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") || !strings.Contains(said[0].Text, "the schema is final") {
+	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") ||
+		!strings.Contains(said[0].Text, "the schema is final") {
 		t.Fatalf("it reads %+v", said)
 	}
 	other.Status = checkpoints.Succeeded
@@ -156,7 +158,8 @@ func TestMessagesThatNobodyReadsAreRefused(t *testing.T) {
 }
 
 func message(to, text string) signals.Signal {
-	return signals.Signal{Kind: signals.Message, Fields: []signals.Field{{Name: "to", Value: to}, {Name: "text", Value: text}}}
+	return signals.Signal{Kind: signals.Message,
+		Fields: []signals.Field{{Name: "to", Value: to}, {Name: "text", Value: text}}}
 }
 
 func TestAMessageDoesNotOvertakeAPrompt(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is that the folder of an agent stays where it was chosen: in that of the run, or in a worktree of one of its agents. Who
-// works there can put a link in its place before the agent is launched, or launched again; and what claude lets an agent do in its
-// folder without being asked, it would then let it do elsewhere.
+// This file is that the folder of an agent stays where it was chosen: in that of the run, or in a worktree of one of
+// its agents. Who works there can put a link in its place before the agent is launched, or launched again; and what
+// claude lets an agent do in its folder without being asked, it would then let it do elsewhere.
 
 // grounds are the folders in which an agent may work.
 type grounds struct {
@@ -32,8 +32,8 @@ func (s State) GroundsOf(agent string) *grounds {
 	return &g
 }
 
-// Hold reports whether a folder still lies in one of them; the error is for people. One that is not there is none of its concern.
-// resolve follows the links of a path (filepath.EvalSymlinks).
+// Hold reports whether a folder still lies in one of them; the error is for people. One that is not there is none of
+// its concern. resolve follows the links of a path (filepath.EvalSymlinks).
 func (g *grounds) Hold(folder string, resolve func(string) (string, error)) error {
 	if g == nil {
 		return nil

@@ -20,7 +20,8 @@ func TestAnAgentIsStartedInTheRunsFolderOrAWorktreeOnly(t *testing.T) {
 		}
 	}
 	for link, to := range map[string]string{
-		"chosen": "work", "work/out": "outside", "work/in": "work/sub", "work/tree": "worktrees/a-tree", "worktrees/a-swapped": "outside",
+		"chosen": "work", "work/out": "outside", "work/in": "work/sub", "work/tree": "worktrees/a-tree",
+		"worktrees/a-swapped":  "outside",
 		"worktrees/a-tree/out": "outside", "gate": "worktrees",
 	} {
 		if err := os.Symlink(at(to), at(link)); err != nil {

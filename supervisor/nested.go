@@ -13,15 +13,15 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is the runs that are started inside an agent: by its Bash tool, a script, CI. Such a run has no supervisor of its own.
-// It leaves a note for the run that it is in, whose supervisor makes a child of it, under the policy and the limits of every
-// delegation; its process stays as a client that waits where it was started. So that the agent is told of the end once, the client
-// says when it has told it (EntryNestedSeen) or has gone without (EntryNestedLeft). A client that was killed says nothing: it has
-// gone at the latest when the turn, or the background work, is over in which it was started. From then on the end is told by a
-// prompt, like that of every child.
+// This file is the runs that are started inside an agent: by its Bash tool, a script, CI. Such a run has no supervisor
+// of its own. It leaves a note for the run that it is in, whose supervisor makes a child of it, under the policy and
+// the limits of every delegation; its process stays as a client that waits where it was started. So that the agent is
+// told of the end once, the client says when it has told it (EntryNestedSeen) or has gone without (EntryNestedLeft). A
+// client that was killed says nothing: it has gone at the latest when the turn, or the background work, is over in
+// which it was started. From then on the end is told by a prompt, like that of every child.
 
-// The notes of runs inside agents. That of EntryNested comes under the id of the agent that calls, the others under that of the agent
-// that was asked for.
+// The notes of runs inside agents. That of EntryNested comes under the id of the agent that calls, the others under
+// that of the agent that was asked for.
 const (
 	EntryNested     = "nested"
 	EntryNestedSeen = "nested_seen" // the end was told where the run was started
@@ -54,8 +54,8 @@ func NestingIn(n InboxEntry) (Nesting, bool) {
 	return nest, ok
 }
 
-// saysNoMore reports whether beside a task no more is said than a run inside an agent can say: what follows from the rest is for a task
-// file, and for the supervisor itself.
+// saysNoMore reports whether beside a task no more is said than a run inside an agent can say: what follows from the
+// rest is for a task file, and for the supervisor itself.
 func saysNoMore(said checkpoints.Delegated) bool {
 	known := checkpoints.Delegated{
 		Name: said.Name, Independence: said.Independence, Reason: said.Reason, Model: said.Model, MaxTurns: said.MaxTurns,
@@ -69,7 +69,8 @@ const MaxNestedTask = 256 << 10
 // MaxNesting bounds the document of a note, in bytes: escapes and all, a task of MaxNestedTask fits.
 const MaxNesting = 8 * MaxNestedTask
 
-// nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes' Seq.
+// nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes'
+// Seq.
 func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	for _, n := range notes {
 		switch n.Kind {
@@ -85,8 +86,8 @@ func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	}
 }
 
-// nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the client finds
-// out why by itself, so that a loop of refused runs fills no records.
+// nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the
+// client finds out why by itself, so that a loop of refused runs fills no records.
 func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
 	fp, clients := nest.Fingerprint(), 0
 	if l := d.Live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
@@ -149,7 +150,8 @@ func (s State) NestedRefused(a *Agent, w Work) string {
 		return whyDenied(answer, by)
 	}
 	if len(s.undecided(a.ID)) >= maxUndecided {
-		return fmt.Sprintf("%d runs and delegations of agent %s wait for a person already. End your turn, and start fewer", maxUndecided, a.ID)
+		return fmt.Sprintf("%d runs and delegations of agent %s wait for a person already. End your turn, and start fewer",
+			maxUndecided, a.ID)
 	}
 	return ""
 }
@@ -203,7 +205,9 @@ func (d *transition) nestedSeen(id string) {
 	c = d.agent(id)
 	c.Delegated.Told = true // its record was copied just now
 	p := d.agent(c.Parent)
-	p.Outbox = slices.DeleteFunc(slices.Clone(p.Outbox), func(s checkpoints.OutboxItem) bool { return s.Key == childKey(c) })
+	p.Outbox = slices.DeleteFunc(slices.Clone(p.Outbox), func(s checkpoints.OutboxItem) bool {
+		return s.Key == childKey(c)
+	})
 }
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
@@ -254,7 +258,8 @@ func (d *transition) owed(c *Agent) {
 	}
 }
 
-// awaited reports whether a client inside an agent waits for the end of a child: the process of the agent waits with it.
+// awaited reports whether a client inside an agent waits for the end of a child: the process of the agent waits with
+// it.
 func (s State) awaited(agent string) bool {
 	return slices.ContainsFunc(s.Children(agent), awaitedByClient)
 }
@@ -283,7 +288,8 @@ type NestedRequest struct {
 	Work        Work
 }
 
-// NestedFor gives what has become of a nested run: its agent, or the question whether there may be one, which may be settled.
+// NestedFor gives what has become of a nested run: its agent, or the question whether there may be one, which may be
+// settled.
 func (s State) NestedFor(n *NestedRequest) (*Agent, *Question) {
 	if c := s.Agents[n.Agent]; c != nil {
 		return c, nil

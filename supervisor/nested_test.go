@@ -164,8 +164,8 @@ func TestTheEndOfANestedRunIsToldOnceWhateverBecomesOfItsClient(t *testing.T) {
 	}
 }
 
-// The gate lets a turn end because a child's end is still to be told. Told by its client after all, it gives the agent no further turn:
-// so that the agent does not end without a report, it is asked for one.
+// The gate lets a turn end because a child's end is still to be told. Told by its client after all, it gives the agent
+// no further turn: so that the agent does not end without a report, it is asked for one.
 func TestAnAgentWhoseClientTellsAfterTheGateIsAskedForItsReport(t *testing.T) {
 	s := callsFor(t, AutoDelegations)
 	id := s.nests(Root, nestedWork)
@@ -219,7 +219,8 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		s := callsFor(t, AskDelegations)
 		id := s.nests(Root, nestedWork)
 		open := s.State.Open(Root)
-		if len(open) != 1 || open[0].Kind != checkpoints.AskDelegation || open[0].Child != id || !strings.Contains(open[0].Context, nestedWork) {
+		if len(open) != 1 || open[0].Kind != checkpoints.AskDelegation || open[0].Child != id ||
+			!strings.Contains(open[0].Context, nestedWork) {
 			t.Fatalf("asked is %+v", open)
 		}
 		nestsAgain(s, id)
@@ -444,7 +445,8 @@ func TestANestedRunIsPartOfTheSubtreeThatIsStopped(t *testing.T) {
 }
 
 func TestANestedRunWorksInAFolderOfItsCallerOnly(t *testing.T) {
-	for cwd, want := range map[string]string{"": "", "/work/sub": "/work/sub", "/work": "/work", "/": "", "/work/../etc": "", "/workshop": "", "sub": ""} {
+	for cwd, want := range map[string]string{"": "", "/work/sub": "/work/sub", "/work": "/work",
+		"/": "", "/work/../etc": "", "/workshop": "", "sub": ""} {
 		s := callsFor(t, AutoDelegations)
 		s.notesNamed(InboxEntry{Kind: EntryNested, Agent: Root,
 			Doc: text.JSON(Nesting{Agent: nestedID, Launch: 1, Work: Work{Task: nestedWork, Cwd: cwd}})})

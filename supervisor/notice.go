@@ -21,9 +21,10 @@ type Notification struct {
 	Agent string
 	Type  NotificationType
 	// What belongs to the type; the rest is zero.
-	Text     string    // text, progress, parked, resumed, run_done: for people
-	Prose    string    // text: what of it is not a signal
-	Subagent string    // text, progress: the task, in a few words, of the subagent that it is of; "": the main conversation
+	Text  string // text, progress, parked, resumed, run_done: for people
+	Prose string // text: what of it is not a signal
+	// text, progress: the task, in a few words, of the subagent that it is of; "": the main conversation
+	Subagent string
 	Launch   int       // agent_started
 	Question *Question // question, answered
 	By       string    // message, message_read: whose it is; delegation: who has decided it
@@ -122,7 +123,8 @@ func Notifications(before, after State, e Happened) []Notification {
 	for _, q := range changed {
 		old := before.Questions[q.ID]
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen
-		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil && (old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
+		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil &&
+			(old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
 			tell(QuestionDone, q.Agent, Notification{Question: q, AtOnce: old == nil})
 		}
 	}

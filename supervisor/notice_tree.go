@@ -26,7 +26,8 @@ const (
 	DelegationBegun    Stage = "begun" // the child is there; it may wait for a slot, or for others
 )
 
-// treeNotices tells what a step has changed in the tree of agents. Of the questions it is given those that have changed.
+// treeNotices tells what a step has changed in the tree of agents. Of the questions it is given those that have
+// changed.
 func treeNotices(before, after State, changed []*Question, tell func(NotificationType, string, Notification)) {
 	for _, q := range changed {
 		if q.Kind != checkpoints.AskDelegation {
@@ -81,8 +82,8 @@ const (
 	whoTask = 24
 )
 
-// Who names an agent for people in a few words: as a task file does, else by the start of its id, which commands take, and that
-// of its task.
+// Who names an agent for people in a few words: as a task file does, else by the start of its id, which commands take,
+// and that of its task.
 func Who(a *Agent) string {
 	switch {
 	case a.Delegated == nil:

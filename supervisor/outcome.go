@@ -8,8 +8,8 @@ import (
 // Open gives the questions that wait for an answer, oldest first.
 func (o Outcome) Open() []*Question { return o.State.FindQuestions(IsOpen) }
 
-// Unsuccessful gives the agents that have ended without success, but for the one whose end is that of the run, and those that
-// another one has gone on from.
+// Unsuccessful gives the agents that have ended without success, but for the one whose end is that of the run, and
+// those that another one has gone on from.
 func (o Outcome) Unsuccessful() []*Agent {
 	var as []*Agent
 	told := o.State.decisive()

@@ -23,8 +23,9 @@ type Withheld struct {
 // DefaultRetries is how often a passing failure is tried again where the person does not say.
 const DefaultRetries = 3
 
-// Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run unasked,
-// answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was started here.
+// Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run
+// unasked, answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was
+// started here.
 func Harmless(cfg Config, here *Config) (Config, []Withheld) {
 	var w withholding
 	w.programs(&cfg, here)

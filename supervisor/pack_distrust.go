@@ -10,8 +10,9 @@ import (
 	"claude-supervise/signals"
 )
 
-// This file is what is taken of the records in a pack file (see pack/pack_trust.go): what they say was granted holds no longer, what
-// was not begun is asked anew, and what a person is shown of a decision that is open is written anew from what it is about.
+// This file is what is taken of the records in a pack file (see pack/pack_trust.go): what they say was granted holds no
+// longer, what was not begun is asked anew, and what a person is shown of a decision that is open is written anew from
+// what it is about.
 
 // unpackedBy stands in Question.Revoked where unpacking has taken back what an answer lets happen.
 const unpackedBy = "unpack"
@@ -66,7 +67,8 @@ func (d *transition) distrust(b Unpacked) {
 	}
 }
 
-// distrustAgent takes from an agent what could name a file, a process or a conversation of this machine, or be taken for a flag.
+// distrustAgent takes from an agent what could name a file, a process or a conversation of this machine, or be taken
+// for a flag.
 func (d *transition) distrustAgent(id string, conversations []string) {
 	a := d.agent(id)
 	a.Without = nil
@@ -147,7 +149,8 @@ func (d *transition) unspawn() {
 // leads reports whether anything in the run hangs on an agent, other than its parent.
 func (s State) leads(a *Agent) bool {
 	for _, other := range s.Agents {
-		if other.Parent == a.ID || other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) || other.Exceeds == a.ID {
+		if other.Parent == a.ID || other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) ||
+			other.Exceeds == a.ID {
 			return true
 		}
 	}
@@ -217,8 +220,8 @@ func Grants(q *Question) bool {
 	return false
 }
 
-// reopens reports whether a question whose answer grants something can be asked anew: the agent has not heard the answer, or what
-// was approved has not begun.
+// reopens reports whether a question whose answer grants something can be asked anew: the agent has not heard the
+// answer, or what was approved has not begun.
 func (d *transition) reopens(q *Question) bool {
 	switch {
 	case d.Agents[q.Agent].Status.Ended():
@@ -238,7 +241,8 @@ func (d *transition) askAnew(q *Question) {
 	dequeue(d.agent(q.Agent), q.Group)
 }
 
-// showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something else.
+// showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something
+// else.
 func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
 	switch q.Kind {
 	case checkpoints.AskPermission:
@@ -336,15 +340,16 @@ func (d *transition) indexAnew() {
 	}
 }
 
-// HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something, and the
-// answer to a question that is asked anew. Both stay, as notes that nothing follows from.
+// HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something,
+// and the answer to a question that is asked anew. Both stay, as notes that nothing follows from.
 func HeldNotes(notes []InboxEntry, taken int64, s State) (kept []InboxEntry, withheld []Withheld) {
 	for _, n := range notes {
 		q := s.Questions[n.Question]
 		if q != nil && (n.Kind == EntryAnswer || n.Kind == EntryChange) {
 			n.AllLike = false
 			answered := *q
-			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip, n.Decline
+			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip,
+				n.Decline
 			waits := n.Seq > taken
 			if waits && Grants(&answered) {
 				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})

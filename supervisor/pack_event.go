@@ -27,7 +27,8 @@ Processes that you started are gone.`, own)
 You have been moved, and go on in another place than this conversation tells of.
 Old folder: %s
 New folder: %s
-What this conversation calls by a path under the old folder is at the same place under the new one; use only the new one. %s
+What this conversation calls by a path under the old folder is at the same place under the new one; use only the new `+
+		`one. %s
 Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, b.From, b.Cwd, work)
 }
 
@@ -36,7 +37,7 @@ type Packed struct{ File string }
 
 var _ = kind[Packed]("packed")
 
-func (e Packed) apply(d *transition) error {
+func (e Packed) apply(d *transition) error { //nolint:unparam // it is what every event has
 	d.run().Packed = e.File
 	return nil
 }

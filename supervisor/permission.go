@@ -13,8 +13,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// What a person may answer to a permission prompt. What follows the word is its argument: of allow-run another rule than the
-// one that is offered, of the denials the reason.
+// What a person may answer to a permission prompt. What follows the word is its argument: of allow-run another rule
+// than the one that is offered, of the denials the reason.
 const (
 	Allow    = "allow"
 	AllowRun = "allow-run"
@@ -22,9 +22,9 @@ const (
 	DenyStop = "deny-stop"
 )
 
-// PermissionAsked makes the question of a permission prompt, and the rule that would permit the same for the whole run; "" if
-// none can. What is of the call stands in it as package text writes it: so it is seen wherever the question is shown. t is what
-// the person sees of the call.
+// PermissionAsked makes the question of a permission prompt, and the rule that would permit the same for the whole run;
+// "" if none can. What is of the call stands in it as package text writes it: so it is seen wherever the question is
+// shown. t is what the person sees of the call.
 func PermissionAsked(m procs.Ask, t CallView) (signals.Question, string) {
 	name := text.Line(m.Name, MaxToolName)
 	asked := "Allow " + name + "?"
@@ -73,8 +73,8 @@ func allowable(q *Question) bool {
 	return slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == Allow }) && q.Truncated == ""
 }
 
-// Decision takes the answer to a permission prompt apart. What is not exactly a permission is a denial, with the whole of it
-// as the reason.
+// Decision takes the answer to a permission prompt apart. What is not exactly a permission is a denial, with the whole
+// of it as the reason.
 func Decision(answer string) (word, argument string) {
 	word, argument, _ = strings.Cut(strings.TrimSpace(answer), " ")
 	argument = strings.TrimSpace(argument)
@@ -98,7 +98,9 @@ func checkPermission(q *Question, answer, cwd string) error {
 	case word == Deny && strings.HasPrefix(answer, Allow):
 		return fmt.Errorf("allow takes nothing after it: type %q, or deny and what to do instead", Allow)
 	case (word == Allow || word == AllowRun) && !allowable(q):
-		return fmt.Errorf("not all of this call can be shown, so it can only be refused: type %q and what to do instead, such as smaller steps", Deny)
+		return fmt.Errorf(
+			"not all of this call can be shown, so it can only be refused: type %q and what to do instead, such as smaller "+
+				"steps", Deny)
 	case word != AllowRun:
 		return nil
 	case q.Rule == "":
@@ -133,8 +135,8 @@ func GrantsRule(q *Question) bool {
 		(q.State == checkpoints.QuestionAnswered || q.State == checkpoints.QuestionDelivered)
 }
 
-// GivenRule gives the rule that an answer to q, as Choose in the terminal gives it, puts in force for the whole run; "" if it
-// is none.
+// GivenRule gives the rule that an answer to q, as Choose in the terminal gives it, puts in force for the whole run; ""
+// if it is none.
 func GivenRule(q *Question, answer string) string {
 	word, argument := Decision(answer)
 	switch {
@@ -159,8 +161,8 @@ func RuleOf(q *Question) RunRule {
 	return RunRule{Rule: GivenRule(q, q.Answer), Question: q.ID, By: q.AnsweredBy, At: *q.AnsweredAt}
 }
 
-// permitted gives the rule of this run that permits a call of an agent, given as its exact rule; "" if none does: one that --allow gave
-// for exactly this, or an answer. A path in either is one from the folder of the agent that asked.
+// permitted gives the rule of this run that permits a call of an agent, given as its exact rule; "" if none does: one
+// that --allow gave for exactly this, or an answer. A path in either is one from the folder of the agent that asked.
 func (s State) permitted(call, agent string) string {
 	if call == "" {
 		return ""
@@ -171,8 +173,8 @@ func (s State) permitted(call, agent string) string {
 	}
 	exact = exact.From(s.Folder(agent))
 	for _, given := range s.Config.Allow {
-		// Claude has these rules itself, and asks all the same about some commands that a rule spells out, such as one that writes
-		// to a file. The person has permitted that very call.
+		// Claude has these rules itself, and asks all the same about some commands that a rule spells out, such as one that
+		// writes to a file. The person has permitted that very call.
 		if r, err := rules.Parse(given); err == nil && r.From(s.Folder(agent)) == exact {
 			return given
 		}
@@ -238,8 +240,8 @@ func (d *transition) decided(n InboxEntry) {
 // EntryRevoke is a note that takes a rule back: its value is the rule.
 const EntryRevoke = "revoke"
 
-// revoke takes rules back: from now on what they permit is asked about again. One that --allow gave is in claude's own hands,
-// in a process that runs already.
+// revoke takes rules back: from now on what they permit is asked about again. One that --allow gave is in claude's own
+// hands, in a process that runs already.
 func (d *transition) revoke(n InboxEntry) {
 	for _, r := range d.Rules() {
 		if r.Rule == n.Value {

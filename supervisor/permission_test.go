@@ -28,7 +28,8 @@ func (s *Story) wants(id, command string, from *checkpoints.Subagent) {
 	}
 	asked.Agent, asked.Launch, asked.Naming = Root, l.N, Naming{IDs: []string{id}}
 	asked.Call = checkpoints.ToolCall{
-		Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id, Name: "Bash", Input: raw(map[string]string{"command": command}), From: from,
+		Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id, Name: "Bash",
+		Input: raw(map[string]string{"command": command}), From: from,
 	}
 	s.Do(asked)
 }
@@ -161,7 +162,8 @@ func TestThePersonMayGiveAWiderRuleThanTheOneOffered(t *testing.T) {
 
 func TestWhatIsNotExactlyAPermissionPermitsNothing(t *testing.T) {
 	for _, answer := range []string{
-		"allow if you must", "allowed", "Allow", "allow-run Bash(npm run:*", "allow-run Bash(make)", "allow-run for today", "yes", "",
+		"allow if you must", "allowed", "Allow", "allow-run Bash(npm run:*", "allow-run Bash(make)",
+		"allow-run for today", "yes", "",
 		"deny-stopped", "deny allow",
 	} {
 		s := Begin(t, nil)
@@ -201,7 +203,8 @@ func TestADenialIsReadWithItsReason(t *testing.T) {
 	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
 	s.Answers("q-1", "deny use make test")
-	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) || !strings.Contains(reply, "Reason: use make test") {
+	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) ||
+		!strings.Contains(reply, "Reason: use make test") {
 		t.Fatalf("the model reads %s", reply)
 	}
 }
@@ -238,7 +241,8 @@ func TestARelaunchTellsTheCallAndNotWhatThePersonWasShown(t *testing.T) {
 	q := &Question{
 		Kind: checkpoints.AskPermission, Response: checkpoints.Response{Answer: Deny},
 		Wording: checkpoints.Wording{Context: "-secret of the file"},
-		Origin:  checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]string{"command": "npm test"})}},
+		Origin: checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash",
+			Input: raw(map[string]string{"command": "npm test"})}},
 	}
 	for who, text := range map[string]string{
 		"the agent": permissionDecided(q), "its subagent": State{}.forSubagent([]*Question{q}),
@@ -266,7 +270,8 @@ func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.
 		}
 		l := s.State.Launch(Root)
 		asked.Agent, asked.Launch, asked.Naming = Root, l.N, Naming{IDs: []string{id}}
-		asked.Call = checkpoints.ToolCall{Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id, Name: "Write", Input: input}
+		asked.Call = checkpoints.ToolCall{Launch: l.N, Request: "r-" + id, ToolUse: "toolu_" + id,
+			Name: "Write", Input: input}
 		s.Do(asked)
 	}
 	writes("q-1")

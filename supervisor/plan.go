@@ -62,7 +62,8 @@ const DoSweep EffectKind = "sweep"
 var EffectKinds = []EffectKind{
 	DoLaunch, DoEnd, DoSweep, DoRecover, DoDeliver, DoConfirm, DoGate, DoReply, DoSurvey, DoCheck, DoPlace, DoTidy,
 	DoMerge,
-	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoRetry, DoOverdue, DoClock, DoEase, DoAskBudget, DoAnnounce,
+	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoRetry, DoOverdue, DoClock,
+	DoEase, DoAskBudget, DoAnnounce,
 }
 
 // Wait reports whether the effect only waits for a time.
@@ -219,8 +220,8 @@ func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 // turnPatience is how long after the end of background work the CLI is given to begin its turn: it takes milliseconds.
 const turnPatience = 10 * time.Second
 
-// watched reports whether something ought to be heard of a process: it works, or waits for work of its own that may hang, or
-// is about to begin a turn by itself. One in which a nested run waits has nothing to say.
+// watched reports whether something ought to be heard of a process: it works, or waits for work of its own that may
+// hang, or is about to begin a turn by itself. One in which a nested run waits has nothing to say.
 func (s State) watched(a *Agent, l *Launch) bool {
 	return l.Stalled == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
 		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.Phase == checkpoints.LaunchTurnDue))

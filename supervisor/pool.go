@@ -11,8 +11,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// A Table is what has become of the tasks of a run that is nothing but its tasks, or has a pool of them; as `run --json` and
-// `show --json` give it. Fields may be added, never renamed.
+// A Table is what has become of the tasks of a run that is nothing but its tasks, or has a pool of them; as `run
+// --json` and `show --json` give it. Fields may be added, never renamed.
 type Table struct {
 	Counts map[Status]int `json:"counts"` // how many of the rows are of each status
 	Rows   []Row          `json:"rows"`   // in the order in which the task states them
@@ -85,12 +85,12 @@ func Tally(counts map[Status]int) string {
 // maxPoolTold bounds what an agent reads of the tasks of a pool that has ended before it begins, in bytes.
 const maxPoolTold = 32 << 10
 
-// inPool reports whether the end of a child is told with those of the whole pool, by the first words to an agent that begins when it has
-// ended: a thousand of them, each by itself, would be most of what that can read.
+// inPool reports whether the end of a child is told with those of the whole pool, by the first words to an agent that
+// begins when it has ended: a thousand of them, each by itself, would be most of what that can read.
 func (s State) inPool(c *Agent) bool { return c.Delegated.Item != "" && s.Launch(c.Parent) == nil }
 
-// poolEnded is what an agent reads of its pool at its beginning; "" for one that has none. What has not succeeded stands first, lest it
-// be left out.
+// poolEnded is what an agent reads of its pool at its beginning; "" for one that has none. What has not succeeded
+// stands first, lest it be left out.
 func (s State) poolEnded(a *Agent) string {
 	counts := map[Status]int{}
 	var good, bad []string

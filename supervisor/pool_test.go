@@ -12,7 +12,8 @@ import (
 )
 
 func item(i int, text string) Child {
-	return Child{Agent: fmt.Sprint(i), Work: Work{Task: "Read " + text, Said: checkpoints.Delegated{Name: fmt.Sprintf("title %d", i), Item: text}}}
+	return Child{Agent: fmt.Sprint(i),
+		Work: Work{Task: "Read " + text, Said: checkpoints.Delegated{Name: fmt.Sprintf("title %d", i), Item: text}}}
 }
 
 func TestATableTellsOfEachTaskInTheOrderInWhichItIsStated(t *testing.T) {
@@ -22,7 +23,8 @@ func TestATableTellsOfEachTaskInTheOrderInWhichItIsStated(t *testing.T) {
 	want := &Table{
 		Counts: map[Status]int{checkpoints.Succeeded: 1, checkpoints.Failed: 1, checkpoints.Starting: 1},
 		Rows: []Row{
-			{Item: "z\nwhole", Title: "title 1", Agent: w.names["1"], Status: checkpoints.Succeeded, Summary: "1 came to success"},
+			{Item: "z\nwhole", Title: "title 1", Agent: w.names["1"], Status: checkpoints.Succeeded,
+				Summary: "1 came to success"},
 			{Item: "a", Title: "title 2", Agent: w.names["2"], Status: checkpoints.Failed, Summary: "2 came to failed"},
 			{Item: "Read b", Title: "Read b", Agent: w.names["3"], Status: checkpoints.Starting, Summary: "launch 1"},
 		},
@@ -52,7 +54,8 @@ func TestAGroupOfManyTasksSaysHowManyHaveNotSucceeded(t *testing.T) {
 	w.works("1", "failed")
 	w.works("2", "success")
 	w.works("3", "partial_success")
-	want := "2 of 3 tasks have not succeeded, among them title 1 (" + w.names["1"] + "): reported failure: 1 came to failed"
+	want := "2 of 3 tasks have not succeeded, among them title 1 (" +
+		w.names["1"] + "): reported failure: 1 came to failed"
 	if got := w.State.Agents[Root].Reason; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -78,7 +81,8 @@ func TestTheRootReadsAPoolInOneTableWithWhatFailedFirst(t *testing.T) {
 	prompt := w.lastPrompt("root")
 	_, told, _ := strings.Cut(prompt, "## YOUR TASK\n\nPut it together")
 	for _, part := range []string{
-		"## DELEGATED WORK ENDED\n\nTasks: 600 (599 succeeded, 1 failed)\n- file 599 (" + w.names["599"] + ") failed: 599 came to failed\n- file 0 (",
+		"## DELEGATED WORK ENDED\n\nTasks: 600 (599 succeeded, 1 failed)\n- file 599 (" + w.names["599"] +
+			") failed: 599 came to failed\n- file 0 (",
 		" more\nAll of it: claude-supervise show " + RunID + " --json, under tasks",
 	} {
 		if !strings.Contains(told, part) {

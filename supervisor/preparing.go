@@ -31,8 +31,8 @@ func (s State) unready(first *Question) string {
 	return ""
 }
 
-// unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a run that has
-// had many is passed over by it before anything is looked up.
+// unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a
+// run that has had many is passed over by it before anything is looked up.
 func unsaid(q *Question) bool {
 	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && q.Kind != checkpoints.AskCommand
 }
@@ -92,8 +92,8 @@ func (s State) planAnswers() []Effect {
 	return plan
 }
 
-// unprepare takes back that a group's answers are ready: one of them has changed. A command that the old one wanted is not
-// asked about any more. One that was decided about stays so; if it runs already, it runs to its end.
+// unprepare takes back that a group's answers are ready: one of them has changed. A command that the old one wanted is
+// not asked about any more. One that was decided about stays so; if it runs already, it runs to its end.
 func (d *transition) unprepare(group string) {
 	first := d.Questions[group]
 	if first == nil || !first.Prepared {
@@ -109,8 +109,8 @@ func (d *transition) unprepare(group string) {
 	dequeue(d.agent(first.Agent), group)
 }
 
-// decideCommands takes what a person answered to command questions. That a command is about to run is saved before it runs,
-// so that it never runs twice.
+// decideCommands takes what a person answered to command questions. That a command is about to run is saved before it
+// runs, so that it never runs twice.
 func (d *transition) decideCommands(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Kind == checkpoints.AskCommand && q.State == checkpoints.QuestionAnswered

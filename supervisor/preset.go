@@ -10,8 +10,8 @@ import (
 // A Preset is an answer given in advance: with --answer, --answers or a task file.
 // Key is the question's own id, its header, or part of its text, in any case.
 //
-// Whoever writes a preset has not seen the question, and the agent chooses its words. So a preset answers clarifications and blockers;
-// of what lets an agent do more it can only refuse.
+// Whoever writes a preset has not seen the question, and the agent chooses its words. So a preset answers
+// clarifications and blockers; of what lets an agent do more it can only refuse.
 type Preset struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -19,8 +19,8 @@ type Preset struct {
 
 	FromFile bool `json:"from_file,omitempty"` // it stands in a task file, which may come with a repository
 
-	// Demo says that it is the scenario's own, given by the program to the scripted agent that plays it. It grants what it says, in
-	// a run of that agent only.
+	// Demo says that it is the scenario's own, given by the program to the scripted agent that plays it. It grants what it
+	// says, in a run of that agent only.
 	Demo bool `json:"demo,omitempty"`
 }
 
@@ -51,8 +51,8 @@ func (p Preset) Names(q signals.Question) int {
 	return 0
 }
 
-// Grants says of an answer to q, which q has for now, why no preset can be it: what it would let happen, and what does that in
-// advance. "" if a preset can.
+// Grants says of an answer to q, which q has for now, why no preset can be it: what it would let happen, and what does
+// that in advance. "" if a preset can.
 func (p Preset) Grants(q *Question, cfg Config) string {
 	if p.Demo && cfg.Demo != "" && len(cfg.Exec) == 0 {
 		return ""
@@ -72,7 +72,8 @@ func (p Preset) Grants(q *Question, cfg Config) string {
 		}
 	case checkpoints.AskBudget:
 		if word, _ := budgetAnswer(q.Answer); word != finish && word != stopIt {
-			return "it would raise a budget, which a higher --max-cost-usd, --max-tokens, --max-time or --max-turns does in advance"
+			return "it would raise a budget, which a higher --max-cost-usd, --max-tokens, --max-time or --max-turns does in " +
+				"advance"
 		}
 	case checkpoints.AskCommand:
 		if q.Answer != leaveIt {

@@ -6,7 +6,8 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// What a preset may be the answer to: all that grants nothing. Only the scripted agent's own may say more, in a run of that agent.
+// What a preset may be the answer to: all that grants nothing. Only the scripted agent's own may say more, in a run of
+// that agent.
 func TestAPresetGrantsNothing(t *testing.T) {
 	command := []checkpoints.Option{{Label: "run: npm install"}, {Label: "take the old one"}}
 	for name, c := range map[string]struct {

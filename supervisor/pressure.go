@@ -8,8 +8,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file lets fewer processes be at work than the person allows while the API or the machine has too little room for them: half
-// of those that are, and after each calm while one more again. Nothing that runs is ended.
+// This file lets fewer processes be at work than the person allows while the API or the machine has too little room for
+// them: half of those that are, and after each calm while one more again. Nothing that runs is ended.
 
 // calm is how long nothing was pressed until one more process may be at work.
 const calm = 2 * time.Minute
@@ -50,7 +50,8 @@ func parallelInWords(before, after State) string {
 	}
 }
 
-// manyAgents is how many agents have to be refused within a while for the API to be pressed by the run, and not by one of them.
+// manyAgents is how many agents have to be refused within a while for the API to be pressed by the run, and not by one
+// of them.
 const manyAgents = 2
 
 // A Backpressure is what the engine knows of how much its agents press the API. It goes with the supervisor.

@@ -11,15 +11,17 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file holds the texts that an agent reads from us after its identity (identity.go). The headings are those of the protocols document (002):
-// agents written for it know them.
+// This file holds the texts that an agent reads from us after its identity (identity.go). The headings are those of the
+// protocols document (002): agents written for it know them.
 
 // opening is the first prompt of a conversation. One that begins again in place of a lost one carries what is known
 // of the work so far.
 func (s State) opening(a *Agent) string {
 	var b strings.Builder
 	if a.From != "" {
-		b.WriteString("What stands above is the conversation that you begin with. From here on you are an agent of your own, with this id and this task.\n\n")
+		b.WriteString(
+			"What stands above is the conversation that you begin with. From here on you are an agent of your own, with this " +
+				"id and this task.\n\n")
 	}
 	b.WriteString(s.identity(a))
 	fmt.Fprintf(&b, "\n\n## YOUR TASK\n\n%s", a.Task)
@@ -39,7 +41,8 @@ func (s State) opening(a *Agent) string {
 	if a.Checkpoint == "" && told == "" && delegated == "" {
 		return b.String()
 	}
-	b.WriteString("\n\n## STATE RESTORATION\n\nYou have worked on this task before, in a conversation that is not at hand any more. ")
+	b.WriteString(
+		"\n\n## STATE RESTORATION\n\nYou have worked on this task before, in a conversation that is not at hand any more. ")
 	if a.Checkpoint != "" {
 		fmt.Fprintf(&b, "What is known of it:\n\n%s\n\n", strings.TrimSpace(a.Checkpoint))
 	}
@@ -58,7 +61,8 @@ func (s State) told(agent string) string {
 		if _, start := delegated(q); start && s.Agents[q.Child] != nil {
 			return false // the list of its children tells
 		}
-		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission && q.Kind != checkpoints.AskCommand
+		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission &&
+			q.Kind != checkpoints.AskCommand
 	}) {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, AnswerOf(q))
 	}
@@ -88,16 +92,23 @@ func declined(q *Question) string {
 func permissionDecided(q *Question) string {
 	var b strings.Builder
 	// What the person was shown may hold what the agent may not read: the file that it was about to replace.
-	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name, text.Preview(q.Tool.Input))
+	fmt.Fprintf(&b,
+		"## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name,
+		text.Preview(q.Tool.Input))
 	if q.Revoked == unpackedBy {
-		b.WriteString("You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed; the person is asked.")
+		b.WriteString(
+			"You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again if it " +
+				"is still needed; the person is asked.")
 		return b.String()
 	}
 	if allowed(q) {
-		b.WriteString("The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, unchanged; it will be let through.")
+		b.WriteString(
+			"The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, " +
+				"unchanged; it will be let through.")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "The person refuses it. %s\n\n## RESUME INSTRUCTIONS\nDo not make this call. Go on without it, or ask.", denial(q))
+	fmt.Fprintf(&b,
+		"The person refuses it. %s\n\n## RESUME INSTRUCTIONS\nDo not make this call. Go on without it, or ask.", denial(q))
 	return b.String()
 }
 
@@ -116,22 +127,27 @@ Your task or your report names files that are not on disk:
 - %s
 
 ## RESUME INSTRUCTIONS
-Make them, or correct the list; then call report_completion again (without that tool: print a new [COMPLETION_REPORT] with agent_id: %s).`, strings.Join(missing, "\n- "), agent)
+Make them, or correct the list; then call report_completion again (without that tool: print a new [COMPLETION_REPORT] `+
+		`with agent_id: %s).`, strings.Join(missing, "\n- "), agent)
 }
 
 // permissionsDenied is what a call reads that needs permission, under --permissions deny.
-const permissionsDenied = "In this run nobody is asked for permission: what needs it is denied. Do it in a way that needs none, or name under issues_encountered what could not be done."
+const permissionsDenied = "In this run nobody is asked for permission: what needs it is denied. Do it in a way that " +
+	"needs none, or name under issues_encountered what could not be done."
 
 func reportWanted(agent, why string) string {
 	return fmt.Sprintf(`## COMPLETION REPORT WANTED
 
-%s The work counts as done with a report: call report_completion (without that tool: print a [COMPLETION_REPORT] block with agent_id: %s).`, why, agent)
+%s The work counts as done with a report: call report_completion (without that tool: print a [COMPLETION_REPORT] `+
+		`block with agent_id: %s).`, why, agent)
 }
 
 func (s State) goOn(a *Agent) string {
 	text := fmt.Sprintf(`## GO ON
 
-Your process was interrupted and has been started again in the same conversation. Check what of your last step took effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, ask it again. Your agent id is still %s.`, a.ID)
+Your process was interrupted and has been started again in the same conversation. Check what of your last step took `+
+		`effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, `+
+		`ask it again. Your agent id is still %s.`, a.ID)
 	if len(s.Children(a.ID)) > 0 {
 		children, _ := s.work(a, "")
 		text += "\n\nWork that you have delegated; do not delegate it again:\n" + children
@@ -140,7 +156,11 @@ Your process was interrupted and has been started again in the same conversation
 }
 
 func gateReason(agent string) string {
-	return fmt.Sprintf(`You end your turn without a report, an open question or work that still runs. If the task is done, call report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`, agent)
+	return fmt.Sprintf(
+		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
+			`report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. `+
+			`Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,
+		agent)
 }
 
 // report makes the record of a completion report.
@@ -186,7 +206,8 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 // toolReply answers a call with the answers of its questions.
 func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 	switch first := group[0]; {
-	case first.Kind != checkpoints.AskPermission && !slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
+	case first.Kind != checkpoints.AskPermission &&
+		!slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
 		return text.JSON(Reply{Behavior: Deny, Message: answersDeclined(group)})
 	case first.Kind != checkpoints.AskPermission:
 		return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})

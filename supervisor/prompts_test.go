@@ -22,7 +22,8 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 		absent string
 	}{
 		"claude": {
-			config: Config{Hold: DefaultHold}, first: "ask_user", ways: append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[COMPLETION_REPORT]"),
+			config: Config{Hold: DefaultHold}, first: "ask_user",
+			ways:   append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[COMPLETION_REPORT]"),
 			absent: "cannot ask",
 		},
 		"a command": {

@@ -58,7 +58,8 @@ func isPure(t *testing.T, name string) {
 		case *ast.ChanType, *ast.SendStmt, *ast.SelectStmt:
 			t.Errorf("%s uses a channel", fset.Position(n.Pos()))
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && x.Name == "sync" && imported["sync"] && !slices.Contains(pure["sync"], n.Sel.Name) {
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "sync" && imported["sync"] &&
+				!slices.Contains(pure["sync"], n.Sel.Name) {
 				t.Errorf("%s uses sync.%s", fset.Position(n.Pos()), n.Sel.Name)
 			}
 		case *ast.CallExpr:

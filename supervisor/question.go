@@ -23,9 +23,9 @@ const AskDelegation = checkpoints.AskDelegation
 // IsOpen reports whether a question waits for its answer.
 func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
 
-// The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads no
-// more, and what agents print must not make the records, the files and the prompts of a run grow without end. The schemas of
-// our own tools stay below them.
+// The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads
+// no more, and what agents print must not make the records, the files and the prompts of a run grow without end. The
+// schemas of our own tools stay below them.
 const (
 	maxHeader      = 200
 	MaxText        = 16 << 10
@@ -36,8 +36,8 @@ const (
 	MaxKept        = 100      // options
 )
 
-// NewQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what it is
-// answered with. Of what is over the bounds a part is kept, which the person is told below the context.
+// NewQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what
+// it is answered with. Of what is over the bounds a part is kept, which the person is told below the context.
 func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
 	var cut cutting
 	options := asked.Options

@@ -16,7 +16,8 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 	long := strings.Repeat("ä", 1<<19) // a megabyte
 	asked := signals.Question{ID: long, Text: long, Header: long, Context: long, Validate: "regex:" + long}
 	for i := range 1000 {
-		asked.Options = append(asked.Options, signals.Option{Label: fmt.Sprint(i) + long[:2000], Description: long[:5000], Preview: long[:40000]})
+		asked.Options = append(asked.Options,
+			signals.Option{Label: fmt.Sprint(i) + long[:2000], Description: long[:5000], Preview: long[:40000]})
 	}
 	q := NewQuestion(checkpoints.AskClarification, asked)
 	for name, is := range map[string]struct{ bytes, most int }{
@@ -37,12 +38,14 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 	if !utf8.ValidString(q.Text) || !strings.HasSuffix(q.Text, "ä…") {
 		t.Errorf("the text ends in %q", q.Text[len(q.Text)-8:])
 	}
-	for _, part := range []string{"its text has 1048576 bytes, of which 16384 are kept", "900 of 1000 options are left out", "more cuts like these"} {
+	for _, part := range []string{"its text has 1048576 bytes, of which 16384 are kept",
+		"900 of 1000 options are left out", "more cuts like these"} {
 		if !strings.Contains(q.Context, part) {
 			t.Errorf("the person is not told %q", part)
 		}
 	}
-	if text := servedAnswer([]*Question{q}); !strings.Contains(text, "was not shown whole: 900 of 1000 options are left out; its id has") {
+	if text := servedAnswer([]*Question{q}); !strings.Contains(text,
+		"was not shown whole: 900 of 1000 options are left out; its id has") {
 		t.Errorf("the agent reads: %s", text)
 	}
 }
@@ -50,7 +53,8 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 func TestAQuestionWithinItsBoundsIsKeptAsItWasGiven(t *testing.T) {
 	hostile := "\x1b[31mRed\x1b[0m\u202e"
 	q := NewQuestion(checkpoints.AskClarification, signals.Question{
-		ID: "Q1", Text: "Which\x00?", Context: "why", Urgent: true, Options: []signals.Option{{Label: hostile}, {Label: "Red"}},
+		ID: "Q1", Text: "Which\x00?", Context: "why", Urgent: true,
+		Options: []signals.Option{{Label: hostile}, {Label: "Red"}},
 	})
 	if q.Text != "Which\x00?" || q.Context != "why" || q.Truncated != "" || q.Options[0].Label != hostile || !q.Urgent {
 		t.Errorf("%+v", q)
@@ -62,12 +66,14 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	sig := signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Block, Raw: strings.Repeat("x", signals.MaxRaw),
-		Fields: []signals.Field{{Name: "current_state", Value: strings.Repeat("y", 1<<19)}, {Name: "quick_wait", Value: "3s"}},
+		Fields: []signals.Field{{Name: "current_state", Value: strings.Repeat("y", 1<<19)},
+			{Name: "quick_wait", Value: "3s"}},
 	}
 	var ids []string
 	for i := range 100 {
 		ids = append(ids, fmt.Sprintf("q-%03d", i))
-		sig.Questions = append(sig.Questions, signals.Question{ID: fmt.Sprint("Q", i+1), Text: "Which? " + strings.Repeat("z", 3000)})
+		sig.Questions = append(sig.Questions,
+			signals.Question{ID: fmt.Sprint("Q", i+1), Text: "Which? " + strings.Repeat("z", 3000)})
 	}
 	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
 	s.turnEnds()

@@ -9,8 +9,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file says which agents may have a process at work: --max-parallel of them. What waits for a slot goes by priority, first
-// come first served within one; and lest something waits for ever, it rises one class for each age that it has waited.
+// This file says which agents may have a process at work: --max-parallel of them. What waits for a slot goes by
+// priority, first come first served within one; and lest something waits for ever, it rises one class for each age that
+// it has waited.
 
 // age is how long an agent waits for a slot until it rises one priority.
 const age = 10 * time.Minute

@@ -13,7 +13,8 @@ func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
 	for name, hold := range map[string]time.Duration{"held": DefaultHold, "parked at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, hold },
-				signals.Field{Name: "new_task_description", Value: "Draw"}, signals.Field{Name: "independence", Value: string(checkpoints.Blocks)})
+				signals.Field{Name: "new_task_description", Value: "Draw"},
+				signals.Field{Name: "independence", Value: string(checkpoints.Blocks)})
 			s.status(childOne, checkpoints.Queued)
 			s.plansNot("launch " + childOne)
 			s.turnEnds()

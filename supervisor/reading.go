@@ -12,8 +12,8 @@ import (
 // PollInterval is how often the inbox is read though nothing has rung: the wake-up socket is only a hint.
 const PollInterval = time.Minute
 
-// This file reads what a signal only names: the file that holds its question, and the agent's checkpoint. It is read at the
-// moment of the signal, for it may be gone tomorrow.
+// This file reads what a signal only names: the file that holds its question, and the agent's checkpoint. It is read at
+// the moment of the signal, for it may be gone tomorrow.
 
 // QuestionLeft is the question that an agent's state holds (001, Example 3), for a pause that does not repeat it.
 func QuestionLeft(p *checkpoints.Pending) signals.Question {
@@ -78,9 +78,9 @@ func QuestionsIn(f *checkpoints.QuestionFile) []checkpoints.FileQuestion {
 	}}
 }
 
-// holdFor is how long a process waits for questions: as long as the one that may take longest. A question to be answered
-// with yes or no takes a person less time than others (000, "Smart Timeout Adjustment": two minutes of five); a script may
-// say itself how long it waits. It is never longer than hold.
+// holdFor is how long a process waits for questions: as long as the one that may take longest. A question to be
+// answered with yes or no takes a person less time than others (000, "Smart Timeout Adjustment": two minutes of five);
+// a script may say itself how long it waits. It is never longer than hold.
 func holdFor(open []*Question, hold time.Duration) time.Duration {
 	var longest time.Duration
 	for _, q := range open {
@@ -99,7 +99,8 @@ func asksYesOrNo(q *Question) bool {
 	if q.Validate == "yes_no" {
 		return true
 	}
-	return len(q.Options) == 2 && strings.EqualFold(q.Options[0].Label, "yes") && strings.EqualFold(q.Options[1].Label, "no")
+	return len(q.Options) == 2 && strings.EqualFold(q.Options[0].Label, "yes") &&
+		strings.EqualFold(q.Options[1].Label, "no")
 }
 
 // quickWait is how long the asking script means to wait; 0 if it does not say.

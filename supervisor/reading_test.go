@@ -20,15 +20,22 @@ func TestTheHoldFollowsTheQuestion(t *testing.T) {
 		hold time.Duration
 		want time.Duration
 	}{
-		"free text":                         {[]*Question{ask(signals.Question{Text: "Why?"})}, DefaultHold, DefaultHold},
-		"options":                           {[]*Question{ask(signals.Question{Text: "Which?", Options: []signals.Option{{Label: "a"}, {Label: "b"}}})}, DefaultHold, DefaultHold},
-		"yes or no":                         {[]*Question{yesNo}, DefaultHold, 2 * time.Minute},
-		"yes or no by its rule":             {[]*Question{ask(signals.Question{Text: "Go on?", Validate: "yes_no"})}, time.Hour, 24 * time.Minute},
-		"several: the longest":              {[]*Question{yesNo, ask(signals.Question{Text: "Why?"})}, DefaultHold, DefaultHold},
-		"its own wait":                      {[]*Question{ask(signals.Question{Text: "Why?"}, signals.Field{Name: "quick_wait", Value: "30s"})}, DefaultHold, 30 * time.Second},
-		"its own wait, longer than may be":  {[]*Question{ask(signals.Question{Text: "Why?"}, signals.Field{Name: "quick_wait", Value: "10h"})}, DefaultHold, DefaultHold},
-		"its own wait, which is none":       {[]*Question{ask(signals.Question{Text: "Why?"}, signals.Field{Name: "quick_wait", Value: "soon"})}, DefaultHold, DefaultHold},
-		"its own wait, before it was asked": {[]*Question{ask(signals.Question{Text: "Why?"}, signals.Field{Name: "quick_wait", Value: "-5s"})}, DefaultHold, DefaultHold},
+		"free text": {[]*Question{ask(signals.Question{Text: "Why?"})}, DefaultHold, DefaultHold},
+		"options": {[]*Question{ask(
+			signals.Question{Text: "Which?", Options: []signals.Option{{Label: "a"}, {Label: "b"}}})}, DefaultHold, DefaultHold},
+		"yes or no": {[]*Question{yesNo}, DefaultHold, 2 * time.Minute},
+		"yes or no by its rule": {[]*Question{ask(signals.Question{Text: "Go on?", Validate: "yes_no"})},
+			time.Hour, 24 * time.Minute},
+		"several: the longest": {[]*Question{yesNo, ask(signals.Question{Text: "Why?"})},
+			DefaultHold, DefaultHold},
+		"its own wait": {[]*Question{ask(signals.Question{Text: "Why?"},
+			signals.Field{Name: "quick_wait", Value: "30s"})}, DefaultHold, 30 * time.Second},
+		"its own wait, longer than may be": {[]*Question{ask(signals.Question{Text: "Why?"},
+			signals.Field{Name: "quick_wait", Value: "10h"})}, DefaultHold, DefaultHold},
+		"its own wait, which is none": {[]*Question{ask(signals.Question{Text: "Why?"},
+			signals.Field{Name: "quick_wait", Value: "soon"})}, DefaultHold, DefaultHold},
+		"its own wait, before it was asked": {[]*Question{ask(signals.Question{Text: "Why?"},
+			signals.Field{Name: "quick_wait", Value: "-5s"})}, DefaultHold, DefaultHold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := holdFor(c.open, c.hold); got != c.want {

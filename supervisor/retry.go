@@ -7,10 +7,11 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is how work that has ended is taken up again: by resume what was cut short, by resume --failed what has failed.
+// This file is how work that has ended is taken up again: by resume what was cut short, by resume --failed what has
+// failed.
 
-// failed reports whether resume --failed tries an agent's work again: it came to no good end by itself, and that is what makes the
-// run's.
+// failed reports whether resume --failed tries an agent's work again: it came to no good end by itself, and that is
+// what makes the run's.
 func (s State) failed(a *Agent) bool {
 	switch a.Status {
 	case checkpoints.Failed, checkpoints.Unreported:
@@ -36,7 +37,8 @@ func (s State) returning(b Opened) map[string]bool {
 	}
 	for _, a := range s.AllAgents() { // what an end has cut short goes on with who had ended
 		switch p := s.Agents[a.Parent]; {
-		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed && p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
+		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed &&
+			p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
 			back[a.ID] = true
 		}
 	}
@@ -78,7 +80,8 @@ func tryAgain(a *Agent) string {
 Your work ended as %s (%s). A person has looked at that, and wants it tried again: the cause may be mended by now.
 
 ## RESUME INSTRUCTIONS
-Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no longer counts.`,
+Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no `+
+		`longer counts.`,
 		a.Status, text.FirstLine(a.Reason))
 }
 

@@ -35,7 +35,8 @@ func states(t *testing.T, task string, children ...Child) *workflow {
 }
 
 func stated(name, parent string, after ...string) Child {
-	return Child{Agent: name, Parent: parent, Work: Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
+	return Child{Agent: name, Parent: parent,
+		Work: Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
 }
 
 func (w *workflow) agent(name string) *Agent { return w.State.Agents[w.names[name]] }
@@ -119,7 +120,8 @@ func (w *workflow) lastPrompt(name string) string {
 }
 
 func TestStatedWorkBeginsInItsOrderAndTheRunIsWhatItCameTo(t *testing.T) {
-	w := states(t, "", stated("schema", ""), stated("api", "", "schema"), stated("routes", "api"), stated("docs", "", "api"))
+	w := states(t, "", stated("schema", ""), stated("api", "", "schema"), stated("routes", "api"),
+		stated("docs", "", "api"))
 	w.are("root blocked", "schema starting", "api blocked", "routes blocked", "docs blocked")
 	w.works("schema", "success")
 	w.are("routes starting", "api blocked", "docs blocked")
@@ -161,7 +163,8 @@ func TestWhatComesAfterAFailureCannotBeginAndIsTriedAgainWithIt(t *testing.T) {
 	w.triesAgain()
 	w.are("a starting", "b blocked", "c succeeded", "root blocked")
 	w.plansNot("launch " + w.names["c"])
-	if got := w.lastPrompt("a"); !strings.HasPrefix(got, "## TRY AGAIN\n\nYour work ended as failed (reported failure: a came to failed).") {
+	if got := w.lastPrompt("a"); !strings.HasPrefix(got,
+		"## TRY AGAIN\n\nYour work ended as failed (reported failure: a came to failed).") {
 		t.Errorf("it is told:\n%s", got)
 	}
 	w.works("a", "success")
@@ -185,7 +188,8 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	w.are("a succeeded", "b starting", "root blocked")
 	w.plansNot("launch " + Root)
 	w.works("b", "success")
-	if got := w.lastPrompt("root"); !strings.HasPrefix(got, "## DELEGATED WORK ENDED") || strings.Contains(got, "a came to") {
+	if got := w.lastPrompt("root"); !strings.HasPrefix(got, "## DELEGATED WORK ENDED") ||
+		strings.Contains(got, "a came to") {
 		t.Errorf("the root is told:\n%s", got)
 	}
 	w.works("root", "success")
@@ -237,7 +241,8 @@ func TestAWorkThatNeverBeganIsTriedAgainWithoutAWordOfIt(t *testing.T) {
 
 func TestAPolicyWithinAnotherIsTheStricterForEachDepth(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
-		{"auto", "ask", "ask"}, {"ask", "auto", "ask"}, {"auto", "auto,deny", "auto,deny"}, {"auto,ask", "ask,auto", "ask,ask"}, {"deny", "auto,auto", "deny,deny"},
+		{"auto", "ask", "ask"}, {"ask", "auto", "ask"}, {"auto", "auto,deny", "auto,deny"},
+		{"auto,ask", "ask,auto", "ask,ask"}, {"deny", "auto,auto", "deny,deny"},
 	} {
 		a, _ := ParseDelegates(c.a)
 		b, _ := ParseDelegates(c.b)

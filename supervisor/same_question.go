@@ -8,12 +8,13 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// This file is one answer for many questions: agents that do the same work on many things ask the same about each. Questions are
-// alike if they differ in nothing but the thing that their agent works on; what one of them is answered, a person may mean for all,
-// those that are asked later, too. The question that was answered so keeps it, and loses it when its answer is changed.
+// This file is one answer for many questions: agents that do the same work on many things ask the same about each.
+// Questions are alike if they differ in nothing but the thing that their agent works on; what one of them is answered,
+// a person may mean for all, those that are asked later, too. The question that was answered so keeps it, and loses it
+// when its answer is changed.
 
-// Sharable reports whether the answer to a question of this kind can be that of others, too. Whether a command may run is decided
-// for each by itself, and a budget and a script's file are asked for once.
+// Sharable reports whether the answer to a question of this kind can be that of others, too. Whether a command may run
+// is decided for each by itself, and a budget and a script's file are asked for once.
 func Sharable(kind checkpoints.QuestionKind) bool {
 	switch kind {
 	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation:
@@ -32,8 +33,8 @@ func (d *transition) shareAnswer(q *Question) {
 	}
 }
 
-// answeredLike gives the question whose answer one that is asked now has, for they are alike; nil if there is none. The last such
-// answer counts.
+// answeredLike gives the question whose answer one that is asked now has, for they are alike; nil if there is none. The
+// last such answer counts.
 func (s State) answeredLike(q *Question) *Question {
 	shared := s.FindQuestions(func(o *Question) bool {
 		return o.ForAllLike && o.AnsweredAt != nil && s.sameQuestion(o, q)
@@ -55,7 +56,8 @@ func (d *transition) answerLike(q, as *Question) {
 
 // sameQuestion reports whether two questions of a run differ in nothing but what their agents work on.
 func (s State) sameQuestion(a, b *Question) bool {
-	if a.ID == b.ID || a.Kind != b.Kind || !Sharable(a.Kind) || a.MultiSelect != b.MultiSelect || len(a.Options) != len(b.Options) ||
+	if a.ID == b.ID || a.Kind != b.Kind || !Sharable(a.Kind) || a.MultiSelect != b.MultiSelect ||
+		len(a.Options) != len(b.Options) ||
 		a.Optional != b.Optional {
 		return false
 	}
@@ -93,7 +95,8 @@ func itemOf(a *Agent) string {
 	return a.Delegated.Name
 }
 
-// sameAnswer gives the answer of one question as another one's that is alike: the options of the same places, or the same words.
+// sameAnswer gives the answer of one question as another one's that is alike: the options of the same places, or the
+// same words.
 func (s State) sameAnswer(from, to *Question) string {
 	labels := chosen(from)
 	if len(labels) == 0 {
@@ -106,8 +109,8 @@ func (s State) sameAnswer(from, to *Question) string {
 	return strings.Join(labels, ", ")
 }
 
-// ownAnswer reports whether an answer to a question that has one counts: it was accepted before anybody knew that the answer to
-// another is to be that of this one, too.
+// ownAnswer reports whether an answer to a question that has one counts: it was accepted before anybody knew that the
+// answer to another is to be that of this one, too.
 func ownAnswer(q *Question) bool {
 	return q.Like != "" && q.State == checkpoints.QuestionAnswered && !q.Delivering
 }

@@ -14,7 +14,8 @@ func many(t *testing.T, items ...string) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	var children []Child
 	for i, item := range items {
-		children = append(children, Child{Agent: worker(i), Work: Work{Task: "Look at " + item, Said: checkpoints.Delegated{Name: item}}})
+		children = append(children,
+			Child{Agent: worker(i), Work: Work{Task: "Look at " + item, Said: checkpoints.Delegated{Name: item}}})
 	}
 	s.Do(Created{
 		Run: RunID, Cwd: "/work", Agent: Root, Task: "Look at all", Group: true, Children: children,
@@ -40,7 +41,8 @@ func (s *Story) wonders(i int, id, text string, options ...string) {
 	}
 	s.Do(Heard{Agent: worker(i), Launch: 1, Named: Named{
 		Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
-		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Block, AgentID: worker(i), Questions: []signals.Question{q}},
+		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Block, AgentID: worker(i),
+			Questions: []signals.Question{q}},
 	}})
 }
 
@@ -95,7 +97,8 @@ func TestPermissionsAreAlikeOnlyForTheVerySameCall(t *testing.T) {
 	ask := func(i int, id, command string) {
 		s.Do(Asked{
 			Agent: worker(i), Launch: 1, Kind: checkpoints.AskPermission,
-			Call: checkpoints.ToolCall{Launch: 1, Request: id, ToolUse: "t" + id, Name: "Bash", Input: raw(map[string]string{"command": command})},
+			Call: checkpoints.ToolCall{Launch: 1, Request: id, ToolUse: "t" + id,
+				Name: "Bash", Input: raw(map[string]string{"command": command})},
 			Questions: []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?", Options: []signals.Option{
 				{Label: Allow}, {Label: AllowRun}, {Label: Deny}, {Label: DenyStop}}}},
 			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
@@ -109,7 +112,8 @@ func TestPermissionsAreAlikeOnlyForTheVerySameCall(t *testing.T) {
 	s.isAnswered("q-2", "")
 }
 
-// A run inside an agent calls itself what it likes: its name does not make what it asks the same as what a person has seen.
+// A run inside an agent calls itself what it likes: its name does not make what it asks the same as what a person has
+// seen.
 func TestTheNameOfANestedRunMakesNoQuestionsAlike(t *testing.T) {
 	s := many(t, "the log", "the database")
 	s.wonders(0, "q-0", "Delete the log?", "yes", "no")

@@ -10,8 +10,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// reconcile concludes what follows from the facts after an event: the status of each agent that it touches and what is begun for
-// it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code of its own.
+// reconcile concludes what follows from the facts after an event: the status of each agent that it touches and what is
+// begun for it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code
+// of its own.
 func (d *transition) reconcile() {
 	d.concernScopes()
 	for id := d.unsettled(); id != ""; id = d.unsettled() {
@@ -31,8 +32,8 @@ func (d *transition) reconcile() {
 	d.reconcileRun()
 }
 
-// unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come before their
-// parents, who are told of their ends.
+// unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come
+// before their parents, who are told of their ends.
 func (d *transition) unsettled() string {
 	next := ""
 	for id := range d.touched {
@@ -56,8 +57,8 @@ func (d *transition) reconcileAgent(id string) {
 	}
 }
 
-// collectAnswers begins the delivery of complete answers where a process waits in the call that asked, and puts all others
-// among what is to be said.
+// collectAnswers begins the delivery of complete answers where a process waits in the call that asked, and puts all
+// others among what is to be said.
 func (d *transition) collectAnswers(id string) {
 	d.unpolled(id)
 	d.decideCommands(id)
@@ -67,7 +68,8 @@ func (d *transition) collectAnswers(id string) {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
 		group := d.Group(q.Group)
-		if d.Questions[q.ID].Delivering || slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
+		if d.Questions[q.ID].Delivering ||
+			slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}
 		if q.Kind == checkpoints.AskBlocker && Resolve(q).How == giveUp {
@@ -180,7 +182,8 @@ func (d *transition) reconcileLive(id string) {
 // sayIfSilent gives an agent at work of which nothing is heard that as its reason.
 func (d *transition) sayIfSilent(id string) {
 	l, a := d.Live(id), d.Agents[id]
-	if l != nil && l.Stalled != nil && l.End == "" && (a.Status == checkpoints.Running || a.Status == checkpoints.Blocked) {
+	if l != nil && l.Stalled != nil && l.End == "" &&
+		(a.Status == checkpoints.Running || a.Status == checkpoints.Blocked) {
 		d.agent(id).Reason = silence(l.Stalled.Since, l.Stalled.Doing)
 	}
 }

@@ -23,9 +23,11 @@ const EnvShared = "CLAUDE_SUPERVISE_SHARED"
 const maxMerges = 5
 
 // howToShare is what a child reads of it. One echo with >> is one write.
-const howToShare = "Findings that other agents need: append them to $" + EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
+const howToShare = "Findings that other agents need: append them to $" +
+	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
 
-// mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them with.
+// mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
+// with.
 func (s State) mergeDue() bool {
 	return s.Run.Leaving == LeavingEnded && len(s.Agents) > 1 && (s.Run.Merged == nil || !s.Run.Merged.Done)
 }
@@ -52,12 +54,15 @@ func mergedNotices(before, after *Run) (told []string, trouble bool) {
 		return nil, false
 	}
 	if m.Problem != "" {
-		told = append(told, fmt.Sprintf("shared findings are not merged: %s. Nothing is lost: they stay in their .jsonl files", m.Problem))
+		told = append(told,
+			fmt.Sprintf("shared findings are not merged: %s. Nothing is lost: they stay in their .jsonl files", m.Problem))
 	}
 	for _, f := range m.Files {
 		told = append(told, MergedInWords(f))
 	}
-	return told, m.Problem != "" || slices.ContainsFunc(m.Files, func(f checkpoints.MergedFile) bool { return f.Broken > 0 })
+	return told, m.Problem != "" || slices.ContainsFunc(m.Files, func(f checkpoints.MergedFile) bool {
+		return f.Broken > 0
+	})
 }
 
 // MergedInWords says what became of a file of findings.

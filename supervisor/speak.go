@@ -20,8 +20,9 @@ func (d *transition) tellMissing(a *Agent) bool {
 	return true
 }
 
-// tellUnreported puts what asks for a report among what is to be said to an agent whose last turn was let end without one for
-// something that has come to nothing since, such as a question that was withdrawn, or the end of a child that its client told.
+// tellUnreported puts what asks for a report among what is to be said to an agent whose last turn was let end without
+// one for something that has come to nothing since, such as a question that was withdrawn, or the end of a child that
+// its client told.
 func (d *transition) tellUnreported(a *Agent, l *Launch) bool {
 	if !l.ReportWaived || a.Report != nil || a.ReportRequested {
 		return false
@@ -37,9 +38,12 @@ func wantReport(a *Agent, l *Launch, why string, at time.Time) {
 		At: at})
 }
 
-// enqueue puts something among what waits to be said to an agent; false if it is there already, or another with the same answers.
+// enqueue puts something among what waits to be said to an agent; false if it is there already, or another with the
+// same answers.
 func enqueue(a *Agent, s checkpoints.OutboxItem) bool {
-	if slices.ContainsFunc(a.Outbox, func(o checkpoints.OutboxItem) bool { return o.Key == s.Key || s.Group != "" && o.Group == s.Group }) {
+	if slices.ContainsFunc(a.Outbox, func(o checkpoints.OutboxItem) bool {
+		return o.Key == s.Key || s.Group != "" && o.Group == s.Group
+	}) {
 		return false
 	}
 	a.Outbox = append(slices.Clip(a.Outbox), s)

@@ -59,8 +59,8 @@ func (s State) Live(agent string) *Launch {
 	return nil
 }
 
-// Execs reports whether the agents are processes of any command, which speak no protocol: each launch is one turn, begun by
-// its prompt.
+// Execs reports whether the agents are processes of any command, which speak no protocol: each launch is one turn,
+// begun by its prompt.
 func (s State) Execs() bool { return len(s.Config.Exec) > 0 }
 
 // held gives the live launch whose process waits for the answer of this question's call, nil if it came by text or
@@ -215,8 +215,8 @@ func Changes(before, after State) checkpoints.Change {
 	return c
 }
 
-// A transition is the state that one Step is making: records are copied when they are first touched, and so are the maps and lists
-// that they stand in.
+// A transition is the state that one Step is making: records are copied when they are first touched, and so are the
+// maps and lists that they stand in.
 type transition struct {
 	State
 	at      time.Time    // when what it makes has happened

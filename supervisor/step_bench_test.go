@@ -8,8 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// BenchmarkQuestionAfterManyQuestions is what one question in a call costs from asking to receipt, four events with their plans
-// and their changes, in a session that has asked so many before.
+// BenchmarkQuestionAfterManyQuestions is what one question in a call costs from asking to receipt, four events with
+// their plans and their changes, in a session that has asked so many before.
 func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 	for _, n := range []int{0, 100, 1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -48,7 +48,8 @@ func TestAnAnswerWithinTheHoldGoesIntoTheSameProcess(t *testing.T) {
 	s.Answers("q-1", "PostgreSQL")
 	s.plansNot("hold")
 	d := s.Delivers(1)
-	if !strings.Contains(d.Text, "## CLARIFICATION RESPONSE") || !strings.Contains(d.Text, "A1: PostgreSQL") || !strings.Contains(d.Text, "Q1: Which database?") {
+	if !strings.Contains(d.Text, "## CLARIFICATION RESPONSE") || !strings.Contains(d.Text, "A1: PostgreSQL") ||
+		!strings.Contains(d.Text, "Q1: Which database?") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 	s.reports("success", "")
@@ -240,7 +241,9 @@ func TestAToolsQuestionIsAnsweredInItsTurn(t *testing.T) {
 	s.Answers("q-1", "SQLite")
 	s.is(checkpoints.Running)
 	d := s.Delivers(1)
-	if string(d.Reply) != `{"behavior":"allow","updatedInput":{"answers":{"Which database?":"SQLite"},"questions":[{"question":"Which database?"}]}}` {
+	if string(
+		d.Reply) != `{"behavior":"allow","updatedInput":{"answers":{"Which `+
+		`database?":"SQLite"},"questions":[{"question":"Which database?"}]}}` {
 		t.Fatalf("the reply is %s", d.Reply)
 	}
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
@@ -425,7 +428,8 @@ func TestAMissingDeliverableIsToldOnceAndThenThePartialSuccessStands(t *testing.
 }
 
 func TestEachReportedStatusHasItsExitCode(t *testing.T) {
-	for status, want := range map[string]int{"success": ExitSuccess, "partial_success": ExitPartial, "failed": ExitFailed, "sort of": ExitPartial} {
+	for status, want := range map[string]int{"success": ExitSuccess, "partial_success": ExitPartial,
+		"failed": ExitFailed, "sort of": ExitPartial} {
 		t.Run(status, func(t *testing.T) {
 			s := Begin(t, nil)
 			s.reports(status, "")
@@ -575,7 +579,8 @@ func TestASessionThatIsGoneGetsAFreshOneWithTheCheckpointAndTheAnswer(t *testing
 		t.Fatalf("launch %+v in session %s", l, s.State.Agents[Root].SessionID)
 	}
 	text := s.delivered(3)
-	for _, want := range []string{"EXECUTION CONTEXT", "## YOUR TASK", "## STATE RESTORATION", "schema.sql", "A1: SQLite"} {
+	for _, want := range []string{"EXECUTION CONTEXT", "## YOUR TASK", "## STATE RESTORATION",
+		"schema.sql", "A1: SQLite"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the fresh session does not read %q:\n%s", want, text)
 		}
@@ -615,7 +620,8 @@ func TestRelaunchFreshBeginsANewConversation(t *testing.T) {
 
 func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 	s := Begin(t, nil)
-	s.dies(procs.Failure{Kind: procs.RefusedFlag, Passing: true, Flag: "--forward-subagent-text", Reason: "unknown option"})
+	s.dies(procs.Failure{Kind: procs.RefusedFlag, Passing: true, Flag: "--forward-subagent-text",
+		Reason: "unknown option"})
 	s.Rests(false)
 	s.plans("launch " + Root + " 2")
 	if w := s.State.Agents[Root].Without; len(w) != 1 {

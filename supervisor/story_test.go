@@ -174,8 +174,9 @@ func (s *Story) clarification(id, text string) Heard {
 			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
 			Signal: signals.Signal{
 				Kind: signals.Clarification, Dialect: signals.Block, AgentID: Root,
-				Fields:    []signals.Field{{Name: "blocked_at", Value: "the schema"}},
-				Questions: []signals.Question{{ID: "Q1", Text: text, Options: []signals.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}}},
+				Fields: []signals.Field{{Name: "blocked_at", Value: "the schema"}},
+				Questions: []signals.Question{{ID: "Q1",
+					Text: text, Options: []signals.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}}},
 			},
 		},
 	}

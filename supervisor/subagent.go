@@ -10,10 +10,11 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is what becomes of a subagent that has asked a person when its process has ended before its work. The subagent has
-// gone with it, and the CLI does not bring it back: the main conversation is told the answer that it had waited for, or that it
-// had its answer, and revives the subagent with its work, or, where the release cannot do that or the conversation is a new one,
-// gives its task again. Left alone, the main conversation would begin that task anew, and a person be asked again.
+// This file is what becomes of a subagent that has asked a person when its process has ended before its work. The
+// subagent has gone with it, and the CLI does not bring it back: the main conversation is told the answer that it had
+// waited for, or that it had its answer, and revives the subagent with its work, or, where the release cannot do that
+// or the conversation is a new one, gives its task again. Left alone, the main conversation would begin that task anew,
+// and a person be asked again.
 
 // AskedIn gives the first questions of the calls in which subagents have asked in a launch.
 func (s State) AskedIn(l *Launch) []*Question {
@@ -34,8 +35,8 @@ func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
 	}
 }
 
-// sayInterrupted has an agent told, before its next launch, of its subagents that had their answers and were interrupted at
-// their work.
+// sayInterrupted has an agent told, before its next launch, of its subagents that had their answers and were
+// interrupted at their work.
 func (d *transition) sayInterrupted(a *Agent) {
 	for _, q := range d.FindQuestionsOf(a.ID, func(q *Question) bool {
 		return q.Index == 0 && interrupted(q) && q.State == checkpoints.QuestionDelivered
@@ -78,8 +79,8 @@ func (s State) revives(agent string, l *Launch) bool {
 	return false
 }
 
-// subagentAnswered tells the main conversation what the questions of one of its subagents have come to. Those that it had its
-// answers to are repeated only to one that has to begin anew.
+// subagentAnswered tells the main conversation what the questions of one of its subagents have come to. Those that it
+// had its answers to are repeated only to one that has to begin anew.
 func (s State) subagentAnswered(sub *checkpoints.Subagent, groups [][]*Question, revive bool) string {
 	revive = revive && sub.ID != ""
 	var b strings.Builder
@@ -89,9 +90,13 @@ func (s State) subagentAnswered(sub *checkpoints.Subagent, groups [][]*Question,
 	}
 	if waited {
 		message = "the questions with their answers above as message"
-		fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour subagent %s had asked the person, and was interrupted while it waited. This is for it:\n", nameOf(sub))
+		fmt.Fprintf(&b,
+			"## CLARIFICATION RESPONSE\n\nYour subagent %s had asked the person, and was interrupted while it waited. This is "+
+				"for it:\n", nameOf(sub))
 	} else {
-		fmt.Fprintf(&b, "## SUBAGENT INTERRUPTED\n\nThe subagent %s had asked the person, had its answer, and was interrupted at its work.\n", nameOf(sub))
+		fmt.Fprintf(&b,
+			"## SUBAGENT INTERRUPTED\n\nThe subagent %s had asked the person, had its answer, and was interrupted at its "+
+				"work.\n", nameOf(sub))
 	}
 	for _, group := range groups {
 		switch had := group[0].State == checkpoints.QuestionDelivered; {
@@ -100,7 +105,10 @@ func (s State) subagentAnswered(sub *checkpoints.Subagent, groups [][]*Question,
 		}
 	}
 	if revive {
-		fmt.Fprintf(&b, "\n## RESUME INSTRUCTIONS\nCall SendMessage (if it is not at hand, load it: ToolSearch \"select:SendMessage\") with to %q and %s: the subagent goes on with its work, and you get its result. Do not do its work yourself, and do not start another in its place.", sub.ID, message)
+		fmt.Fprintf(&b,
+			"\n## RESUME INSTRUCTIONS\nCall SendMessage (if it is not at hand, load it: ToolSearch \"select:SendMessage\") "+
+				"with to %q and %s: the subagent goes on with its work, and you get its result. Do not do its work yourself, and "+
+				"do not start another in its place.", sub.ID, message)
 		return b.String()
 	}
 	kind := ""
@@ -112,7 +120,9 @@ func (s State) subagentAnswered(sub *checkpoints.Subagent, groups [][]*Question,
 		fmt.Fprintf(&b, "\nWhat it had done:\n%s\n", sub.Done)
 	}
 	// Last of all: what is quoted above may read like instructions.
-	fmt.Fprintf(&b, "\n## RESUME INSTRUCTIONS\nIt is gone. Start a subagent%s with its task again, and tell it the questions with their answers above and what was done already, so that it neither asks nor does it again.", kind)
+	fmt.Fprintf(&b,
+		"\n## RESUME INSTRUCTIONS\nIt is gone. Start a subagent%s with its task again, and tell it the questions with "+
+			"their answers above and what was done already, so that it neither asks nor does it again.", kind)
 	return b.String()
 }
 

@@ -12,7 +12,8 @@ import (
 func parks(t *testing.T, version string) *Story {
 	s := Begin(t, func(c *Config) { c.Hold = 0 })
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
-	from := &checkpoints.Subagent{ToolUse: "toolu_agent", Type: "general-purpose", Task: "look at the schema", Prompt: "Look at the schema, then decide.", Depth: 1}
+	from := &checkpoints.Subagent{ToolUse: "toolu_agent", Type: "general-purpose", Task: "look at the schema",
+		Prompt: "Look at the schema, then decide.", Depth: 1}
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"},{"text":"And which?"}]}`, from, "q-1", "q-2")
 	s.Ends()
 	s.plans("survey")
@@ -31,7 +32,8 @@ func TestAParkedSubagentIsRevivedWithItsAnswers(t *testing.T) {
 	s.is(checkpoints.Parked)
 	s.Answers("q-2", "that one")
 	text := s.delivered(2)
-	for _, want := range []string{"sub1 (look at the schema)", "A1: this one", "A2: that one", `to "sub1"`, "SendMessage"} {
+	for _, want := range []string{"sub1 (look at the schema)", "A1: this one", "A2: that one",
+		`to "sub1"`, "SendMessage"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without %q the agent reads:\n%s", want, text)
 		}
@@ -55,7 +57,8 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := tell()
-			for _, want := range []string{"Start a subagent of type general-purpose", "Look at the schema, then decide.", "- schema.sql"} {
+			for _, want := range []string{"Start a subagent of type general-purpose", "Look at the schema, then decide.",
+				"- schema.sql"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("without %q the agent reads:\n%s", want, text)
 				}

@@ -18,14 +18,15 @@ type Task struct {
 	Estimated         string // how long it takes, as written; "" if nobody says
 	From              string // the session with whose conversation it begins; see Continuation
 
-	// What the task itself states of work for other agents, each after the one that it stands below. The root begins once all of it
-	// has ended, and reads how. A Group has no root with a conversation: Prompt says to people what the tasks are.
+	// What the task itself states of work for other agents, each after the one that it stands below. The root begins once
+	// all of it has ended, and reads how. A Group has no root with a conversation: Prompt says to people what the tasks
+	// are.
 	Children []Child
 	Group    bool
 }
 
-// A Brief is what a task says beside its prompt, in the parts that the protocols document (002, "Parent Agent Workflow")
-// wants a task to have. The zero value says nothing.
+// A Brief is what a task says beside its prompt, in the parts that the protocols document (002, "Parent Agent
+// Workflow") wants a task to have. The zero value says nothing.
 type Brief struct {
 	Context         string
 	Goals           []string
@@ -33,8 +34,8 @@ type Brief struct {
 	Deliverables    []string // kept with the agent; those that name files are looked for on disk
 }
 
-// Compose gives the one text that the agent reads as its task: the prompt, then the parts that are not empty, each under
-// its heading.
+// Compose gives the one text that the agent reads as its task: the prompt, then the parts that are not empty, each
+// under its heading.
 func (b Brief) Compose(prompt string) string {
 	var text strings.Builder
 	text.WriteString(strings.TrimRight(prompt, "\n"))
@@ -54,7 +55,8 @@ func (b Brief) Compose(prompt string) string {
 		}
 	}
 	list("GOALS", "", b.Goals)
-	list("SUCCESS CRITERIA", "Your report says of each, under metrics_achieved and in these words, how it was met.", b.SuccessCriteria)
+	list("SUCCESS CRITERIA", "Your report says of each, under metrics_achieved and in these words, how it was met.",
+		b.SuccessCriteria)
 	list("DELIVERABLES", "They are looked for on disk when you report.", b.Deliverables)
 	return text.String()
 }
@@ -82,7 +84,8 @@ func CheckPermissions(p Permissions) error {
 
 var modelName = lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
 
-// CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude knows.
+// CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude
+// knows.
 func CheckModel(name string) error {
 	if !modelName().MatchString(name) {
 		return fmt.Errorf("takes the name of a model, such as opus, not %q", name)
@@ -90,8 +93,8 @@ func CheckModel(name string) error {
 	return nil
 }
 
-// CheckAgentType tells why name cannot be handed on to claude as that of a kind of agent. Whether there is such a kind, claude
-// knows.
+// CheckAgentType tells why name cannot be handed on to claude as that of a kind of agent. Whether there is such a kind,
+// claude knows.
 func CheckAgentType(name string) error {
 	if !modelName().MatchString(name) {
 		return fmt.Errorf("takes the name of a kind of agent, such as code-reviewer, not %q", name)
@@ -99,7 +102,8 @@ func CheckAgentType(name string) error {
 	return nil
 }
 
-// Due gives the files that have to be on disk when an agent is done: those that its task names, then those of its report.
+// Due gives the files that have to be on disk when an agent is done: those that its task names, then those of its
+// report.
 func Due(a *Agent) []string {
 	named := slices.Concat(files(a.Deliverables), a.Report.Files)
 	var once []string
@@ -111,8 +115,8 @@ func Due(a *Agent) []string {
 	return once
 }
 
-// Writable reports whether a question of this kind may be answered by what was written down before: by a task file. What
-// lets the agent do more than it may by itself is a person's to decide.
+// Writable reports whether a question of this kind may be answered by what was written down before: by a task file.
+// What lets the agent do more than it may by itself is a person's to decide.
 func Writable(kind checkpoints.QuestionKind) bool {
 	switch kind {
 	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile:

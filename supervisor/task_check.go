@@ -30,8 +30,8 @@ const maxJudged = 16 << 10
 // shortTask is how many words say something of the circumstances by themselves.
 const shortTask = 12
 
-// CheckTask judges whether an agent that can ask nobody in passing has what it needs: context, goals, success criteria and
-// something to work on. A part is there if the brief has it, or if the prompt's own words do:
+// CheckTask judges whether an agent that can ask nobody in passing has what it needs: context, goals, success criteria
+// and something to work on. A part is there if the brief has it, or if the prompt's own words do:
 //
 //	context            names a file, an address, code, a quotation or a number; says "because", "we" and the like; has a
 //	                   heading or label for it; or is at least twelve words long
@@ -78,7 +78,8 @@ var (
 	saysCriteria = lazily(`(?i)` +
 		`\b(?:done when|done if|success|criteri(?:a|on)|definition of done|metrics?|expected|acceptance)\b|` +
 		`\b(?:must|should|shall|until|so that|make sure|ensure|verify|check that|confirm that|prove that)\b|` +
-		`\b(?:at least|at most|exactly|no more than|less than|fewer than|within|without (?:any )?(?:error|warning|failure)s?)\b|` +
+		`\b(?:at least|at most|exactly|no more than|less than|fewer than|within|without (?:any ` +
+		`)?(?:error|warning|failure)s?)\b|` +
 		`\b(?:pass|passes|passing|succeeds?|is green|compiles|builds|exits?)\b|[<>≤≥]=? ?\d|\d ?%`)
 )
 
@@ -102,12 +103,16 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// words counts the words of a text, and those among them that only point. Where no spaces stand between words each letter
-// counts as one.
+// words counts the words of a text, and those among them that only point. Where no spaces stand between words each
+// letter counts as one.
 func words(text string) (all, pointing int) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	}) {
 		n := 1
-		if unspaced := strings.IndexFunc(word, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }); unspaced >= 0 {
+		if unspaced := strings.IndexFunc(word, func(r rune) bool {
+			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+		}); unspaced >= 0 {
 			n = len([]rune(word))
 		}
 		all += n

@@ -40,7 +40,8 @@ var judged = []struct {
 	{"Translate the README so that every heading keeps its anchor", "c"},
 	{"Cut the image to < 50 MB", ""},
 	{"Add a login to ./web. The tests must pass.", ""},
-	{"Add a login to the small web service in this folder.\nContext: it has no accounts yet.\nGoal: a file auth.txt.\nDone when: auth.txt exists.", ""},
+	{"Add a login to the small web service in this folder.\nContext: it has no accounts yet.\nGoal: a file " +
+		"auth.txt.\nDone when: auth.txt exists.", ""},
 
 	// Other languages are judged by their length and by what they name.
 	{"Schreibe ein Gedicht", "c s"},
@@ -81,7 +82,9 @@ func TestWhatTheBriefGivesIsNotMissedInThePrompt(t *testing.T) {
 			t.Errorf("%s: found without it %t, with it %t", part, has(Brief{}), has(b))
 		}
 	}
-	if gaps := CheckTask("help", Brief{Deliverables: []string{"a.txt"}}); slices.ContainsFunc(gaps, func(g Gap) bool { return g.Part == PartSuccessCriteria }) {
+	if gaps := CheckTask("help", Brief{Deliverables: []string{"a.txt"}}); slices.ContainsFunc(gaps, func(g Gap) bool {
+		return g.Part == PartSuccessCriteria
+	}) {
 		t.Error("a deliverable is no success criterion")
 	}
 }

@@ -10,11 +10,11 @@ import (
 // Independence says how the work of a child and that of its parent hang together.
 type Independence = checkpoints.Independence
 
-// Identified gives stated work the ids of the agents that do it, which newID makes. Until then Agent, Parent and Said.After hold the names that the
-// task gives it, "" what has none.
+// Identified gives stated work the ids of the agents that do it, which newID makes. Until then Agent, Parent and
+// Said.After hold the names that the task gives it, "" what has none.
 //
-// What comes after an agent comes after all that stands below it, for that has ended before it; and what stands below an agent
-// comes after whatever that comes after.
+// What comes after an agent comes after all that stands below it, for that has ended before it; and what stands below
+// an agent comes after whatever that comes after.
 func Identified(stated []Child, newID func() string) []Child {
 	if len(stated) == 0 {
 		return nil

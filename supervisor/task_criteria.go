@@ -11,9 +11,9 @@ type Criterion struct {
 	Achieved  string `json:"achieved"` // the lines of metrics_achieved that speak of it; "" if none does
 }
 
-// achieved sets each criterion beside the lines of a report's metrics that speak of it, and gives the lines that speak of
-// none. A line belongs to the criterion of whose words it holds the most, if that is half of them or more; one that is
-// indented deeper than the line before goes with that. It compares words and believes the agent: it proves nothing.
+// achieved sets each criterion beside the lines of a report's metrics that speak of it, and gives the lines that speak
+// of none. A line belongs to the criterion of whose words it holds the most, if that is half of them or more; one that
+// is indented deeper than the line before goes with that. It compares words and believes the agent: it proves nothing.
 func achieved(criteria []string, metrics string) (beside []Criterion, rest string) {
 	beside = make([]Criterion, len(criteria))
 	wanted := make([]map[string]bool, len(criteria))
@@ -41,8 +41,8 @@ func achieved(criteria []string, metrics string) (beside []Criterion, rest strin
 	return beside, rest
 }
 
-// MatchCriteria sets an agent's success criteria beside the metrics of its report, as achieved does; without criteria all metrics
-// are what is left.
+// MatchCriteria sets an agent's success criteria beside the metrics of its report, as achieved does; without criteria
+// all metrics are what is left.
 func MatchCriteria(a *Agent) (beside []Criterion, rest string) {
 	metrics := ""
 	if a.Report != nil {
@@ -78,7 +78,9 @@ func indentation(line string) int {
 // distinctive gives the words of a text that tell it from others, in small letters.
 func distinctive(text string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}) {
 		if !pointers[w] {
 			set[w] = true
 		}

@@ -19,7 +19,8 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 	}{
 		{
 			"the report of 002, \"Example Signal: Success\"",
-			[]string{"Scan for hardcoded secrets", "Check SQL injection risks", "Review authentication", "Generate structured report"},
+			[]string{"Scan for hardcoded secrets", "Check SQL injection risks", "Review authentication",
+				"Generate structured report"},
 			"  Success Criteria: [from original prompt]\n  ✓ Scan for hardcoded secrets → 0 found\n" +
 				"  ✓ Check SQL injection risks → 0 found (parameterized queries used)\n" +
 				"  ✓ Review authentication → OAuth2 and JWT validated, recommendations provided\n" +

@@ -14,7 +14,8 @@ import (
 
 func TestATaskIsOneTextWithItsPartsUnderHeadings(t *testing.T) {
 	whole := Brief{
-		Context: "The service is in ./api.\nIt has no accounts.\n", Goals: []string{"people can log in", "and out,\nof course"},
+		Context:         "The service is in ./api.\nIt has no accounts.\n",
+		Goals:           []string{"people can log in", "and out,\nof course"},
 		SuccessCriteria: []string{"the tests pass"}, Deliverables: []string{"auth.go", "docs/auth.md: why"},
 	}
 	const want = `Add a login.
@@ -76,7 +77,8 @@ func TestTheFilesOfTheTaskAreDueBesideThoseOfTheReport(t *testing.T) {
 }
 
 func TestAHoldIsADurationZeroOrForever(t *testing.T) {
-	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "0": 0, "1h30m": 90 * time.Minute, "forever": Forever} {
+	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "0": 0, "1h30m": 90 * time.Minute,
+		"forever": Forever} {
 		if got, err := ParseHold(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
 		}
@@ -89,7 +91,8 @@ func TestAHoldIsADurationZeroOrForever(t *testing.T) {
 }
 
 func TestAModelIsANameAndNoFlag(t *testing.T) {
-	for _, name := range []string{"opus", "claude-opus-4-1[1m]", "us.anthropic.claude-v1:0", "arn:aws:bedrock:eu/profile@2"} {
+	for _, name := range []string{"opus", "claude-opus-4-1[1m]",
+		"us.anthropic.claude-v1:0", "arn:aws:bedrock:eu/profile@2"} {
 		if err := CheckModel(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}

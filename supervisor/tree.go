@@ -8,7 +8,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is how the agents of a run hang together: whom an agent waits for, who is told of its end, and what a run comes to.
+// This file is how the agents of a run hang together: whom an agent waits for, who is told of its end, and what a run
+// comes to.
 
 // Children gives the children of an agent, in the order in which they came.
 func (s State) Children(id string) []*Agent {
@@ -43,14 +44,15 @@ func (s State) waitsFor(id string) []*Agent {
 // faultPredecessor is the failure of an agent that could not begin.
 const faultPredecessor = "predecessor"
 
-// childKey is the key under which a parent is told of the end of a child: of each of its ends, should it be revived. It may come to
-// another end without having been launched again.
+// childKey is the key under which a parent is told of the end of a child: of each of its ends, should it be revived. It
+// may come to another end without having been launched again.
 func childKey(c *Agent) string { return fmt.Sprintf(childKeys+"%s %d", c.ID, c.EndedAt.UnixNano()) }
 
 // childKeys is what all these keys begin with, and no others.
 const childKeys = "child "
 
-// backgroundEndUnreported reports whether a child's parent has not been told of its end: the words wait, or are on their way.
+// backgroundEndUnreported reports whether a child's parent has not been told of its end: the words wait, or are on
+// their way.
 func (s State) backgroundEndUnreported(c *Agent) bool {
 	parent := s.Agents[c.Parent]
 	if parent == nil {
@@ -65,7 +67,8 @@ func (s State) backgroundEndUnreported(c *Agent) bool {
 	})) > 0
 }
 
-// tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were started.
+// tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were
+// started.
 func (d *transition) tellParent(c *Agent) {
 	if p := d.Agents[c.Parent]; p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
 		said := *c.Delegated
@@ -79,8 +82,8 @@ func (d *transition) tellParent(c *Agent) {
 	}
 }
 
-// orphan stops what an agent has started and that still lives when the agent itself ends: nobody would hear of it. Where a person
-// has stopped the agent alone, whoever stands above it does.
+// orphan stops what an agent has started and that still lives when the agent itself ends: nobody would hear of it.
+// Where a person has stopped the agent alone, whoever stands above it does.
 func (d *transition) orphan(a *Agent) {
 	above := d.survivor(a)
 	for _, c := range d.Children(a.ID) {
@@ -146,8 +149,8 @@ func (s State) awaits(a *Agent) string {
 	return "comes after " + text.JoinLimited(names)
 }
 
-// predecessors gives the agents that one comes after: those that its task names, and its own children, which the task states: no
-// other can have come before it has begun.
+// predecessors gives the agents that one comes after: those that its task names, and its own children, which the task
+// states: no other can have come before it has begun.
 func (s State) predecessors(a *Agent) []string {
 	if s.Launch(a.ID) != nil {
 		return nil
@@ -164,14 +167,15 @@ func (s State) predecessors(a *Agent) []string {
 	return ids
 }
 
-// lacks names an agent that one comes after and that has not succeeded: it then cannot begin. A root begins all the same: it is
-// told what became of each.
+// lacks names an agent that one comes after and that has not succeeded: it then cannot begin. A root begins all the
+// same: it is told what became of each.
 func (s State) lacks(a *Agent) *Agent {
 	if a.Delegated == nil || s.Launch(a.ID) != nil {
 		return nil
 	}
 	for _, id := range a.Delegated.After {
-		if p := s.Agents[id]; p.Status.Ended() && p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial && p.ContinuedBy == "" {
+		if p := s.Agents[id]; p.Status.Ended() && p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial &&
+			p.ContinuedBy == "" {
 			return p
 		}
 	}
@@ -253,8 +257,8 @@ func (s State) unended() []*Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.ID == s.Run.Root || a.Status.Ended() })
 }
 
-// waitsForPerson gives the first agent that waits for a person, where nothing in the run can go on before that; nil where
-// something can.
+// waitsForPerson gives the first agent that waits for a person, where nothing in the run can go on before that; nil
+// where something can.
 func (s State) waitsForPerson() *Agent {
 	if len(s.indexed().active) > 0 {
 		return nil
@@ -286,7 +290,8 @@ func waitsForChildren(names []string) string { return "waits for " + text.JoinLi
 
 // ByWorst are exit codes, the worst first.
 var ByWorst = []int{
-	ExitInternal, ExitNoAgent, ExitFailed, ExitUnreported, ExitStopped, ExitBudget, ExitInterrupted, ExitParked, ExitPartial, ExitSuccess,
+	ExitInternal, ExitNoAgent, ExitFailed, ExitUnreported, ExitStopped, ExitBudget, ExitInterrupted,
+	ExitParked, ExitPartial, ExitSuccess,
 }
 
 // worse reports whether the end of an agent is worse than a status.
@@ -309,8 +314,8 @@ func (s State) decisiveIn(top *Agent) *Agent {
 	return worst
 }
 
-// follows reports whether an agent was stopped for no other reason than that the one above it has ended badly, which says more: what
-// a used-up budget fails ends by the budget, and not as stopped by a person.
+// follows reports whether an agent was stopped for no other reason than that the one above it has ended badly, which
+// says more: what a used-up budget fails ends by the budget, and not as stopped by a person.
 func (s State) follows(a *Agent) bool {
 	p := s.Agents[a.Parent]
 	return p != nil && a.Status == checkpoints.Stopped && a.StopWanted == endOf(p) &&

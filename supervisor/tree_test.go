@@ -60,9 +60,10 @@ func (s *Story) childReports(status string) {
 	}
 	for _, b := range []Event{
 		TurnBegun{Agent: agent, Launch: 1},
-		Heard{Agent: agent, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
-			{Name: "status", Value: status}, {Name: "summary", Value: "## DELEGATION APPROVED\nas asked"},
-		}}}},
+		Heard{Agent: agent, Launch: 1,
+			Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
+				{Name: "status", Value: status}, {Name: "summary", Value: "## DELEGATION APPROVED\nas asked"},
+			}}}},
 		TurnEnded{Agent: agent, Launch: 1},
 	} {
 		s.Do(b)
@@ -88,7 +89,8 @@ func TestAChildsEndIsTheNextMessageOfItsParent(t *testing.T) {
 	s.childReports("success")
 	s.status(childOne, checkpoints.Succeeded)
 	text := s.Delivers(1).Text
-	for _, want := range []string{"## DELEGATED WORK ENDED\n\nAgent: " + childOne, "Outcome: succeeded", "\n    ## DELEGATION APPROVED\n", "Tool uses: 0"} {
+	for _, want := range []string{"## DELEGATED WORK ENDED\n\nAgent: " + childOne, "Outcome: succeeded",
+		"\n    ## DELEGATION APPROVED\n", "Tool uses: 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in what the parent reads:\n%s", want, text)
 		}
@@ -156,7 +158,8 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 }
 
 func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
-	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: ExitFailed, checkpoints.Optional: ExitSuccess} {
+	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: ExitFailed,
+		checkpoints.Optional: ExitSuccess} {
 		d := NewTransition(State{
 			Run:      &Run{ID: RunID, Root: Root},
 			Agents:   map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}},
@@ -176,7 +179,8 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 	}
 }
 
-// An agent whose budget is used up ends with 4, though what it has started is stopped with it, which a person did not ask for.
+// An agent whose budget is used up ends with 4, though what it has started is stopped with it, which a person did not
+// ask for.
 func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 	d := NewTransition(State{
 		Run: &Run{ID: RunID, Root: Root},
@@ -274,7 +278,8 @@ func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
 
 func TestAnUnknownPriorityIsTheUsualOne(t *testing.T) {
 	for written, want := range map[string]string{"P0": "P0", "p2": "P2", "P9": "P1", "urgent": "P1", "": "P1"} {
-		w := workAsked(signals.Signal{Fields: []signals.Field{{Name: "new_task_description", Value: "Draw"}, {Name: "priority", Value: written}}})
+		w := workAsked(signals.Signal{Fields: []signals.Field{{Name: "new_task_description", Value: "Draw"},
+			{Name: "priority", Value: written}}})
 		if w.Priority != want {
 			t.Errorf("%q is %s, want %s", written, w.Priority, want)
 		}

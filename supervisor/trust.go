@@ -8,8 +8,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Trusted lists what the person's flags let happen in a run beyond their settings, each in words. It is empty where the settings
-// alone decide.
+// Trusted lists what the person's flags let happen in a run beyond their settings, each in words. It is empty where the
+// settings alone decide.
 func (cfg Config) Trusted() []string {
 	all := slices.Clone(cfg.Allow)
 	if cfg.AllowProject {

@@ -14,8 +14,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is AskUserQuestion, the CLI's own tool to ask: one to four questions, each with at most four options, answered
-// under their texts. The CLI has looked at a call before it comes here; what it let through differs between releases.
+// This file is AskUserQuestion, the CLI's own tool to ask: one to four questions, each with at most four options,
+// answered under their texts. The CLI has looked at a call before it comes here; what it let through differs between
+// releases.
 
 // AskUserQuestion is the tool of the CLI that asks a person.
 const AskUserQuestion = "AskUserQuestion"
@@ -26,8 +27,9 @@ const (
 	maxUserOptions   = 4
 )
 
-// UserQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do about it.
-// A question about which a person could only guess, or whose answer could not be told from another's, is better asked again.
+// UserQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do
+// about it. A question about which a person could only guess, or whose answer could not be told from another's, is
+// better asked again.
 func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 	var in struct {
 		Questions []struct {
@@ -46,7 +48,8 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 	var qs []signals.Question
 	for i, asked := range in.Questions {
 		q := signals.Question{
-			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options, MultiSelect: asked.MultiSelect,
+			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options,
+			MultiSelect: asked.MultiSelect,
 		}
 		switch cut := NewQuestion(checkpoints.AskClarification, q).Truncated; {
 		case !readable(q.Text):
@@ -80,8 +83,8 @@ func readable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) >= 0
 }
 
-// withAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as the CLI
-// has written that: there are texts in JSON that Go cannot hold.
+// withAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as
+// the CLI has written that: there are texts in JSON that Go cannot hold.
 func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
 	var members map[string]json.RawMessage
 	var in struct {

@@ -41,7 +41,8 @@ func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
 			{Label: "Rows", Description: "one below the other", Preview: "a\nb"},
 			{Label: "Columns", Description: "side by side", Preview: "a b"},
 		}},
-		{ID: "Q2", Text: "Which colours?", Header: "Colours", MultiSelect: true, Options: []signals.Option{{Label: "Red"}, {Label: "Blue"}}},
+		{ID: "Q2", Text: "Which colours?", Header: "Colours", MultiSelect: true,
+			Options: []signals.Option{{Label: "Red"}, {Label: "Blue"}}},
 		{ID: "Q3", Text: "What is it called?", Header: "Name", Options: []signals.Option{}},
 	}
 	if diff := cmp.Diff(want, asked.Questions); diff != "" || asked.Kind != checkpoints.AskClarification {
@@ -59,19 +60,28 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 		"no object":                 {json.RawMessage(`[1]`), "cannot be read"},
 		"questions of another type": {json.RawMessage(`{"questions":"Which?"}`), "cannot be read"},
 		"no questions":              {json.RawMessage(`{}`), "it holds 0 questions; it takes 1 to 4"},
-		"five questions":            {userInput(userQuestion("1?"), userQuestion("2?"), userQuestion("3?"), userQuestion("4?"), userQuestion("5?")), "it holds 5 questions"},
-		"no text":                   {userInput(userQuestion("Which?"), userQuestion(" \u200b\x00\x1b")), "question 2 has no text"},
-		"the same text twice":       {userInput(userQuestion("Which?", "a"), userQuestion("Which?", "b")), "have the same text"},
-		"five options":              {userInput(userQuestion("Which?", "a", "b", "c", "d", "e")), "question 1 has 5 options; it takes at most 4"},
-		"a thousand options":        {userInput(userQuestion("Which?", strings.Split(strings.Repeat("o ", 1000), " ")...)), "it takes at most 4"},
-		"no label":                  {userInput(userQuestion("Which?", "a", "\u2060")), "option 2 of question 1 has no label"},
-		"the same label twice":      {userInput(userQuestion("Which?", "a", "a")), "two options of question 1 have the same label"},
-		"a megabyte of text":        {userInput(userQuestion(long)), "its text has 1048576 bytes, of which 16384 are kept. Put what is long into a file"},
-		"a megabyte of a label":     {userInput(userQuestion("Which?", "a", long)), "its option 2's label has 1048576 bytes"},
+		"five questions": {userInput(userQuestion("1?"), userQuestion("2?"), userQuestion("3?"),
+			userQuestion("4?"), userQuestion("5?")), "it holds 5 questions"},
+		"no text": {userInput(userQuestion("Which?"), userQuestion(" \u200b\x00\x1b")),
+			"question 2 has no text"},
+		"the same text twice": {userInput(userQuestion("Which?", "a"), userQuestion("Which?", "b")),
+			"have the same text"},
+		"five options": {userInput(userQuestion("Which?", "a", "b", "c", "d", "e")),
+			"question 1 has 5 options; it takes at most 4"},
+		"a thousand options": {userInput(userQuestion("Which?", strings.Split(strings.Repeat("o ", 1000), " ")...)),
+			"it takes at most 4"},
+		"no label": {userInput(userQuestion("Which?", "a", "\u2060")),
+			"option 2 of question 1 has no label"},
+		"the same label twice": {userInput(userQuestion("Which?", "a", "a")),
+			"two options of question 1 have the same label"},
+		"a megabyte of text": {userInput(userQuestion(long)),
+			"its text has 1048576 bytes, of which 16384 are kept. Put what is long into a file"},
+		"a megabyte of a label": {userInput(userQuestion("Which?", "a", long)), "its option 2's label has 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			qs, err := UserQuestions(c.input)
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "Nobody was asked: ") || len(qs) != 0 {
+			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "Nobody was asked: ") ||
+				len(qs) != 0 {
 				t.Errorf("%d questions, %v", len(qs), err)
 			}
 			if err != nil && len(err.Error()) > 400 {
@@ -96,9 +106,12 @@ func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
 	s.is(checkpoints.Running)
 }
 
-// The CLI finds an answer by the text of its question, to the byte: also where that cannot be held by Go, or is shown cut.
+// The CLI finds an answer by the text of its question, to the byte: also where that cannot be held by Go, or is shown
+// cut.
 func TestAnAnswerStandsUnderTheTextThatTheCLIHasWritten(t *testing.T) {
-	input := json.RawMessage(`{"questions":[{"question":"half a pair \ud83d?"},{"question":"<b>\u00e9 \u0000\"?","multiSelect":true}],"metadata":{"source":"x"}}`)
+	input := json.RawMessage(
+		`{"questions":[{"question":"half a pair \ud83d?"},{"question":"<b>\u00e9 ` +
+			`\u0000\"?","multiSelect":true}],"metadata":{"source":"x"}}`)
 	qs, err := UserQuestions(input)
 	if err != nil {
 		t.Fatal(err)
@@ -110,14 +123,15 @@ func TestAnAnswerStandsUnderTheTextThatTheCLIHasWritten(t *testing.T) {
 		group = append(group, q)
 	}
 	const want = `{"answers":{"half a pair \ud83d?":"my \"own\"","\u003cb\u003e\u00e9 \u0000\"?":"A, B"},` +
-		`"metadata":{"source":"x"},"questions":[{"question":"half a pair \ud83d?"},{"question":"\u003cb\u003e\u00e9 \u0000\"?","multiSelect":true}]}`
+		`"metadata":{"source":"x"},"questions":[{"question":"half a pair \ud83d?"},{"question":"\u003cb\u003e\u00e9 ` +
+		`\u0000\"?","multiSelect":true}]}`
 	if got := string(withAnswers(input, group)); got != want {
 		t.Errorf("the CLI is given\n%s, not\n%s", got, want)
 	}
 }
 
-// FuzzAskUserQuestion holds that any input is either refused with a short reason or becomes questions within the bounds, whose
-// answers stand under as many texts.
+// FuzzAskUserQuestion holds that any input is either refused with a short reason or becomes questions within the
+// bounds, whose answers stand under as many texts.
 func FuzzAskUserQuestion(f *testing.F) {
 	f.Add([]byte(userInput(userQuestion("Which?", "a", "b"))))
 	f.Add([]byte(`{"questions":[{"question":"\ud800","options":[{"label":"\u202e"}]}]}`))

@@ -13,8 +13,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Work is a task for a child, whoever gives it: an agent that delegates, a task file, or a run inside an agent. The zero
-// Independence is checkpoints.Parallel, the zero Priority P1.
+// Work is a task for a child, whoever gives it: an agent that delegates, a task file, or a run inside an agent. The
+// zero Independence is checkpoints.Parallel, the zero Priority P1.
 type Work struct {
 	Task            string
 	Priority        string                // P0, P1 or P2

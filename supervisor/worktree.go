@@ -10,7 +10,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// TakesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where that is gone.
+// TakesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where
+// that is gone.
 func (s State) TakesOver(a *Agent) string {
 	if above := s.Agents[a.Parent].Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
 		return a.Worktree.Repo
@@ -18,11 +19,11 @@ func (s State) TakesOver(a *Agent) string {
 	return s.Folder(a.Parent)
 }
 
-// This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent or, under
-// --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace) and looked through
-// before it counts as ended (DoTidy), so that its parent is told in one go what became of it and where its work lies. Both effects can
-// be done again at any time: what a crash has left half made is found by the names of the branch and the folder, which are the
-// agent's own.
+// This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent
+// or, under --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace)
+// and looked through before it counts as ended (DoTidy), so that its parent is told in one go what became of it and
+// where its work lies. Both effects can be done again at any time: what a crash has left half made is found by the
+// names of the branch and the folder, which are the agent's own.
 
 // Folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
 func (s State) Folder(agent string) string {
@@ -58,7 +59,8 @@ func (s State) continues(a *Agent) *Agent {
 
 // places begins to make an agent's folder ready, if that has to be done before a process of it starts.
 func (d *transition) places(a *Agent) bool {
-	if w := a.Worktree; w != nil && (w.State == checkpoints.WorktreeKept || w.State == checkpoints.WorktreeRemoved) { // it has ended before
+	// it has ended before
+	if w := a.Worktree; w != nil && (w.State == checkpoints.WorktreeKept || w.State == checkpoints.WorktreeRemoved) {
 		a.Placed = false
 	}
 	if !d.placeDue(a) {
@@ -107,8 +109,8 @@ func (s State) Inhabited(a *Agent) bool {
 	return false
 }
 
-// unplace forgets where an agent works on another machine than this, and reports whether it had a folder of its own that did not come
-// along. One in the run's folder did.
+// unplace forgets where an agent works on another machine than this, and reports whether it had a folder of its own
+// that did not come along. One in the run's folder did.
 func unplace(a *Agent, from, to string) (lost bool) {
 	cwd := a.Cwd
 	if a.Placing {
@@ -163,7 +165,8 @@ func workLies(a *Agent) string {
 		if len(merge) == 0 {
 			return fmt.Sprintf("Its worktree is kept, %s: %s.", w.Path, LeftIn(w))
 		}
-		return fmt.Sprintf("Its work is not in your folder but in %s, branch %s: %s.\nTo take it over, in your folder: %s\nTo be rid of it: %s",
+		return fmt.Sprintf(
+			"Its work is not in your folder but in %s, branch %s: %s.\nTo take it over, in your folder: %s\nTo be rid of it: %s",
 			w.Path, w.Branch, LeftIn(w), strings.Join(merge, " && "), strings.Join(drop, " && "))
 	}
 	return ""
@@ -194,7 +197,8 @@ func placedNotices(before State, b Placed) []string {
 		}
 		for _, what := range all {
 			known := func(a *Agent) bool {
-				return a.Worktree != nil && (slices.Contains(a.Worktree.Lacks, what) || w.Problem != "" && a.Worktree.Problem == w.Problem)
+				return a.Worktree != nil &&
+					(slices.Contains(a.Worktree.Lacks, what) || w.Problem != "" && a.Worktree.Problem == w.Problem)
 			}
 			if !slices.ContainsFunc(before.AllAgents(), known) {
 				if w.Problem == "" {

@@ -56,7 +56,8 @@ func (s *Story) stopped(launch int) {
 func (s *Story) child() *Agent { return s.State.Agents[childID] }
 
 func TestAChildWithoutNeedOfAFolderStartsAtOnce(t *testing.T) {
-	s := withChildren(t, Config{}, Work{Task: "Collect", Said: checkpoints.Delegated{Context: "the figures and/or Node.js"}})
+	s := withChildren(t, Config{},
+		Work{Task: "Collect", Said: checkpoints.Delegated{Context: "the figures and/or Node.js"}})
 	s.plansNot("place")
 	s.plans("launch " + childID)
 	if s.child().Worktree != nil {
@@ -65,7 +66,8 @@ func TestAChildWithoutNeedOfAFolderStartsAtOnce(t *testing.T) {
 }
 
 func TestFilesThatAChildIsToKnowAreLookedForBeforeItStarts(t *testing.T) {
-	s := withChildren(t, Config{}, Work{Task: "Collect", Said: checkpoints.Delegated{Context: "see AUTH.md and docs/PLAN.md"}})
+	s := withChildren(t, Config{},
+		Work{Task: "Collect", Said: checkpoints.Delegated{Context: "see AUTH.md and docs/PLAN.md"}})
 	s.plans("place " + childID)
 	s.plansNot("launch")
 	before := s.State
@@ -94,7 +96,8 @@ func TestAChildInAWorktreeOfItsOwnEndsOnceThatIsLookedThrough(t *testing.T) {
 		t.Errorf("it works in %s", got)
 	}
 	prompt := s.State.opening(s.child())
-	for _, want := range []string{w.Path, w.Branch, "Not in it: 2 changes", "not in your worktree, but here: /work/PLAN.md"} {
+	for _, want := range []string{w.Path, w.Branch, "Not in it: 2 changes",
+		"not in your worktree, but here: /work/PLAN.md"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("%q is missing in\n%s", want, prompt)
 		}
@@ -114,7 +117,8 @@ func TestAChildInAWorktreeOfItsOwnEndsOnceThatIsLookedThrough(t *testing.T) {
 		t.Fatalf("it is %s (%s)", s.child().Status, s.child().Reason)
 	}
 	end := s.State.childEnded(s.child())
-	for _, want := range []string{"2 commits, 1 change not committed", "git merge " + w.Branch, "git -C /work worktree remove --force " + w.Path} {
+	for _, want := range []string{"2 commits, 1 change not committed", "git merge " + w.Branch,
+		"git -C /work worktree remove --force " + w.Path} {
 		if !strings.Contains(end, want) {
 			t.Errorf("%q is missing in\n%s", want, end)
 		}
@@ -169,7 +173,8 @@ func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
 func TestATroubleOfAllWorktreesIsToldOnce(t *testing.T) {
 	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Sort"})
 	none := func(i int) Placed {
-		return Placed{Agent: childID[:len(childID)-1] + string(rune('0'+i)), Worktree: &checkpoints.Worktree{State: checkpoints.WorktreeNone, Problem: "/work is in no git work tree"}}
+		return Placed{Agent: childID[:len(childID)-1] + string(rune('0'+i)),
+			Worktree: &checkpoints.Worktree{State: checkpoints.WorktreeNone, Problem: "/work is in no git work tree"}}
 	}
 	if told := placedNotices(s.State, none(0)); len(told) != 1 ||
 		!strings.Contains(told[0], "works in its parent's folder: /work is in no git work tree") {
@@ -218,7 +223,8 @@ func TestTheFindingsOfSeveralAgentsAreMergedBeforeTheirSupervisorLeaves(t *testi
 	before := s.State.Run
 	s.Do(Merged{
 		Problem: "no space left on device", Again: true,
-		Files: []checkpoints.MergedFile{{Name: "f.jsonl", Merged: "/shared/f.merged.json", Lines: 1, Broken: 2, Aside: "/shared/f.broken"}},
+		Files: []checkpoints.MergedFile{{Name: "f.jsonl", Merged: "/shared/f.merged.json", Lines: 1,
+			Broken: 2, Aside: "/shared/f.broken"}},
 	})
 	told, _ := mergedNotices(before, s.State.Run)
 	if want := []string{
@@ -249,8 +255,9 @@ func TestFindingsThatAnInterruptLeavesUnmergedAreMergedByTheNextSupervisor(t *te
 func TestTheFilesOfAContextAreThoseThatAreNoWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		"- Current analysis (see AUTH_ANALYSIS.md)\n- Do NOT modify files in src/auth/ (this agent goes on)": {"AUTH_ANALYSIS.md", "src/auth/"},
-		"`src/db.go:42`, package.json; ../up/x.yaml .github/workflows/ci.yml":                                {"src/db.go", "package.json", "../up/x.yaml", ".github/workflows/ci.yml"},
-		"Use Node.js and/or OAuth2/JWT, e.g. example.com/docs/a.html or https://go.dev/x.md, 3/4 of v1.2":    nil,
+		"`src/db.go:42`, package.json; ../up/x.yaml .github/workflows/ci.yml": {"src/db.go",
+			"package.json", "../up/x.yaml", ".github/workflows/ci.yml"},
+		"Use Node.js and/or OAuth2/JWT, e.g. example.com/docs/a.html or https://go.dev/x.md, 3/4 of v1.2": nil,
 		"": nil,
 	} {
 		if diff := cmp.Diff(want, ContextFiles(text),
@@ -279,7 +286,8 @@ func TestAPackFileBringsNoFoldersOfItsAgents(t *testing.T) {
 			if got, want := s.State.Folder(childID[:len(childID)-1]+"1"), b.Cwd+"/sub"; got != want {
 				t.Errorf("what was in the run's folder is in %s, not %s", got, want)
 			}
-			if last := s.child().Outbox; len(last) == 0 || !strings.Contains(last[len(last)-1].Text, "Old folder: "+wanted().Path+", which was yours alone") {
+			if last := s.child().Outbox; len(last) == 0 ||
+				!strings.Contains(last[len(last)-1].Text, "Old folder: "+wanted().Path+", which was yours alone") {
 				t.Errorf("it is told %v", last)
 			}
 		})

@@ -25,9 +25,9 @@ type typedLine struct {
 	text     string // the message or the answer; of unknownTo the word
 }
 
-// understood says what a line means while these questions are open. An answer and a message are told apart by the person:
-// with a question open a plain line is neither until they have said which. Undecided is the line that waits for that, and is
-// decided by a or m alone; any other line takes its place.
+// understood says what a line means while these questions are open. An answer and a message are told apart by the
+// person: with a question open a plain line is neither until they have said which. Undecided is the line that waits for
+// that, and is decided by a or m alone; any other line takes its place.
 func understood(line string, open []string, undecided string) typedLine {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	rest = strings.TrimSpace(rest)

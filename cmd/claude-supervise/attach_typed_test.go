@@ -40,12 +40,14 @@ func TestAMessageAndAnAnswerAreToldApart(t *testing.T) {
 		{"/Answer 2", one, "", typedLine{kind: unknownTo, text: "/Answer"}},
 	} {
 		if got := understood(c.line, c.open, c.undecided); got != c.want {
-			t.Errorf("%q with %d open questions and %q undecided is %+v, want %+v", c.line, len(c.open), c.undecided, got, c.want)
+			t.Errorf("%q with %d open questions and %q undecided is %+v, want %+v", c.line, len(c.open),
+				c.undecided, got, c.want)
 		}
 	}
 }
 
-// A line that is not a command of ours and was not called a message is never sent, nor kept as an answer, while a question is open.
+// A line that is not a command of ours and was not called a message is never sent, nor kept as an answer, while a
+// question is open.
 func FuzzUnderstood(f *testing.F) {
 	f.Add("a", "1")
 	f.Add("/answer q-7kq2mx x", "")

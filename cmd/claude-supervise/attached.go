@@ -98,8 +98,8 @@ func (a *attached) closed() error {
 	return a.printer.Close(ctx)
 }
 
-// watch shows all that goes on, and takes what is typed, until the run or the agent goes on no more (last is how the run was left
-// then), the person leaves or ctx ends.
+// watch shows all that goes on, and takes what is typed, until the run or the agent goes on no more (last is how the
+// run was left then), the person leaves or ctx ends.
 func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, last *view.RunView) error {
 	printed := view.NewKeepingUp()
 	follow, err := a.begin(ctx, printed)
@@ -130,7 +130,9 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 	})
 	if a.talk != nil {
 		group.Go(func() error {
-			if err := a.talk.Run(typing, func(ctx context.Context, text string, asked int) { a.typed(ctx, text, asked, leave) }); err != nil {
+			if err := a.talk.Run(typing, func(ctx context.Context, text string, asked int) {
+				a.typed(ctx, text, asked, leave)
+			}); err != nil {
 				a.printer.Notice("Nothing can be typed here: " + err.Error())
 			} else if typing.Err() == nil {
 				leave(errLeft)
@@ -145,7 +147,8 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 var errOver = errors.New("over")
 
 // begin shows what was said last, and gives what shows the rest.
-func (a *attached) begin(ctx context.Context, printed view.KeepingUp) (follow func(context.Context) (view.RunView, error), err error) {
+func (a *attached) begin(ctx context.Context,
+	printed view.KeepingUp) (follow func(context.Context) (view.RunView, error), err error) {
 	if a.agent == "" {
 		said, log, err := a.log.Recent(ctx, recently)
 		if err == nil {
@@ -326,7 +329,8 @@ func (a *attached) typed(ctx context.Context, line string, asked int, leave cont
 	case toSay:
 		a.say(ctx, w.text)
 	case toAnswer:
-		if undecided != "" && w.text == undecided && len(about) == 1 && asked != terminal.Unknown { // another may have taken its place meanwhile
+		// another may have taken its place meanwhile
+		if undecided != "" && w.text == undecided && len(about) == 1 && asked != terminal.Unknown {
 			w.question = about[0]
 		}
 		a.answer(ctx, open, seen, w)
@@ -335,10 +339,12 @@ func (a *attached) typed(ctx context.Context, line string, asked int, leave cont
 		a.undecided, a.about, a.choice = w.text, ids, 0
 		a.mu.Unlock()
 		if asked == terminal.Unknown {
-			a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") + ", or a message? Type m for a message, n for neither, or\n  /answer " + ids[0] + " VALUE")
+			a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") +
+				", or a message? Type m for a message, n for neither, or\n  /answer " + ids[0] + " VALUE")
 			return
 		}
-		a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") + ", or a message? Type a, m, or n for neither.")
+		a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") +
+			", or a message? Type a, m, or n for neither.")
 		a.mu.Lock()
 		a.choice = a.talk.Asked()
 		a.mu.Unlock()
@@ -372,8 +378,8 @@ func (a *attached) say(ctx context.Context, text string) {
 	a.printer.Notice(becomes)
 }
 
-// answer answers a question as the answer command does. seen are those of the open ones that the line can be an answer to unless
-// it names another by its whole id, which nobody types before they have read it.
+// answer answers a question as the answer command does. seen are those of the open ones that the line can be an answer
+// to unless it names another by its whole id, which nobody types before they have read it.
 func (a *attached) answer(ctx context.Context, open, seen []*supervisor.Question, w typedLine) {
 	if err := a.answered(ctx, open, seen, w); err != nil {
 		a.printer.Notice("Not taken: " + err.Error())
@@ -381,7 +387,9 @@ func (a *attached) answer(ctx context.Context, open, seen []*supervisor.Question
 }
 
 func (a *attached) answered(ctx context.Context, open, seen []*supervisor.Question, w typedLine) error {
-	if i := slices.IndexFunc(open, func(q *supervisor.Question) bool { return q.ID == w.question || q.ID == "q-"+w.question }); i >= 0 {
+	if i := slices.IndexFunc(open, func(q *supervisor.Question) bool {
+		return q.ID == w.question || q.ID == "q-"+w.question
+	}); i >= 0 {
 		seen = open[i : i+1]
 	} else if len(open) > 0 && len(seen) == 0 {
 		return fmt.Errorf("%s may have come after you began to type: name it, as in /answer %s VALUE", open[0].ID, open[0].ID)

@@ -16,8 +16,8 @@ import (
 )
 
 // A supervisor in the background is this program once more, in a session of its own so that it outlives the terminal.
-// What it says goes to a file in its run's folder. backgroundRun tells it which run it is for; once it supervises that, it
-// says so on readyFD, which whoever has started it waits for.
+// What it says goes to a file in its run's folder. backgroundRun tells it which run it is for; once it supervises that,
+// it says so on readyFD, which whoever has started it waits for.
 const (
 	backgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
 	readyFD       = 3
@@ -94,8 +94,8 @@ func (e *backgroundError) Error() string {
 // maxSaid bounds what is repeated of what a supervisor said before it ended, in bytes.
 const maxSaid = 4 << 10
 
-// detach starts a run in the background, with what was read from stdin for it. Its id goes to stdout, what one needs next to
-// stderr.
+// detach starts a run in the background, with what was read from stdin for it. Its id goes to stdout, what one needs
+// next to stderr.
 func detach(stdin string, asJSON bool) error {
 	client, err := openClient()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A caller calls a person who may be looking elsewhere: by the terminal's wake-up socket, on the desktop, and by the command of
-// --notify. The zero caller calls nobody.
+// A caller calls a person who may be looking elsewhere: by the terminal's wake-up socket, on the desktop, and by the
+// command of --notify. The zero caller calls nobody.
 type caller struct {
 	on      bool
 	banner  []string // the command that shows a banner; nil: there is no desktop
@@ -48,7 +48,8 @@ func (c *caller) call(ctx context.Context, q *supervisor.Question) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, bannerPatience, errors.New("the desktop does not take it"))
 	defer cancel()
-	b := notify.Banner{Title: "claude-supervise asks", Body: terminal.CleanLine(q.ID+": "+q.Text, notify.MaxBody), Urgent: q.Urgent}
+	b := notify.Banner{Title: "claude-supervise asks", Body: terminal.CleanLine(q.ID+": "+q.Text, notify.MaxBody),
+		Urgent: q.Urgent}
 	if q.Urgent {
 		b.Title = "Urgent: " + b.Title
 	}

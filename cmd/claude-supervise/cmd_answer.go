@@ -155,7 +155,8 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 		said += "\nThe answer is kept; the script that asks will take it."
 	}
 	if rule := supervisor.GivenRule(q, value); rule != "" && f.decline == nil {
-		said += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s", rule, q.Run)
+		said += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s",
+			rule, q.Run)
 	}
 	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
 		return err
@@ -165,8 +166,8 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
 // that is open; q is nil where none is. An id is known by its q-, or by being whole: the start of one without it could
-// be an answer. A question file's name is one too, unless it is what a person may mean as the answer: whoever writes such
-// files chooses their names.
+// be an answer. A question file's name is one too, unless it is what a person may mean as the answer: whoever writes
+// such files chooses their names.
 func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Question, typed string, named bool,
 	err error) {
 	if len(args) > 0 {
@@ -192,8 +193,9 @@ func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Q
 		q, err := c.FileQuestion(ctx, args[0])
 		switch {
 		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
-			return nil, "", false, usage("%q is an answer to question %s and the name of a question file: name the question first, as in `%s`",
-				args[0], open[0].ID, view.AnswerCommand(open[0]))
+			return nil, "", false,
+				usage("%q is an answer to question %s and the name of a question file: name the question first, as in `%s`",
+					args[0], open[0].ID, view.AnswerCommand(open[0]))
 		case err == nil:
 			return q, spelled(q, args[1:]), true, nil
 		case !view.NoSuchID(err):
@@ -218,12 +220,13 @@ func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Q
 	for _, q := range open {
 		ids = append(ids, q.ID)
 	}
-	return nil, "", false, usage("%d questions are open (%s): say which, as in `%s`; `claude-supervise questions` shows them",
-		len(open), strings.Join(ids, ", "), view.AnswerCommand(open[0]))
+	return nil, "", false,
+		usage("%d questions are open (%s): say which, as in `%s`; `claude-supervise questions` shows them",
+			len(open), strings.Join(ids, ", "), view.AnswerCommand(open[0]))
 }
 
-// spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why, and what
-// the agent is to do instead. Two single words are a reason that nobody has put in quotes.
+// spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why,
+// and what the agent is to do instead. Two single words are a reason that nobody has put in quotes.
 func spelled(q *supervisor.Question, words []string) string {
 	if len(words) == 3 && q.Kind == supervisor.AskDelegation && strings.ContainsAny(words[1]+words[2], " \t\n") &&
 		!strings.Contains(words[1]+words[2], supervisor.Instead) {
@@ -254,7 +257,8 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 	case f.skip && typed != "":
 		return "", usage("--skip takes no value: it goes on without an answer")
 	case q.Kind == supervisor.AskCommand && !tty:
-		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`", q.ID)
+		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`",
+			q.ID)
 	case q.Run == "" && (f.skip || f.resume):
 		return "", usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
 	case q.Run == "" && f.allLike:
@@ -262,7 +266,8 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 	case f.allLike && !supervisor.Sharable(q.Kind):
 		return "", usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
 	case f.skip && !q.Optional:
-		return "", usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead", q.ID, q.Run)
+		return "", usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead",
+			q.ID, q.Run)
 	case f.skip:
 		return "", nil
 	case strings.TrimSpace(typed) == "" && !tty:
@@ -284,7 +289,8 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 		return "", usage("%w; question %s stays open", err, q.ID)
 	}
 	if !named && !tty && freeText(q, value) {
-		return "", usage("without a terminal, free text needs the id of its question: claude-supervise answer %s %q", q.ID, value)
+		return "", usage("without a terminal, free text needs the id of its question: claude-supervise answer %s %q",
+			q.ID, value)
 	}
 	return value, nil
 }
@@ -301,7 +307,9 @@ func reasonFor(q *supervisor.Question, typed, why string, sure bool, f answerFla
 	case q.Run == "":
 		return "", usage("question %s belongs to no run: its script would take the reason for the answer", q.ID)
 	case !sure:
-		return "", usage("without a terminal, --decline needs the id of its question: claude-supervise answer %s --decline %q", q.ID, why)
+		return "",
+			usage("without a terminal, --decline needs the id of its question: claude-supervise answer %s --decline %q",
+				q.ID, why)
 	}
 	return terminal.Choose(terminal.Question{ID: q.ID}, why, "") // words, whatever they look like
 }

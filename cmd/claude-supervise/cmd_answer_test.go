@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"testing"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 )
 
 func TestADenialMayHaveTwoArguments(t *testing.T) {
 	delegation := new(supervisor.Question)
-	if err := json.Unmarshal([]byte(`{"kind":"delegation","options":[{"label":"approve"},{"label":"deny"}]}`), delegation); err != nil {
+	if err := json.Unmarshal([]byte(`{"kind":"delegation","options":[{"label":"approve"},{"label":"deny"}]}`),
+		delegation); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -30,8 +30,9 @@ func TestADenialMayHaveTwoArguments(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := spelled(&supervisor.Question{Wording: checkpoints.Wording{Options: delegation.Options}},
-		[]string{"deny", "too early", "list it"}); got != "deny too early list it" {
+	other := &supervisor.Question{}
+	other.Options = delegation.Options
+	if got := spelled(other, []string{"deny", "too early", "list it"}); got != "deny too early list it" {
 		t.Errorf("another question: %q", got)
 	}
 }

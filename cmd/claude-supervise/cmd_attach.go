@@ -79,7 +79,8 @@ func message(words []string, stdin io.Reader) (string, error) {
 	case text == "":
 		return "", usage("the message is empty; nothing was sent")
 	case len(text) > maxMessage:
-		return "", usage("the message is longer than %d MiB; put it into a file and name that; nothing was sent", maxMessage>>20)
+		return "", usage("the message is longer than %d MiB; put it into a file and name that; nothing was sent",
+			maxMessage>>20)
 	case !utf8.ValidString(text):
 		return "", usage("the message is not UTF-8 text; nothing was sent")
 	}
@@ -163,5 +164,6 @@ func onlyLive(ctx context.Context, r view.Reader) (string, error) {
 	case 0:
 		return "", usage("no run goes on; `claude-supervise ps -a` lists all there are")
 	}
-	return "", usage("%d runs go on (%s): say which; `claude-supervise ps` shows them", len(live), strings.Join(live, ", "))
+	return "", usage("%d runs go on (%s): say which; `claude-supervise ps` shows them", len(live),
+		strings.Join(live, ", "))
 }

@@ -8,7 +8,8 @@ import (
 	"claude-supervise/cmd/claude-supervise/internal/notify"
 )
 
-// newBanner shows a banner on the desktop: a process of its own, for what shows it may hang, and prints. It is not for people.
+// newBanner shows a banner on the desktop: a process of its own, for what shows it may hang, and prints. It is not for
+// people.
 func newBanner() *cobra.Command {
 	return &cobra.Command{
 		Use:    bannerCommand,

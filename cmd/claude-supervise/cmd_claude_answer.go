@@ -17,8 +17,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// calledAsAnswer reports whether this program was called by its other name, as the link that init makes has it. A supervisor
-// in the background is never that, whatever the file is called that it was started from.
+// calledAsAnswer reports whether this program was called by its other name, as the link that init makes has it. A
+// supervisor in the background is never that, whatever the file is called that it was started from.
 func calledAsAnswer(name string) bool { return filepath.Base(name) == answerName && !inBackground() }
 
 // newClaudeAnswer is the program under its other name: the hybrid document's "Quick Response Helper Script".

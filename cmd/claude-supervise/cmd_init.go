@@ -103,7 +103,9 @@ func runInit(f initFlags) error {
 		}
 		if err := c.do(); err != nil {
 			told := tellInit(wanted[:i], f)
-			return errors.Join(fmt.Errorf("%s: %w\nIt is as it was, and what would have followed was not done.\nRun it again to do the rest", c.shown, err), told)
+			return errors.Join(
+				fmt.Errorf("%s: %w\nIt is as it was, and what would have followed was not done.\nRun it again to do the rest",
+					c.shown, err), told)
 		}
 	}
 	return tellInit(wanted, f)
@@ -282,7 +284,8 @@ func initPlace(user bool) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		return place{base: folder, home: home, skill: filepath.Join("skills", "claude-supervise", "SKILL.md"), settings: "settings.json", uid: os.Geteuid()}, nil
+		return place{base: folder, home: home, skill: filepath.Join("skills", "claude-supervise", "SKILL.md"),
+			settings: "settings.json", uid: os.Geteuid()}, nil
 	}
 	here, wrong := os.Getwd()
 	if wrong != nil {

@@ -78,7 +78,8 @@ func (f personsFile) look() (contents, error) {
 			return contents{}, err
 		}
 	}
-	// What it has become since it was looked at, opening tells: O_NOFOLLOW refuses a symlink, O_NONBLOCK waits for no pipe.
+	// What it has become since it was looked at, opening tells: O_NOFOLLOW refuses a symlink, O_NONBLOCK waits for no
+	// pipe.
 	file, err := os.OpenFile(at, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return contents{}, fmt.Errorf("%s cannot be read: %w", f.shown(), err)
@@ -96,7 +97,8 @@ func (f personsFile) look() (contents, error) {
 	case err != nil:
 		return contents{}, fmt.Errorf("%s cannot be read: %w", f.shown(), err)
 	case len(text) > maxPersonsFile:
-		return contents{}, fmt.Errorf("%s is larger than %d MiB: that is not taken for a text that init may change", f.shown(), maxPersonsFile>>20)
+		return contents{}, fmt.Errorf("%s is larger than %d MiB: that is not taken for a text that init may change",
+			f.shown(), maxPersonsFile>>20)
 	case !utf8.Valid(text):
 		return contents{}, fmt.Errorf("%s is no UTF-8 text: init does not change it", f.shown())
 	}
@@ -109,7 +111,8 @@ func (f personsFile) acceptable(path string, info fs.FileInfo, folder bool) erro
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symlink, which init does not follow: put one of your own there, or copy init's text by hand", shown)
+		return fmt.Errorf(
+			"%s is a symlink, which init does not follow: put one of your own there, or copy init's text by hand", shown)
 	case folder && !info.IsDir():
 		return fmt.Errorf("%s is no folder: move it away first", shown)
 	case !folder && !info.Mode().IsRegular():

@@ -150,7 +150,7 @@ const blocks exitError = 2
 
 // notBlocking keeps a fault of the hook itself from being taken for one of the model's: usage errors exit 2, too.
 func notBlocking(err error) error {
-	return fmt.Errorf("the hook did nothing: %s", err) //nolint:errorlint // its exit code must not be that of what it wraps
+	return fmt.Errorf("the hook did nothing: %s", err) //nolint:errorlint // not its exit code
 }
 
 func runLintHook(args []string, agent string, asJSON bool) error {

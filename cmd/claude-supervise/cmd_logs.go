@@ -31,7 +31,8 @@ supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.`
 		RunE: func(cmd *cobra.Command, args []string) error { return runLogs(cmd.Context(), args[0], follow, raw) },
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is printed from now on")
-	cmd.Flags().BoolVar(&raw, "raw", false, "the lines of the log as they are: JSON, byte for byte (to a terminal with what it would obey escaped)")
+	cmd.Flags().BoolVar(&raw, "raw", false,
+		"the lines of the log as they are: JSON, byte for byte (to a terminal with what it would obey escaped)")
 	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents), completeNothing)
 }
 

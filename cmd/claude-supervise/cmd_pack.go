@@ -150,7 +150,8 @@ func mayReplace(path, run string) error {
 
 func packedText(p pack.PackedRun, into, file string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is packed into %s (%s unpacked).\nIt goes on where that is unpacked:\n  claude-supervise unpack %s",
+	fmt.Fprintf(&b,
+		"%s is packed into %s (%s unpacked).\nIt goes on where that is unpacked:\n  claude-supervise unpack %s",
 		p.Run, into, humanize.IBytes(uint64(p.Bytes)), file)
 	for _, t := range p.Told {
 		b.WriteString("\nnote: " + t)

@@ -24,7 +24,8 @@ func newPrune() *cobra.Command {
 		Long: `Forget runs that ended long ago, or those that are named: their records, their
 questions and answers, and what their agents printed. What the agents wrote, and
 claude's own transcripts, stay. A run that has not ended is never forgotten.`,
-		Example: "  claude-supervise prune --dry-run\n  claude-supervise prune --older-than 7d\n  claude-supervise prune r-3f9a2c1b",
+		Example: "  claude-supervise prune --dry-run\n  claude-supervise prune --older-than 7d\n  claude-supervise prune " +
+			"r-3f9a2c1b",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
@@ -102,5 +103,6 @@ func prunedWords(r client.Pruned, dry bool) string {
 	case r.EndedAt == nil:
 		return fmt.Sprintf("%s %s: a folder without a run", r.Run, done)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s: %s %s %s", r.Run, done, r.Status, terminal.Ago(*r.EndedAt, time.Now()), r.Name))
+	return strings.TrimSpace(fmt.Sprintf("%s %s: %s %s %s", r.Run, done, r.Status, terminal.Ago(*r.EndedAt, time.Now()),
+		r.Name))
 }

@@ -130,7 +130,8 @@ func runTable(width int, runs []view.RunView, now time.Time) string {
 	return terminal.Table(width, []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "TASK", "WHY"}, rows)
 }
 
-// why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that ends it.
+// why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that
+// ends it.
 func why(r view.RunView) string {
 	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
 		r.Status == "blocked" {

@@ -66,7 +66,8 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 	})
 }
 
-// tellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from being seen.
+// tellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from
+// being seen.
 func tellFileProblems(p *terminal.Printer, problems []string, err error) {
 	if err != nil {
 		p.Notice("! questions by file cannot be looked at: " + err.Error())
@@ -104,7 +105,8 @@ func shownView(q view.QuestionView) terminal.Question {
 		t.Options = nil
 	}
 	if a, b, alike := indistinguishable(t.Options); alike {
-		t.Context = strings.TrimSpace(fmt.Sprintf("%s\nOptions %d and %d look the same, and are not: choose by number.", t.Context, a+1, b+1))
+		t.Context = strings.TrimSpace(fmt.Sprintf("%s\nOptions %d and %d look the same, and are not: choose by number.",
+			t.Context, a+1, b+1))
 	}
 	return t
 }

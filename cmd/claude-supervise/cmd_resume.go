@@ -73,7 +73,8 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, each in the background")
 	cmd.Flags().BoolVar(&failed, "failed", false, "try those agents of the run again that have failed")
-	cmd.Flags().StringVar(&policy, "on-question", "", "`WHAT` follows: ask, park or fail (default: as the run was started)")
+	cmd.Flags().StringVar(&policy, "on-question",
+		"", "`WHAT` follows: ask, park or fail (default: as the run was started)")
 	cmd.Flags().StringVar(&program.claude, "claude", "", "another claude than the run was started with, at `PATH`")
 	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
 	addGivenFlags(cmd, &g)
@@ -99,7 +100,8 @@ func (p program) found() (claude string, command []string, err error) {
 	return claude, command, err
 }
 
-func runResume(ctx context.Context, id, policy string, failed bool, with program, given supervisor.Given, f sessionFlags) error {
+func runResume(ctx context.Context, id, policy string, failed bool, with program, given supervisor.Given,
+	f sessionFlags) error {
 	typed := time.Now()
 	asked, err := onQuestion(policy)
 	if err != nil {
@@ -208,7 +210,8 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 	}
 	log, err := inTheBackground(c, run, nil, "resume", run)
 	if err != nil {
-		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s", run, err, run)
+		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s",
+			run, err, run)
 	}
 	return print(func(p *terminal.Printer) error {
 		return p.Result(inBackgroundWords(run, log))

@@ -169,30 +169,50 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
-	fl.StringVar(&f.check, "check", checkWarn, "before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, ask (whether to start) or require (exit 2)")
-	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions), "`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
-	fl.StringArrayVar(&f.allow, "allow", nil, "let what the `RULE` is about run unasked; task: the rules of the task file, project: what the folder's own files permit and run")
+	fl.StringVar(&f.check, "check", checkWarn,
+		"before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, "+
+			"ask (whether to start) or require (exit 2)")
+	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
+		"`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
+	fl.StringArrayVar(&f.allow, "allow", nil,
+		"let what the `RULE` is about run unasked; task: the rules of the task file, project: what the folder's own files "+
+			"permit and run")
 	fl.StringVar(&f.model, "model", "", "the `MODEL`, handed on to claude")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (default: $CLAUDE_SUPERVISE_CLAUDE, then the one on PATH)")
-	fl.StringVar(&f.exec, "exec", "", "run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it prints is read as it is")
-	fl.StringVar(&f.hold, "hold", "5m", "how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
-	fl.IntVar(&f.maxHeld, "max-held", -1, "at most `N` processes wait at a time, the others are parked at once (-1: any number)")
-	fl.StringVar(&f.onQuestion, "on-question", "", "`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a terminal, else park")
-	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text; it permits nothing")
+	fl.StringVar(&f.exec, "exec", "",
+		"run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it "+
+			"prints is read as it is")
+	fl.StringVar(&f.hold, "hold", "5m",
+		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
+	fl.IntVar(&f.maxHeld, "max-held", -1,
+		"at most `N` processes wait at a time, the others are parked at once (-1: any number)")
+	fl.StringVar(&f.onQuestion, "on-question",
+		"",
+		"`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a "+
+			"terminal, else park")
+	fl.StringArrayVar(&f.answers, "answer",
+		nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text; it permits nothing")
 	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers, KEY: VALUE")
 	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent `ID` in signals that counts as this agent's")
-	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
+	fl.StringVar(&f.relaunch, "relaunch", "resume",
+		"`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
 	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again, with growing rests")
-	fl.StringVar(&f.silentAfter, "silent-after", "10m", "say so when nothing is heard of an agent at work, and it uses no processor, for a `DURATION`; 0: never")
-	fl.StringVar(&f.onSilence, "on-silence", "tell", "`WHAT` follows: tell (that is all), retry (end its process and go on) or fail")
-	fl.StringVar(&f.notify, "notify", "", "a `COMMAND` that is told of each question, and how the run ends or is left parked: one line of JSON on its stdin")
+	fl.StringVar(&f.silentAfter, "silent-after",
+		"10m", "say so when nothing is heard of an agent at work, and it uses no processor, for a `DURATION`; 0: never")
+	fl.StringVar(&f.onSilence, "on-silence",
+		"tell", "`WHAT` follows: tell (that is all), retry (end its process and go on) or fail")
+	fl.StringVar(&f.notify, "notify", "",
+		"a `COMMAND` that is told of each question, and how the run ends or is left parked: one line of JSON on its stdin")
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background; prints the id")
 	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one)")
 	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
 	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
-	fl.StringVar(&f.demo, "demo", "", "play the built-in `SCENARIO` instead of claude: "+strings.Join(examples.Names(), ", "))
-	fl.StringVar(&f.each, "each", "", "a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, {index} its number")
+	fl.StringVar(&f.demo, "demo", "",
+		"play the built-in `SCENARIO` instead of claude: "+strings.Join(examples.Names(), ", "))
+	fl.StringVar(&f.each, "each", "",
+		"a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, "+
+			"{index} its number")
 	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an `AGENT` that has ended, in its folder")
 	addDelegateFlags(cmd, &f.delegateFlags)
 	addSessionFlags(cmd, &f.sessionFlags)
@@ -247,7 +267,8 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		if p.By == "" && out.Run.EndedAt != nil {
 			why := "no question fits it"
 			if out.Refused(p) {
-				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do in advance"
+				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
+					"in advance"
 			}
 			s.printer.Notice(fmt.Sprintf("The answer %q was not used: %s.", p.Key, why))
 		}

@@ -75,8 +75,8 @@ func runStops(ctx context.Context, ids []string, f stopFlags) error {
 	return errors.Join(failed...)
 }
 
-// runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to
-// stop it, so that nothing is left for somebody to find.
+// runStop leaves the stop for the run's supervisor. Where there is none it takes the run over for as long as it takes
+// to stop it, so that nothing is left for somebody to find.
 func runStop(ctx context.Context, client client.Client, id string, f stopFlags) error {
 	run, agent, ended, err := client.Target(ctx, id)
 	if err != nil {
@@ -88,7 +88,8 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 		if err != nil {
 			return err
 		}
-		if a, is := v.Agent(agent); is && a.ExitCode != nil && agent != v.Agents[0].ID { // the root's end is not yet that of the run
+		// the root's end is not yet that of the run
+		if a, is := v.Agent(agent); is && a.ExitCode != nil && agent != v.Agents[0].ID {
 			over, ended = agent, true
 		}
 	}
@@ -112,7 +113,8 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 	case becomes.whole:
 		return stopAlone(ctx, run, f)
 	}
-	return f.tell(agent, "kept", becomes.text+"\nNobody supervises "+run+": it is kept, and done when that goes on. To go on, run:\n"+
+	return f.tell(agent, "kept", becomes.text+"\nNobody supervises "+
+		run+": it is kept, and done when that goes on. To go on, run:\n"+
 		"  claude-supervise resume "+run)
 }
 

@@ -152,7 +152,8 @@ func notForItself(ctx context.Context, r view.Reader, nodes []view.Node) error {
 	}
 	for _, n := range nodes {
 		if slices.Contains(above, n) {
-			return fmt.Errorf("wait is refused inside agent %s for %s: neither would end; wait for others only, or look with --timeout 0",
+			return fmt.Errorf(
+				"wait is refused inside agent %s for %s: neither would end; wait for others only, or look with --timeout 0",
 				agent, cmp.Or(n.Agent, "its own run "+n.Run))
 		}
 	}
@@ -197,7 +198,8 @@ func state(v view.RunView) string {
 	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, v.Status, v.Reason), 0)
 }
 
-// whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so already.
+// whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so
+// already.
 func whatNext(v view.RunView) string {
 	resume := "claude-supervise resume " + v.ID
 	if v.EndedAt != nil || strings.Contains(v.Reason, resume) {

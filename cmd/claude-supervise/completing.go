@@ -12,13 +12,15 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// A completer gives what can stand at a place of the command line, each with what it is. What cannot be read completes to nothing:
-// a shell has no place for an error.
+// A completer gives what can stand at a place of the command line, each with what it is. What cannot be read completes
+// to nothing: a shell has no place for an error.
 type completer func(ctx context.Context, r view.Reader, args []string) []cobra.Completion
 
-// completes makes the arguments of a command complete: the first by the first completer, and so on; the last goes on for the rest.
+// completes makes the arguments of a command complete: the first by the first completer, and so on; the last goes on
+// for the rest.
 func completes(cmd *cobra.Command, by ...completer) *cobra.Command {
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+		cobra.ShellCompDirective) {
 		r, err := view.OpenReader()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -131,9 +133,10 @@ func isLeft(v view.RunView) bool { return v.EndedAt == nil && !v.GoesOn() }
 
 // completesDemo makes --demo complete to the built-in scenarios.
 func completesDemo(cmd *cobra.Command) {
-	err := cmd.RegisterFlagCompletionFunc("demo", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return examples.Names(), cobra.ShellCompDirectiveDefault // or a file
-	})
+	err := cmd.RegisterFlagCompletionFunc("demo",
+		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return examples.Names(), cobra.ShellCompDirectiveDefault // or a file
+		})
 	if err != nil {
 		panic(err) // there is no such flag
 	}

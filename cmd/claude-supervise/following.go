@@ -14,8 +14,8 @@ import (
 // leavingPatience is how long whoever reads the output may take for the rest of it after a Ctrl-C.
 const leavingPatience = time.Second
 
-// following shows what goes on until it is over or the person has seen enough. To leave is the ordinary end of looking, so it
-// is no error and no exit code of a run.
+// following shows what goes on until it is over or the person has seen enough. To leave is the ordinary end of looking,
+// so it is no error and no exit code of a run.
 func following(ctx context.Context, show func(context.Context, *terminal.Printer) error) error {
 	ctx, stop, err := untilLeft(ctx)
 	if err != nil {

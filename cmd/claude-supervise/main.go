@@ -21,7 +21,9 @@ func main() { os.Exit(execute(os.Args[1:])) }
 func execute(args []string) (code int) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			fmt.Fprintf(os.Stderr, "claude-supervise: internal error: %v\nWhat was saved is safe; `claude-supervise ps` shows it, and resume goes on.\n\n%s", bug, debug.Stack())
+			fmt.Fprintf(os.Stderr,
+				"claude-supervise: internal error: %v\nWhat was saved is safe; `claude-supervise ps` shows it, and resume goes "+
+					"on.\n\n%s", bug, debug.Stack())
 			code = supervisor.ExitInternal
 		}
 	}()
@@ -33,7 +35,8 @@ func execute(args []string) (code int) {
 	err := root.ExecuteContext(context.Background())
 	var silent exitError
 	if err != nil && !errors.As(err, &silent) {
-		_ = print(func(p *terminal.Printer) error { p.Notice("claude-supervise: " + err.Error()); return nil }) // nowhere else to say it
+		// nowhere else to say it
+		_ = print(func(p *terminal.Printer) error { p.Notice("claude-supervise: " + err.Error()); return nil })
 	}
 	return exitCode(err)
 }

@@ -12,12 +12,13 @@ import (
 	"claude-supervise/supervisor/client"
 )
 
-// testPoints names the Unix socket of a test that wants to stop this program between any two of its effects, and on both
-// sides of each save: our pid and the name of each point are written to it, and the program goes on when a line comes
-// back.
+// testPoints names the Unix socket of a test that wants to stop this program between any two of its effects, and on
+// both sides of each save: our pid and the name of each point are written to it, and the program goes on when a line
+// comes back.
 const testPoints = "CLAUDE_SUPERVISE_TEST_POINTS"
 
-// points gives what is called at each point, nil outside tests. That it is on is said, so that nobody has it unknowingly.
+// points gives what is called at each point, nil outside tests. That it is on is said, so that nobody has it
+// unknowingly.
 func points() (func(point string), error) {
 	path := os.Getenv(testPoints)
 	if path == "" {

@@ -10,8 +10,8 @@ import (
 // maxChildren is how many agents are listed below one; of more, those that a person may have to look at.
 const maxChildren = 20
 
-// folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands below one
-// that is not listed is not listed either.
+// folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands
+// below one that is not listed is not listed either.
 func folded(agents []view.AgentView) (shown []view.AgentView, hidden map[string][]view.AgentView) {
 	children := map[string][]view.AgentView{}
 	for _, a := range agents {
@@ -46,8 +46,8 @@ func folded(agents []view.AgentView) (shown []view.AgentView, hidden map[string]
 	return shown, hidden
 }
 
-// interest is the place of an agent among those that a person wants to see: who asks, what went wrong, what is under way, and last
-// what has succeeded or not begun.
+// interest is the place of an agent among those that a person wants to see: who asks, what went wrong, what is under
+// way, and last what has succeeded or not begun.
 func interest(a view.AgentView) int {
 	switch a.Status {
 	case "waiting", "parked", "over_budget":

@@ -32,7 +32,8 @@ func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 		}}
 		rows = append(rows, row)
 		if more := hidden[a.ID]; len(more) > 0 {
-			rows = append(rows, terminal.TreeRow{Depth: depth, Below: fmt.Sprintf("… %d more below it: %s", len(more), byStatus(more))})
+			rows = append(rows, terminal.TreeRow{Depth: depth,
+				Below: fmt.Sprintf("… %d more below it: %s", len(more), byStatus(more))})
 		}
 	})
 	return rows
@@ -70,8 +71,8 @@ func saying(r view.RunView, a view.AgentView) string {
 // clock says a time of these days as a person's clock does.
 func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
 
-// eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the order
-// in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.
+// eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the
+// order in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.
 func eachBelow(agents []view.AgentView, f func(depth int, a view.AgentView)) {
 	children := map[string][]view.AgentView{}
 	there := map[string]bool{}

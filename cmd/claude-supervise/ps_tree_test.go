@@ -51,14 +51,22 @@ func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local)
 	until := at.Add(3 * time.Hour)
 	agents := []view.AgentView{
-		{ID: "a-7Qm2xK9fWb4T", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute), PID: 4711, CostUSD: 1.5, Task: "Build the service\nGoal: it runs."},
-		{ID: "a-000000000001", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P0", Status: "succeeded", Since: at, Reason: "reported success", CostUSD: 0.25, Task: "Write the \x1b[31mschema and a great many other things besides"},
-		{ID: "a-000000000002", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P1", Status: "running", Reason: "at work, 40 %: the\nsecond of five", Since: at, Name: "tests", Task: "Write the tests"},
-		{ID: "a-000000000004", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P2", Status: "limited", Reason: "usage limit", LimitedUntil: &until, Since: at, Independence: "optional", Task: "Draw"},
-		{ID: "a-000000000003", Parent: "a-000000000001", Depth: 2, Priority: "P1", Status: "parked", Reason: "asks: Which\x1b[2J of the very many days that there are in a year is the one?", OpenQuestions: []string{"q-7kq2mx", "q-2"}, Since: at, Task: "Ask"},
+		{ID: "a-7Qm2xK9fWb4T", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute),
+			PID: 4711, CostUSD: 1.5, Task: "Build the service\nGoal: it runs."},
+		{ID: "a-000000000001", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P0", Status: "succeeded",
+			Since: at, Reason: "reported success", CostUSD: 0.25,
+			Task: "Write the \x1b[31mschema and a great many other things besides"},
+		{ID: "a-000000000002", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P1", Status: "running",
+			Reason: "at work, 40 %: the\nsecond of five", Since: at, Name: "tests", Task: "Write the tests"},
+		{ID: "a-000000000004", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Priority: "P2", Status: "limited",
+			Reason: "usage limit", LimitedUntil: &until, Since: at, Independence: "optional", Task: "Draw"},
+		{ID: "a-000000000003", Parent: "a-000000000001", Depth: 2, Priority: "P1", Status: "parked",
+			Reason:        "asks: Which\x1b[2J of the very many days that there are in a year is the one?",
+			OpenQuestions: []string{"q-7kq2mx", "q-2"}, Since: at, Task: "Ask"},
 	}
 	got := runTree(80, []view.RunView{
-		{ID: "r-3f9a2c1b", Name: "login", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute), SupervisorPID: 99, CostUSD: 1.75, Agents: agents},
+		{ID: "r-3f9a2c1b", Name: "login", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute),
+			SupervisorPID: 99, CostUSD: 1.75, Agents: agents},
 		{ID: "r-7uz22pon", Status: "parked", Reason: "asks: Which?", Since: at.Add(-time.Hour)},
 	}, at)
 	want := `RUN, AGENT            STATUS     SINCE     PRIO  COST   WHY, TASK

@@ -67,7 +67,8 @@ func newRoot() *cobra.Command {
 	).Replace(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(), newStop(), newPermissions(),
+		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(),
+		newStop(), newPermissions(),
 		newResume(), newPrune(),
 		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
 	)
@@ -102,8 +103,9 @@ func exactly(least, most int, what string) cobra.PositionalArgs {
 // notInside refuses what an agent must not do from inside its own process tree: answer, stop or resume.
 func notInside(cmd *cobra.Command) error {
 	if agent, inside := doctor.InsideAgent(os.Environ()); inside {
-		return fmt.Errorf("%s is refused inside agent %s: an agent does not answer its own question, nor stop or resume a run; "+
-			"print a signal instead, or run this on a terminal of your own", cmd.Name(), agent)
+		return fmt.Errorf(
+			"%s is refused inside agent %s: an agent does not answer its own question, nor stop or resume a run; "+
+				"print a signal instead, or run this on a terminal of your own", cmd.Name(), agent)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"claude-supervise/supervisor/rules"
 )
 
-// What --allow takes beside rules: all rules that the task file wants, and what the files in the run's folder permit and run.
+// What --allow takes beside rules: all rules that the task file wants, and what the files in the run's folder permit
+// and run.
 const (
 	allowTask    = "task"
 	allowProject = "project"
@@ -34,8 +35,8 @@ func allowed(given []string) (all []string, project bool, err error) {
 	return all, project, nil
 }
 
-// grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a file may
-// come with a repository that nobody has read.
+// grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a
+// file may come with a repository that nobody has read.
 func (o *runRequest) grant(wanted []string, all bool) (wishes []string) {
 	for _, rule := range wanted {
 		switch {
@@ -50,8 +51,8 @@ func (o *runRequest) grant(wanted []string, all bool) (wishes []string) {
 	return wishes
 }
 
-// trust says in a line what the run lets happen unasked beyond the person's settings, and what of that the task file wanted. A
-// demo grants its own scripted agent what it needs.
+// trust says in a line what the run lets happen unasked beyond the person's settings, and what of that the task file
+// wanted. A demo grants its own scripted agent what it needs.
 func (o runRequest) trust() error {
 	all := o.Config.Trusted()
 	if len(all) == 0 || o.Config.Demo != "" {
@@ -73,7 +74,8 @@ func (o runRequest) requestedRules() error {
 		return nil
 	}
 	return print(func(p *terminal.Printer) error {
-		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.requestedLimits, ", ") + " (--allow task allows it).")
+		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.requestedLimits, ", ") +
+			" (--allow task allows it).")
 		return nil
 	})
 }

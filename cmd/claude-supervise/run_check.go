@@ -25,7 +25,8 @@ type part struct {
 	brief  supervisor.Brief
 }
 
-// told gives what the agents of the task are told, with what stands in the task file for all of them. Of a pool that is the template.
+// told gives what the agents of the task are told, with what stands in the task file for all of them. Of a pool that is
+// the template.
 func (o runRequest) told(file taskfile.File) []part {
 	var parts []part
 	if o.Prompt != "" {
@@ -59,8 +60,8 @@ type lack struct {
 	gaps []supervisor.Gap
 }
 
-// gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has been
-// looked at by whoever has started that.
+// gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has
+// been looked at by whoever has started that.
 func (o runRequest) gaps(check string) []lack {
 	if check == checkOff || !o.own || inBackground() {
 		return nil

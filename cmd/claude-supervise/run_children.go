@@ -53,9 +53,11 @@ func applyLimits(cfg *supervisor.Config, file taskfile.File, given func(flag str
 	return wishes
 }
 
-// state gives the order the children that the task file states, or those of a pool, and sees that they keep within the limits.
+// state gives the order the children that the task file states, or those of a pool, and sees that they keep within the
+// limits.
 func (o *runRequest) state(ctx context.Context, f runFlags, file taskfile.File, given func(flag string) bool) error {
-	if given("each") && strings.TrimSpace(f.each) == "" { // a script's empty variable, say: else the agent would read {item}
+	// a script's empty variable, say: else the agent would read {item}
+	if given("each") && strings.TrimSpace(f.each) == "" {
 		return usage("--each takes a COMMAND that prints the items, and is empty; nothing was started")
 	}
 	pool, err := o.pool(ctx, f, file)
@@ -77,15 +79,17 @@ func (o *runRequest) state(ctx context.Context, f runFlags, file taskfile.File, 
 	case o.Prompt == "" && len(b.Goals)+len(b.SuccessCriteria)+len(b.Deliverables) > 0:
 		return usage("the task has no prompt, so nobody reads its goals, success_criteria or deliverables;\n" +
 			"write them to the children, or give a prompt: its agent begins when they have ended")
-	case !slices.ContainsFunc(o.Children, func(c supervisor.Child) bool { return c.Parent == "" && c.Said.Independence != supervisor.Optional }):
+	case !slices.ContainsFunc(o.Children, func(c supervisor.Child) bool {
+		return c.Parent == "" && c.Said.Independence != supervisor.Optional
+	}):
 		return usage("all children are optional and there is no prompt, so nothing would be waited for; nothing was started")
 	}
 	o.Group, o.Prompt, o.Brief = true, described(o.Children), supervisor.Brief{}
 	return nil
 }
 
-// bound sees that stated children keep within the limits. Of the default for agents they take nothing: it is about what agents add.
-// How deep agents go is the person's to widen.
+// bound sees that stated children keep within the limits. Of the default for agents they take nothing: it is about what
+// agents add. How deep agents go is the person's to widen.
 func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all bool) error {
 	depth, text := deepest(o.Children), 0
 	for _, c := range o.Children {
@@ -94,7 +98,8 @@ func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all
 	cfg := &o.Config
 	switch {
 	case text > maxStated:
-		return usage("the texts of the %d tasks are longer than %d MiB together; put the material in files and name them", len(o.Children), maxStated>>20)
+		return usage("the texts of the %d tasks are longer than %d MiB together; put the material in files and name them",
+			len(o.Children), maxStated>>20)
 	case cfg.MaxDepth == 0:
 	case all && !given("max-depth") && file.MaxDepth == 0:
 		cfg.MaxDepth = max(cfg.MaxDepth, depth)
@@ -102,14 +107,16 @@ func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all
 		return usage("the task states agents %d deep, and they go %d deep at most unless you say so;\n"+
 			"nothing was started; to let it: --max-depth %d, or --allow task", depth, cfg.MaxDepth, depth)
 	case depth > cfg.MaxDepth:
-		return usage("the task states agents %d deep, and %s is %d; nothing was started", depth, limitOf("max-depth", given), cfg.MaxDepth)
+		return usage("the task states agents %d deep, and %s is %d; nothing was started", depth,
+			limitOf("max-depth", given), cfg.MaxDepth)
 	}
 	switch agents := len(o.Children) + 1; {
 	case cfg.MaxAgents == 0:
 	case !given("max-agents") && (file.MaxAgents == 0 || file.MaxAgents > cfg.MaxAgents):
 		cfg.MaxAgents += len(o.Children)
 	case agents > cfg.MaxAgents:
-		return usage("the task states %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given), cfg.MaxAgents)
+		return usage("the task states %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given),
+			cfg.MaxAgents)
 	}
 	return nil
 }

@@ -21,11 +21,18 @@ type delegateFlags struct {
 
 func addDelegateFlags(cmd *cobra.Command, f *delegateFlags) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations), "`WHAT` becomes of work that an agent delegates: ask, auto (start it, within the limits) or deny; by depth as in auto,ask")
-	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel, "at most `N` agents are at work at a time, others wait for a slot; who waits for a child or for you holds none (0: any number)")
-	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "agents start others at most `N` levels below the first (0: any depth)")
-	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "no agent is started by another once the run has `N` (0: any number)")
-	fl.BoolVar(&f.worktree, "worktree", false, "each agent below the first works in a git worktree and branch of its own; show RUN tells how to merge it")
+	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations),
+		"`WHAT` becomes of work that an agent delegates: ask, auto (start it, within the limits) or deny; by depth as in "+
+			"auto,ask")
+	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel,
+		"at most `N` agents are at work at a time, others wait for a slot; who waits for a child or for you holds none (0: "+
+			"any number)")
+	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth,
+		"agents start others at most `N` levels below the first (0: any depth)")
+	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents,
+		"no agent is started by another once the run has `N` (0: any number)")
+	fl.BoolVar(&f.worktree, "worktree", false,
+		"each agent below the first works in a git worktree and branch of its own; show RUN tells how to merge it")
 }
 
 // put reads the flags into the config of a run.
@@ -45,8 +52,10 @@ func (f delegateFlags) put(cfg *supervisor.Config) (err error) {
 	return nil
 }
 
-// scenarioFlags may be set by a scenario: its file may come with a repository that nobody has read, and so names no program.
-var scenarioFlags = []string{"delegate", "max-parallel", "max-depth", "max-agents", "max-cost-usd", "max-tokens", "max-time", "max-turns"}
+// scenarioFlags may be set by a scenario: its file may come with a repository that nobody has read, and so names no
+// program.
+var scenarioFlags = []string{"delegate", "max-parallel", "max-depth", "max-agents", "max-cost-usd",
+	"max-tokens", "max-time", "max-turns"}
 
 // setOwnFlags gives a scenario the flags that it is played with, where the person has not given the same.
 func setOwnFlags(cmd *cobra.Command, demo string) error {

@@ -43,7 +43,8 @@ func endingOfRun(out supervisor.Outcome) string {
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
 	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
 		text += fmt.Sprintf("\nTo go on, run: claude-supervise resume %s --exec 'COMMAND {}'", id)
-	case out.Code == supervisor.ExitBudget && failedByBudget(out): // as it was run, it would meet its budget again and fail again
+	// as it was run, it would meet its budget again and fail again
+	case out.Code == supervisor.ExitBudget && failedByBudget(out):
 		retry := id
 		if len(out.State.Agents) > 1 && out.Retries() {
 			retry = "--failed " + id
@@ -57,7 +58,8 @@ func endingOfRun(out supervisor.Outcome) string {
 	return text
 }
 
-// failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its own.
+// failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its
+// own.
 func failedByBudget(out supervisor.Outcome) bool {
 	for _, a := range out.State.Agents {
 		if a.Exceeds != "" && a.EndedAt != nil {
@@ -74,13 +76,16 @@ func parkedEnding(out supervisor.Outcome) string {
 	if len(out.State.Agents) > 1 && len(open) > 0 {
 		reason = asked(open)
 	}
-	return fmt.Sprintf("%s is parked: %s\nNo process is running. Answer, then run:\n  claude-supervise resume %s", id, reason, id) +
+	return fmt.Sprintf("%s is parked: %s\nNo process is running. Answer, then run:\n  claude-supervise resume %s",
+		id, reason, id) +
 		letThrough(open)
 }
 
 // budgetEnding says which budget is used up, and how to go on.
 func budgetEnding(out supervisor.Outcome) string {
-	return fmt.Sprintf("%s is over its budget: %s\nNothing more is used. Answer raise N, finish or stop, then run:\n  claude-supervise resume %s",
+	return fmt.Sprintf(
+		"%s is over its budget: %s\nNothing more is used. Answer raise N, finish or stop, then run:\n  claude-supervise "+
+			"resume %s",
 		out.Run.ID, asked(out.Open()), out.Run.ID)
 }
 
@@ -102,8 +107,8 @@ func asked(open []*supervisor.Question) string {
 	return b.String()
 }
 
-// endingOfOthers says what became of the agents that the end of the run does not tell of: those that did not succeed, and what
-// was left in worktrees.
+// endingOfOthers says what became of the agents that the end of the run does not tell of: those that did not succeed,
+// and what was left in worktrees.
 func endingOfOthers(out supervisor.Outcome) string {
 	if out.Run.EndedAt == nil {
 		return ""

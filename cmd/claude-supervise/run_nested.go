@@ -22,12 +22,13 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// This file is `run` inside an agent: started by its Bash tool, a script, CI. It supervises nothing. The supervisor of the agent's own
-// run does the work, and this process waits for it, as long as whoever has started it waits.
+// This file is `run` inside an agent: started by its Bash tool, a script, CI. It supervises nothing. The supervisor of
+// the agent's own run does the work, and this process waits for it, as long as whoever has started it waits.
 
 // nestedFlags are the flags of run that count inside an agent. All else is the run's, which a person has started.
 var nestedFlags = []string{
-	"file", "check", "model", "max-turns", "name", "cwd", "detach", "demo", "exec", "plain", "json", "quiet", "log", "no-notify",
+	"file", "check", "model", "max-turns", "name", "cwd", "detach", "demo", "exec", "plain", "json",
+	"quiet", "log", "no-notify",
 }
 
 // callMargin is how long before its caller's time is up a nested run goes: enough for a machine that is busy.
@@ -73,13 +74,20 @@ func nestedTask(cmd *cobra.Command, o runRequest, f runFlags, caller supervisor.
 	told []string, err error) {
 	switch {
 	case f.demo != "" && o.Config.Demo != caller.Demo:
-		return t, nil, usage("--demo plays no other scenario inside agent %s, whose run has an agent of its own; nothing was started", caller.Agent)
+		return t, nil,
+			usage("--demo plays no other scenario inside agent %s, whose run has an agent of its own; nothing was started",
+				caller.Agent)
 	case f.exec != "" && !slices.Equal(o.Config.Exec, caller.Exec):
-		return t, nil, usage("--exec runs no other program inside agent %s: the run's own does the work; leave it out, nothing was started", caller.Agent)
+		return t, nil,
+			usage("--exec runs no other program inside agent %s: the run's own does the work; leave it out, nothing was started",
+				caller.Agent)
 	case len(o.Children) > 0 && f.each != "":
-		return t, nil, usage("--each makes no pool inside agent %s: start a run for each item; nothing was started", caller.Agent)
+		return t, nil, usage("--each makes no pool inside agent %s: start a run for each item; nothing was started",
+			caller.Agent)
 	case len(o.Children) > 0:
-		return t, nil, usage("a task file inside agent %s states one task: start a run for each of its children; nothing was started", caller.Agent)
+		return t, nil,
+			usage("a task file inside agent %s states one task: start a run for each of its children; nothing was started",
+				caller.Agent)
 	}
 	t = nested.NestedTask{Task: o.Task, Model: f.model, MaxTurns: f.maxTurns}
 	place, within := nested.Within(caller, o.Cwd)
@@ -88,7 +96,8 @@ func nestedTask(cmd *cobra.Command, o runRequest, f runFlags, caller supervisor.
 		t.Cwd = ""
 	case within:
 	case cmd.Flags().Changed("cwd"):
-		return t, nil, usage("--cwd names a folder inside that of agent %s, which is %s; nothing was started", caller.Agent, caller.Cwd)
+		return t, nil, usage("--cwd names a folder inside that of agent %s, which is %s; nothing was started",
+			caller.Agent, caller.Cwd)
 	default:
 		told = append(told, "It works in "+caller.Cwd+", the folder of agent "+caller.Agent+".")
 	}
@@ -102,7 +111,8 @@ func nestedTask(cmd *cobra.Command, o runRequest, f runFlags, caller supervisor.
 		idle = append(idle, "what follows --")
 	}
 	if len(idle) > 0 {
-		told = append(told, fmt.Sprintf("Of no effect inside agent %s, whose run has its own: %s.", caller.Agent, strings.Join(idle, ", ")))
+		told = append(told, fmt.Sprintf("Of no effect inside agent %s, whose run has its own: %s.",
+			caller.Agent, strings.Join(idle, ", ")))
 	}
 	return t, told, nil
 }
@@ -170,7 +180,8 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 	if n.asJSON {
 		code := end.Code
 		_ = n.printer.JSON(jsonEvent{
-			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status), Reason: a.Reason,
+			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status),
+			Reason:  a.Reason,
 			Summary: summary(a), ExitCode: &code, CostUSD: &a.CostUSD,
 		}) // a failed write is told of by closed
 	} else if text := summary(a); text != "" {
@@ -178,7 +189,8 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 	}
 	n.printer.Notice(fmt.Sprintf("%s %s: %s", a.ID, a.Status, a.Reason))
 	if err := n.closed(); err != nil {
-		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID), run.Leave(ctx))
+		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID),
+			run.Leave(ctx))
 	}
 	if err := run.Seen(ctx); err != nil {
 		return err
@@ -214,8 +226,10 @@ const maxHow = 200
 
 // unsupervised says what becomes of a nested run whose supervisor is gone.
 func unsupervised(run *nested.NestedRun, v view.RunView) string {
-	return fmt.Sprintf("nobody supervises run %s any more (%s); agent %s is kept, and goes on once a person types: claude-supervise resume %[1]s; "+
-		"you are told when it ends", v.ID, v.Status, run.Agent)
+	return fmt.Sprintf(
+		"nobody supervises run %s any more (%s); agent %s is kept, and goes on once a person types: claude-supervise "+
+			"resume %[1]s; "+
+			"you are told when it ends", v.ID, v.Status, run.Agent)
 }
 
 // detached prints the id of the agent, as soon as it is known that it starts.

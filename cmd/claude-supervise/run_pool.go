@@ -14,11 +14,14 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// pool gives the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task itself.
+// pool gives the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task
+// itself.
 func (o *runRequest) pool(ctx context.Context, f runFlags, file taskfile.File) ([]supervisor.Child, error) {
 	if file.Each == nil && f.each == "" {
 		if file.Template != nil {
-			return nil, usage("the task file says with child what is done with each item, but not of what: add each, or give --each 'COMMAND'")
+			return nil,
+				usage(
+					"the task file says with child what is done with each item, but not of what: add each, or give --each 'COMMAND'")
 		}
 		return nil, nil
 	}

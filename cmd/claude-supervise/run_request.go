@@ -106,7 +106,8 @@ func (o *runRequest) fileText(path string) ([]byte, error) {
 // unusable says what is wrong with a file that a flag names.
 func unusable(flag, path string, err error) error {
 	if invalid := new(taskfile.Invalid); errors.As(err, &invalid) {
-		return usage("%s %s cannot be used; nothing was started\n  %s", flag, path, strings.ReplaceAll(invalid.Error(), "\n", "\n  "))
+		return usage("%s %s cannot be used; nothing was started\n  %s",
+			flag, path, strings.ReplaceAll(invalid.Error(), "\n", "\n  "))
 	}
 	if strings.ContainsRune(path, ' ') && flag == "-f" { // more likely -fix the tests
 		return usage("-f: %w; a task that begins with - is read from stdin: claude-supervise run -", err)
@@ -134,7 +135,8 @@ func applyDefaults(f *runFlags, file taskfile.File, given func(flag string) bool
 			*value.put = value.text
 		}
 	}
-	if own := given("max-turns"); !own || f.maxTurns > 0 && file.MaxTurns > 0 && file.MaxTurns < f.maxTurns { // 0 of the person's lifts it
+	// 0 of the person's lifts it
+	if own := given("max-turns"); !own || f.maxTurns > 0 && file.MaxTurns > 0 && file.MaxTurns < f.maxTurns {
 		f.maxTurns = file.MaxTurns
 	}
 	return wishes
@@ -147,8 +149,8 @@ func longer(hold, than string) bool {
 	return err == nil && bad == nil && a != b && (a == supervisor.Forever || b != supervisor.Forever && a > b)
 }
 
-// work finds out what is to be done: the prompt that the command line, the task file or the demo gives; none where the task file
-// states work for others alone.
+// work finds out what is to be done: the prompt that the command line, the task file or the demo gives; none where the
+// task file states work for others alone.
 func (o *runRequest) work(args []string, file taskfile.File, f runFlags) (err error) {
 	alone := len(args) == 0 && file.Prompt == "" && (len(file.Children) > 0 || file.Template != nil)
 	switch {
@@ -238,8 +240,10 @@ func claudesOwn(f runFlags, flags []string) string {
 
 func config(f runFlags, flags []string) (supervisor.Config, error) {
 	cfg := supervisor.Config{
-		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs, Permissions: supervisor.Permissions(f.permissions),
-		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses, NoNotify: f.noNotify,
+		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
+		Permissions: supervisor.Permissions(f.permissions),
+		Relaunch:    supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
+		NoNotify: f.noNotify,
 	}
 	var err error
 	if cfg.Hold, err = supervisor.ParseHold(f.hold); err != nil {
@@ -318,7 +322,8 @@ func onQuestion(text string) (supervisor.OnQuestion, error) {
 	return "", usage("--on-question takes ask, park or fail, not %q", text)
 }
 
-// handedOn gives the flags that claude gets: those of ours that are its own, then what was passed on, which goes before them.
+// handedOn gives the flags that claude gets: those of ours that are its own, then what was passed on, which goes before
+// them.
 func handedOn(f runFlags, passed []string) []string {
 	var flags []string
 	hand := func(flag, value string) {
@@ -359,7 +364,9 @@ func presets(given []string, file string) ([]supervisor.Preset, error) {
 func prompt(args []string) (string, error) {
 	switch {
 	case len(args) == 0:
-		return "", usage("run takes the task as its argument, as in: claude-supervise run \"Fix the tests\" (or - to read it from stdin)")
+		return "",
+			usage(
+				"run takes the task as its argument, as in: claude-supervise run \"Fix the tests\" (or - to read it from stdin)")
 	case len(args) > 1:
 		return "", usage("run takes one prompt, not %d words: put it in quotes; flags for claude go after --", len(args))
 	}

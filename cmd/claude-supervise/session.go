@@ -193,8 +193,8 @@ func (s *session) open(open []*supervisor.Question) {
 	s.prompter.Set(all)
 }
 
-// folder is where the agent works that a question is of, if paths in the answer begin there: a child may have a worktree of its own.
-// Where that cannot be read, it is the other folder.
+// folder is where the agent works that a question is of, if paths in the answer begin there: a child may have a
+// worktree of its own. Where that cannot be read, it is the other folder.
 func (s *session) folder(q *supervisor.Question, otherwise string) string {
 	if q.Validate != "path" { // which is rare, and all that needs it
 		return otherwise

@@ -14,7 +14,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// A factSheet is what is known of something, a line each: a name, and what stands behind it, which may have lines of its own.
+// A factSheet is what is known of something, a line each: a name, and what stands behind it, which may have lines of
+// its own.
 type factSheet struct{ strings.Builder }
 
 // nameColumn is the width of the names.
@@ -89,7 +90,8 @@ func (s *factSheet) run(d view.Details) {
 	}
 }
 
-// tree tells of a run of several agents: their sums, each of them in a row, what the first has reported, and what is left to merge.
+// tree tells of a run of several agents: their sums, each of them in a row, what the first has reported, and what is
+// left to merge.
 func (s *factSheet) tree(width int, d view.Details) {
 	agents := d.Run.Agents
 	var worked time.Duration
@@ -107,7 +109,8 @@ func (s *factSheet) tree(width int, d view.Details) {
 	if d.Pool {
 		s.WriteString(table(width, d.Tasks) + "\n")
 	} else {
-		s.WriteString(terminal.Tree(width, []string{"AGENT", "STATUS", "SINCE", "PRIO", "COST", "TASK"}, agentRows(d.Run, time.Now())))
+		s.WriteString(terminal.Tree(width, []string{"AGENT", "STATUS", "SINCE", "PRIO", "COST", "TASK"},
+			agentRows(d.Run, time.Now())))
 	}
 	for _, a := range agents {
 		if w, own := d.Worktrees[a.ID]; own && len(w.Drop) > 0 {
@@ -138,9 +141,11 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Session", "%s", a.SessionID)
 	s.line("Launches", "%d", a.Launches)
 	s.line("Worked", "%s, tool uses: %d", terminal.Duration(seconds(more.Worked)), a.ToolUses)
-	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens), terminal.Tokens(a.OutputTokens))
+	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens),
+		terminal.Tokens(a.OutputTokens))
 	if more.RSS > 0 {
-		s.line("Processes", "%.1f s of processor time, %s of memory, from pid %d on", more.CPU, humanize.IBytes(uint64(more.RSS)), a.PID)
+		s.line("Processes", "%.1f s of processor time, %s of memory, from pid %d on",
+			more.CPU, humanize.IBytes(uint64(more.RSS)), a.PID)
 	}
 	s.line("Log", "%s", d.Logs[a.ID])
 	if w, own := d.Worktrees[a.ID]; own {

@@ -71,7 +71,8 @@ func event(n supervisor.Notification) jsonEvent {
 	case supervisor.RunDone:
 		code := n.ExitCode
 		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
-		e.Status, e.Reason, e.ExitCode, e.CostUSD, e.Text = string(n.RunState.Status), n.RunState.Reason, &code, &n.CostUSD, ""
+		e.Status, e.Reason, e.ExitCode, e.CostUSD, e.Text = string(n.RunState.Status), n.RunState.Reason,
+			&code, &n.CostUSD, ""
 		e.Tasks = n.Tasks
 	}
 	return e
@@ -126,7 +127,8 @@ func limited(n supervisor.Notification) string {
 func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
-		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)", n.Run, n.RunState.Cwd)
+		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
+			n.Run, n.RunState.Cwd)
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
@@ -196,7 +198,8 @@ func reported(n supervisor.Notification) string {
 	criteria, metrics := supervisor.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Report.Missing, ", ")},
-		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues}, {"recommendations", n.Report.Recommendations},
+		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
+		{"recommendations", n.Report.Recommendations},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
 			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")
@@ -213,7 +216,8 @@ func criteriaTable(criteria []supervisor.Criterion) string {
 		if said == "" {
 			said = "(the report does not say)"
 		}
-		fmt.Fprintf(&b, "- %s\n    %s\n", strings.ReplaceAll(c.Criterion, "\n", " "), strings.ReplaceAll(said, "\n", "\n    "))
+		fmt.Fprintf(&b, "- %s\n    %s\n", strings.ReplaceAll(c.Criterion, "\n", " "),
+			strings.ReplaceAll(said, "\n", "\n    "))
 	}
 	return b.String()
 }

@@ -66,7 +66,8 @@ func scenario(questions int) examples.Scenario {
 	when := "## YOUR TASK"
 	for i := range questions {
 		text := fmt.Sprintf("What is the answer to question %d of the bench?", i+1)
-		s.Turns = append(s.Turns, examples.Turn{When: when, Replies: []examples.Reply{{Text: fmt.Sprintf(`[CLARIFICATION_NEEDED]
+		s.Turns = append(s.Turns,
+			examples.Turn{When: when, Replies: []examples.Reply{{Text: fmt.Sprintf(`[CLARIFICATION_NEEDED]
 agent_id: {{agent}}
 timestamp: 2026-01-11T08:45:00Z
 questions:

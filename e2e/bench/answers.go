@@ -113,9 +113,12 @@ func (b *bench) held(ctx context.Context) error {
 	if err := errors.Join(err, disk.close()); err != nil {
 		return err
 	}
-	b.table.add(figure{name: "question announced", value: a.announced.median(), floor: writes.median(), unit: "ms", target: 1})
-	b.table.add(figure{name: "question announced p99", value: a.announced.at(0.99), floor: writes.at(0.99), unit: "ms", target: 25})
-	b.table.add(figure{name: "answer, held agent", value: a.received.median(), floor: rounds.median(), unit: "ms", target: 5})
+	b.table.add(figure{name: "question announced", value: a.announced.median(), floor: writes.median(),
+		unit: "ms", target: 1})
+	b.table.add(figure{name: "question announced p99", value: a.announced.at(0.99), floor: writes.at(0.99),
+		unit: "ms", target: 25})
+	b.table.add(figure{name: "answer, held agent", value: a.received.median(), floor: rounds.median(),
+		unit: "ms", target: 5})
 	b.table.add(figure{name: "answer, held agent p99", value: a.received.at(0.99), floor: rounds.at(0.99), unit: "ms"})
 	return nil
 }
@@ -135,7 +138,8 @@ func (b *bench) parked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(figure{name: "answer, relaunched agent", value: a.began.median(), floor: starts.median(), unit: "ms", target: 5, bound: overFloor})
+	b.table.add(figure{name: "answer, relaunched agent", value: a.began.median(), floor: starts.median(),
+		unit: "ms", target: 5, bound: overFloor})
 	b.table.add(figure{name: "answer, relaunched agent p90", value: a.began.at(0.9), floor: starts.at(0.9), unit: "ms"})
 	return nil
 }

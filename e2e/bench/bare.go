@@ -56,7 +56,8 @@ func (l line) asks() bool {
 // start starts the process: with the task, or with a conversation that is gone on with.
 func (b *bare) start(ctx context.Context, prompt string, session ...string) error {
 	b.cmd = b.command(ctx, b.path, append([]string{
-		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool",
+		"stdio",
 		"--replay-user-messages", "--mcp-config", `{"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`,
 		"--allowedTools", "mcp__supervise__ask_user,mcp__supervise__report_completion",
 	}, session...)...)
@@ -140,7 +141,8 @@ func (b *bare) serve(l line) error {
 		var tools []any
 		for _, t := range signals.Tools() {
 			tools = append(tools, map[string]any{
-				"name": t.Name, "description": t.Description, "inputSchema": t.Schema, "_meta": map[string]any{"anthropic/alwaysLoad": true},
+				"name": t.Name, "description": t.Description, "inputSchema": t.Schema,
+				"_meta": map[string]any{"anthropic/alwaysLoad": true},
 			})
 		}
 		result = map[string]any{"tools": tools}

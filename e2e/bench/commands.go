@@ -73,7 +73,8 @@ func (h home) fill(ctx context.Context, parked, ended int) (err error) {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	var run, agent string
-	if err := db.QueryRowContext(ctx, `SELECT r.id, a.id FROM runs r JOIN agents a ON a.run = r.id LIMIT 1`).Scan(&run, &agent); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT r.id, a.id FROM runs r JOIN agents a ON a.run = r.id LIMIT 1`).Scan(&run,
+		&agent); err != nil {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -82,7 +83,8 @@ func (h home) fill(ctx context.Context, parked, ended int) (err error) {
 	}
 	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
 	for i := range parked + ended {
-		copied := copyOf{run: fmt.Sprintf("r-%d%07d", min(1, ended), i), agent: fmt.Sprintf("a-%d%011d", min(1, ended), i), ended: i >= parked}
+		copied := copyOf{run: fmt.Sprintf("r-%d%07d", min(1, ended), i), agent: fmt.Sprintf("a-%d%011d", min(1, ended), i),
+			ended: i >= parked}
 		if err := copied.insert(ctx, tx, run, agent); err != nil {
 			return err
 		}
@@ -103,9 +105,12 @@ func (c copyOf) insert(ctx context.Context, tx *sql.Tx, run, agent string) error
 		status = `json_remove(json_set(` + doc + `, '$.status', 'parked', '$.left', 'parked'), '$.ended_at', '$.exit_code')`
 	}
 	for _, query := range []string{
-		`INSERT INTO runs (id, started, ended, taken, doc) SELECT ?2, started + 1, ?5, 0, ` + status + ` FROM runs WHERE id = ?1`,
-		`INSERT INTO agents (run, id, doc) SELECT ?2, ?4, ` + strings.ReplaceAll(status, `, '$.left', 'parked'`, "") + ` FROM agents WHERE run = ?1 AND ?5 = ?5`,
-		`INSERT INTO launches (run, agent, n, live, doc) SELECT ?2, ?4, n, live, ` + doc + ` FROM launches WHERE run = ?1 AND ?5 = ?5`,
+		`INSERT INTO runs (id, started, ended, taken, doc) SELECT ?2, started + 1, ?5, 0, ` + status +
+			` FROM runs WHERE id = ?1`,
+		`INSERT INTO agents (run, id, doc) SELECT ?2, ?4, ` + strings.ReplaceAll(status, `, '$.left', 'parked'`, "") +
+			` FROM agents WHERE run = ?1 AND ?5 = ?5`,
+		`INSERT INTO launches (run, agent, n, live, doc) SELECT ?2, ?4, n, live, ` +
+			doc + ` FROM launches WHERE run = ?1 AND ?5 = ?5`,
 		`INSERT INTO events (run, seq, doc) SELECT ?2, seq, ` + doc + ` FROM events WHERE run = ?1 AND ?4 = ?4 AND ?5 = ?5`,
 	} {
 		if _, err := tx.ExecContext(ctx, query, run, c.run, agent, c.agent, c.ended); err != nil {

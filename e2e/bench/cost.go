@@ -39,12 +39,13 @@ func middle(of []int) float64 {
 	return float64(of[len(of)/2])
 }
 
-// costs prints what a question costs in each of the ways. Its own words, and those of its answer, are the least that must
-// be new in the conversation.
+// costs prints what a question costs in each of the ways. Its own words, and those of its answer, are the least that
+// must be new in the conversation.
 func (b *bench) costs(all []cost) {
 	words := len(questionText(0)) + len(theContext) + len(theAnswer)
 	row := func(cells ...any) { _, _ = fmt.Fprintf(b.table.out, "%-32s %9s %11s %11s %9s\n", cells...) }
-	_, _ = fmt.Fprintf(b.table.out, "\nOne more answered question (%d bytes of question, context and answer) costs\n", words)
+	_, _ = fmt.Fprintf(b.table.out, "\nOne more answered question (%d bytes of question, context and answer) costs\n",
+		words)
 	row("way", "requests", "bytes sent", "bytes new", "messages")
 	for _, c := range all {
 		row(c.way, short(c.requests), short(c.sent), short(c.fresh), short(c.messages))

@@ -27,8 +27,8 @@ var ways = []way{
 	{"relaunch", true, "0", fewest},
 }
 
-// fewest is how many questions each way asks at least. What they cost is reckoned from so many in each: the conversation
-// grows by every one.
+// fewest is how many questions each way asks at least. What they cost is reckoned from so many in each: the
+// conversation grows by every one.
 const fewest = 8
 
 // What is asked and answered, in each of the ways the same.
@@ -51,11 +51,14 @@ func (w way) scenario() examples.Scenario {
 				map[string]any{"text": questionText(i), "context": theContext},
 			}}))
 		} else {
-			asks = append(asks, examples.Reply{Text: "[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nquestions:\n" +
-				"  - question_id: Q1\n    text: \"" + questionText(i) + "\"\n    context: " + theContext + "\n[/CLARIFICATION_NEEDED]"})
+			asks = append(asks,
+				examples.Reply{Text: "[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nquestions:\n" +
+					"  - question_id: Q1\n    text: \"" + questionText(i) + "\"\n    context: " + theContext +
+					"\n[/CLARIFICATION_NEEDED]"})
 		}
 	}
-	asks = append(asks, call("report_completion", map[string]any{"status": "success", "summary": "all is asked"}), examples.Reply{Text: "All is asked."})
+	asks = append(asks, call("report_completion", map[string]any{"status": "success", "summary": "all is asked"}),
+		examples.Reply{Text: "All is asked."})
 	s := examples.Scenario{Name: "inside", Prompt: task, Turns: []examples.Turn{{When: "## YOUR TASK", Replies: asks}}}
 	for i := range w.questions {
 		s.Turns = append(s.Turns, examples.Turn{When: questionText(i), Replies: asks[i+1:]})
@@ -88,11 +91,15 @@ func (b *bench) inside(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		b.table.add(figure{name: w.name + ": announced", value: own.announced.median(), floor: floor.announced.median(), unit: "ms", target: 1, bound: overFloor})
-		b.table.add(figure{name: w.name + ": answer to request", value: own.received.median(), floor: floor.received.median(), unit: "ms", target: 5, bound: overFloor})
+		b.table.add(figure{name: w.name + ": announced", value: own.announced.median(), floor: floor.announced.median(),
+			unit: "ms", target: 1, bound: overFloor})
+		b.table.add(figure{name: w.name + ": answer to request", value: own.received.median(), floor: floor.received.median(),
+			unit: "ms", target: 5, bound: overFloor})
 		if w.questions > fewest {
-			b.table.add(figure{name: w.name + ": announced p99", value: own.announced.at(0.99), floor: floor.announced.at(0.99), unit: "ms", target: 25, bound: overFloor})
-			b.table.add(figure{name: w.name + ": answer to request p99", value: own.received.at(0.99), floor: floor.received.at(0.99), unit: "ms"})
+			b.table.add(figure{name: w.name + ": announced p99", value: own.announced.at(0.99), floor: floor.announced.at(0.99),
+				unit: "ms", target: 25, bound: overFloor})
+			b.table.add(figure{name: w.name + ": answer to request p99", value: own.received.at(0.99),
+				floor: floor.received.at(0.99), unit: "ms"})
 		}
 		costs = append(costs, own.cost(w))
 	}

@@ -1,6 +1,6 @@
 // Command bench measures what a person or an agent waits for, with whole processes as they are used, and beside each
-// figure the machine's own floor, measured in the same minutes: what a bare write, a bare process or a bare program with
-// the same libraries takes. A line is
+// figure the machine's own floor, measured in the same minutes: what a bare write, a bare process or a bare program
+// with the same libraries takes. A line is
 //
 //	name value unit floor ratio target
 //

@@ -65,7 +65,8 @@ func (h home) compare(ctx context.Context, name, agent string, times int) error 
 			supervised, bare = append(supervised, since(began, ended)), append(bare, since(ended, clock()))
 		}
 	}
-	h.table.add(figure{name: name, value: supervised.median(), floor: bare.median(), unit: "ms", target: 15, bound: overFloor})
+	h.table.add(figure{name: name, value: supervised.median(), floor: bare.median(), unit: "ms",
+		target: 15, bound: overFloor})
 	return nil
 }
 

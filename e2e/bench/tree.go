@@ -23,8 +23,8 @@ import (
 // How many agents are alive at once in the runs that are measured.
 var crowds = []int{1, 10, 100, 1000}
 
-// crowdAgent waits, without using anything, until the crowd goes home. The last of them speaks before, when it is told to: each
-// signal says when it was printed.
+// crowdAgent waits, without using anything, until the crowd goes home. The last of them speaks before, when it is told
+// to: each signal says when it was printed.
 const crowdAgent = `case "$1" in *"as number $SPEAKER."*)
 	read x < go
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
@@ -37,7 +37,8 @@ read x < over
 
 const spoken = 30
 
-// crowd measures what an agent costs its supervisor, and how soon a signal is told, beside how many others that are alive.
+// crowd measures what an agent costs its supervisor, and how soon a signal is told, beside how many others that are
+// alive.
 func (b *bench) crowd(ctx context.Context) error {
 	for _, n := range crowds {
 		if err := b.crowdOf(ctx, n); err != nil {
@@ -61,7 +62,8 @@ func (b *bench) crowdOf(ctx context.Context, n int) error {
 		}
 	}
 	h.Env = append(h.Env, "SPEAKER="+strconv.Itoa(n))
-	s := &supervised{cmd: h.command(ctx, h.program, "run", "--json", "--quiet", "--check", "off", "--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
+	s := &supervised{cmd: h.command(ctx, h.program, "run", "--json", "--quiet", "--check", "off",
+		"--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
 		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}.")}
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
@@ -152,11 +154,12 @@ func (s *supervised) latencies() (told samples, err error) {
 // endTimes is how often the end of a child is measured.
 const endTimes = 20
 
-// family is the value of envAgent with which the program plays an agent that delegates, and the one that it delegates to.
+// family is the value of envAgent with which the program plays an agent that delegates, and the one that it delegates
+// to.
 const family = "family"
 
-// ends measures the time from the moment in which a child prints its report, to that in which its parent reads of its end: the
-// child's process ends in between.
+// ends measures the time from the moment in which a child prints its report, to that in which its parent reads of its
+// end: the child's process ends in between.
 func (b *bench) ends(ctx context.Context) error {
 	h, err := b.home("ends")
 	if err != nil {
@@ -203,14 +206,18 @@ func (b *bench) ends(ctx context.Context) error {
 // delegating is an agent that waits for another, and that other one.
 func delegating() examples.Scenario {
 	report := func(summary string) string {
-		return "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: " + summary + "\n[/COMPLETION_REPORT]"
+		return "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: " +
+			summary + "\n[/COMPLETION_REPORT]"
 	}
 	return examples.Scenario{
 		Name: "bench", Prompt: task,
 		Turns: []examples.Turn{
-			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "[DELEGATE_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T10:00:00Z\n" +
-				"delegation_reason: it is measured\nnew_task_description: Report at once.\nindependence: blocks_current_work\npriority: P0\n[/DELEGATE_WORK]"}}},
-			{When: "## DELEGATED WORK ENDED", Replies: []examples.Reply{{Text: "received " + receivedMark + " " + printedMark + "\n\n" + report("all is told")}}},
+			{When: "## YOUR TASK",
+				Replies: []examples.Reply{{Text: "[DELEGATE_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T10:00:00Z\n" +
+					"delegation_reason: it is measured\nnew_task_description: Report at once.\nindependence: " +
+					"blocks_current_work\npriority: P0\n[/DELEGATE_WORK]"}}},
+			{When: "## DELEGATED WORK ENDED",
+				Replies: []examples.Reply{{Text: "received " + receivedMark + " " + printedMark + "\n\n" + report("all is told")}}},
 		},
 		Children: []examples.Child{{Task: "Report at once.", Turns: []examples.Turn{
 			{When: "## YOUR TASK", Replies: []examples.Reply{{Text: "printed " + printedMark + "\n\n" + report("done")}}},

@@ -105,7 +105,8 @@ func (w *waiting) tell(ctx context.Context, b *bench, atLeast time.Duration) err
 		sizes[i] = float64(bytes) / (1 << 20)
 	}
 	b.table.add(figure{
-		name: "waiting supervisor, wake-ups", value: float64(w.bursts[0]) / minutes, floor: float64(w.bursts[1]) / minutes, unit: "/min", target: 2,
+		name: "waiting supervisor, wake-ups", value: float64(w.bursts[0]) / minutes, floor: float64(w.bursts[1]) / minutes,
+		unit: "/min", target: 2,
 	})
 	b.table.add(figure{name: "waiting supervisor, memory", value: sizes[0], floor: sizes[1], unit: "MiB", target: 30})
 	w.end()

@@ -173,7 +173,8 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 	})
 	onBoth(t, "refused-question", asks, func(t *testing.T, s *session) {
 		p := s.begin()
-		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not now.", "interrupt": false})
+		p.respond(p.until("control_request/can_use_tool"),
+			map[string]any{"behavior": "deny", "message": "Not now.", "interrupt": false})
 		p.finish("task")
 		p.leave()
 	})
@@ -207,14 +208,16 @@ func TestPermissions(t *testing.T) {
 	}
 	onBoth(t, "refusal-that-ends-the-turn", writes, func(t *testing.T, s *session) {
 		p := s.begin()
-		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Stop.", "interrupt": true})
+		p.respond(p.until("control_request/can_use_tool"),
+			map[string]any{"behavior": "deny", "message": "Stop.", "interrupt": true})
 		p.finish("task")
 		p.leave()
 	})
 	onBoth(t, "changed-input", writes, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.respond(p.until("control_request/can_use_tool"), map[string]any{
-			"behavior": "allow", "updatedInput": map[string]any{"file_path": filepath.Join(s.cwd, "elsewhere"), "content": "other"},
+			"behavior": "allow", "updatedInput": map[string]any{"file_path": filepath.Join(s.cwd, "elsewhere"),
+				"content": "other"},
 		})
 		p.finish("task")
 		p.leave()

@@ -34,8 +34,9 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "write testdata anew from what the real CLI does")
 
-var signal = regexp.MustCompile(`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK|AWAITING_USER_INPUT|PAUSED_FOR_INPUT|` +
-	`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
+var signal = regexp.MustCompile(
+	`COMPLETION_REPORT|CLARIFICATION_NEEDED|STOP_WORK|DELEGATE_WORK|AWAITING_USER_INPUT|PAUSED_FOR_INPUT|` +
+		`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
 
 // onBoth plays a case with the stand-in and the real CLI, and holds both to what was written down; in a short run one
 // of three.

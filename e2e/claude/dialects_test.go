@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// This file answers the dialects beside the blocks, in the simplest form that a supervisor can: the agent's state is where
-// it says, and has the answer in it or beside it.
+// This file answers the dialects beside the blocks, in the simplest form that a supervisor can: the agent's state is
+// where it says, and has the answer in it or beside it.
 
 var (
 	stateFile = regexp.MustCompile(`"stateFile": "(.*)"|(?m)^PAUSED_FOR_INPUT: (.*)$`)
@@ -26,16 +26,19 @@ func (s *session) dialect(kind, message string) string {
 		return fmt.Sprintf("User chose: %q. Continue from where you left off.", answer)
 	case "QUESTION_ESCALATED":
 		checkpoint := s.escalation(escalated.FindStringSubmatch(message)[1], answer)
-		return fmt.Sprintf("Resume workflow from checkpoint: %s. User selected: %s. Continue implementation.\n\n…\nAnswer: %s\n", checkpoint, answer, answer)
+		return fmt.Sprintf(
+			"Resume workflow from checkpoint: %s. User selected: %s. Continue implementation.\n\n…\nAnswer: %s\n",
+			checkpoint, answer, answer)
 	}
 	m := stateFile.FindStringSubmatch(message)
 	state := strings.TrimSpace(m[1] + m[2])
 	s.write(state+".answer.json", fmt.Sprintf(`{"answers": {"q1": %q}}`, answer))
-	return fmt.Sprintf("USER_INPUT_RESPONSE\n{\"q1\": %q}\n\nContinue from state file: %s\n\nq1: …\nAnswer: %s\n", answer, state, answer)
+	return fmt.Sprintf("USER_INPUT_RESPONSE\n{\"q1\": %q}\n\nContinue from state file: %s\n\nq1: …\nAnswer: %s\n",
+		answer, state, answer)
 }
 
-// escalation does what the hybrid document's main agent does: it writes the answer into the checkpoint that the question
-// file names, takes that file away, and gives the checkpoint's path.
+// escalation does what the hybrid document's main agent does: it writes the answer into the checkpoint that the
+// question file names, takes that file away, and gives the checkpoint's path.
 func (s *session) escalation(id, answer string) string {
 	s.t.Helper()
 	questions := filepath.Join(s.home, ".claude", "questions")

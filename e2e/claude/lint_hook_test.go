@@ -10,8 +10,8 @@ import (
 	"claude-supervise/e2e/machine"
 )
 
-// The Stop hook, as the help of `claude-supervise lint` says to set it up, sends the model on when a signal has a fault,
-// and once only.
+// The Stop hook, as the help of `claude-supervise lint` says to set it up, sends the model on when a signal has a
+// fault, and once only.
 func TestLintAsAStopHook(t *testing.T) {
 	Program(t)
 	dir := t.TempDir()
@@ -21,8 +21,9 @@ func TestLintAsAStopHook(t *testing.T) {
 	hook := filepath.Join(dir, "claude-supervise")
 	const (
 		faulty = `"[STOP_WORK]\nagent_id: bg-task-1\nstop_reason: stuck\nblocker_type: error\ndetails: no key\n[/STOP_WORK]"`
-		mended = `"[STOP_WORK]\nagent_id: bg-task-1\nstop_reason: blocker\nblocker_type: error\ndetails: no key\n[/STOP_WORK]"`
-		fault  = `- line 3: bad_value: stop_reason is "stuck", not one of blocker, error, completion`
+		mended = `"[STOP_WORK]\nagent_id: bg-task-1\nstop_reason: blocker\nblocker_type: error\ndetails: no ` +
+			`key\n[/STOP_WORK]"`
+		fault = `- line 3: bad_value: stop_reason is "stuck", not one of blocker, error, completion`
 	)
 	for _, c := range []struct {
 		name, first, then string

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// logs are what a session writes down: that of the main conversation in the order in which it comes, and beside it that of
-// each subagent, and of what goes on by itself. They go on at the same time, and what comes first is a matter of luck.
+// logs are what a session writes down: that of the main conversation in the order in which it comes, and beside it that
+// of each subagent, and of what goes on by itself. They go on at the same time, and what comes first is a matter of
+// luck.
 type logs struct {
 	by       map[string]*strings.Builder // "" for the main conversation
 	tasks    map[string]string           // what each subagent is for, by its id

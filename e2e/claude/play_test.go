@@ -11,7 +11,8 @@ import (
 	"claude-supervise/examples"
 )
 
-// alone gives the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays them.
+// alone gives the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays
+// them.
 func alone(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(examples.Names(), func(name string) bool {
@@ -182,7 +183,8 @@ func (s *session) answer(last string, once func(string) bool) string {
 		return "## BLOCKER RESOLVED\n\nResolution: done"
 	case kind == "DELEGATE_WORK" && once("delegated"):
 		return "## DELEGATION DENIED\n\nReason: none is started"
-	case slices.Contains([]string{"AWAITING_USER_INPUT", "PAUSED_FOR_INPUT", "QUESTION_ESCALATED", "TaskUpdate"}, kind) && once("asked"):
+	case slices.Contains([]string{"AWAITING_USER_INPUT", "PAUSED_FOR_INPUT", "QUESTION_ESCALATED", "TaskUpdate"}, kind) &&
+		once("asked"):
 		return s.dialect(kind, last)
 	}
 	return ""
@@ -201,11 +203,12 @@ func (s *session) decide(ask line) map[string]any {
 	for _, q := range line(input).list("questions") {
 		answers[q.text("question")] = s.answerTo(q.text("question"))
 	}
-	return map[string]any{"behavior": "allow", "updatedInput": map[string]any{"questions": input["questions"], "answers": answers}}
+	return map[string]any{"behavior": "allow",
+		"updatedInput": map[string]any{"questions": input["questions"], "answers": answers}}
 }
 
-// The expectations of a scenario are those of a run; what an agent alone can meet of them is its files, unless it reaches a usage
-// limit: nobody here starts it again when that has passed.
+// The expectations of a scenario are those of a run; what an agent alone can meet of them is its files, unless it
+// reaches a usage limit: nobody here starts it again when that has passed.
 func (s *session) meetsExpectations(t *testing.T) {
 	t.Helper()
 	if limited(s.scenario) {
@@ -223,6 +226,8 @@ func (s *session) meetsExpectations(t *testing.T) {
 
 func limited(s examples.Scenario) bool {
 	return slices.ContainsFunc(s.Turns, func(turn examples.Turn) bool {
-		return slices.ContainsFunc(turn.Replies, func(r examples.Reply) bool { return r.APIError != nil && r.APIError.Lasts > 0 })
+		return slices.ContainsFunc(turn.Replies, func(r examples.Reply) bool {
+			return r.APIError != nil && r.APIError.Lasts > 0
+		})
 	})
 }

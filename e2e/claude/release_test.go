@@ -80,7 +80,8 @@ func newTrial(t *testing.T, program string) *trial {
 		Flags: []string{"--add-dir=" + added}, Extra: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"},
 		Tools: []procs.Tool{{
 			Name: "ask_user", Description: "Asks the person.",
-			Schema: json.RawMessage(`{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}`),
+			Schema: json.RawMessage(
+				`{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}`),
 		}},
 	}
 	return tr
@@ -136,9 +137,12 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	}
 	tr.spec.Resume, tr.spec.Marker.Launch = true, 2
 	tr.start("## WAKE",
-		turn("## WAKE", calls("SendMessage", map[string]any{"to": id, "message": "## ANSWER", "summary": "the answer"}), says("It is awake.")),
+		turn("## WAKE", calls("SendMessage", map[string]any{"to": id, "message": "## ANSWER", "summary": "the answer"}),
+			says("It is awake.")),
 		turn("## ANSWER", says("I go on with the other part.")),
-		turn("## BACKGROUND", calls("Bash", map[string]any{"command": "read line < go; echo > done", "description": "work", "run_in_background": true}), says("It runs.")),
+		turn("## BACKGROUND",
+			calls("Bash", map[string]any{"command": "read line < go; echo > done", "description": "work",
+				"run_in_background": true}), says("It runs.")),
 		turn("<task-notification>", says("I see.")),
 	)
 	woken := until[procs.ToolResult](tr, func(r procs.ToolResult) bool { return r.Parent == "" })
@@ -161,8 +165,8 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	return seen
 }
 
-// leavesWork closes the input while a command works in the background, and reports whether that was waited for. The command
-// waits to be let go: it is, if it ought to be waited for.
+// leavesWork closes the input while a command works in the background, and reports whether that was waited for. The
+// command waits to be let go: it is, if it ought to be waited for.
 func (tr *trial) leavesWork(waited bool) bool {
 	tr.t.Helper()
 	tr.must(syscall.Mkfifo(filepath.Join(tr.cwd, "go"), 0o600))
@@ -191,7 +195,8 @@ func (tr *trial) total(launch int) float64 {
 			}
 		}
 		// What is on stderr, or no JSON, is in a form of its own.
-		if json.Unmarshal(line, &printed) == nil && printed.Launch == launch && printed.Line.Type == "result" && printed.Line.Turns > 0 {
+		if json.Unmarshal(line, &printed) == nil && printed.Launch == launch && printed.Line.Type == "result" &&
+			printed.Line.Turns > 0 {
 			return printed.Line.Total
 		}
 	}
@@ -199,8 +204,8 @@ func (tr *trial) total(launch int) float64 {
 	return 0
 }
 
-// elsewhere goes on with the conversation in another directory: as a fork, which it can always, and as itself, where it is found.
-// The fork is made with the program itself, since it goes another way where the release is known.
+// elsewhere goes on with the conversation in another directory: as a fork, which it can always, and as itself, where it
+// is found. The fork is made with the program itself, since it goes another way where the release is known.
 func (tr *trial) elsewhere(seen *procs.Release, program string) {
 	tr.t.Helper()
 	tr.spec.Dir = tr.t.TempDir()
@@ -245,8 +250,8 @@ func (tr *trial) elsewhere(seen *procs.Release, program string) {
 	p.End(tr.t.Context(), procs.Kill)
 }
 
-// spends goes on with the conversation, of which a request has this price, until its budget is spent: by the process, and not by those
-// before it.
+// spends goes on with the conversation, of which a request has this price, until its budget is spent: by the process,
+// and not by those before it.
 func (tr *trial) spends(price float64) {
 	tr.t.Helper()
 	work := calls("Bash", map[string]any{"command": "true", "description": "work"})
@@ -254,7 +259,8 @@ func (tr *trial) spends(price float64) {
 	tr.start("## WORK", turn("## WORK", work, work, work, says("It is done.")))
 	for i, requests := range []float64{2, 0} {
 		r := until[procs.Result](tr, nil)
-		if f := procs.Classify(r, nil); f.Kind != procs.OverBudget || math.Floor(r.CostUSD/price+0.1) != requests { // 2.1.7 has side requests, at less
+		// 2.1.7 has side requests, at less
+		if f := procs.Classify(r, nil); f.Kind != procs.OverBudget || math.Floor(r.CostUSD/price+0.1) != requests {
 			tr.t.Errorf("turn %d: %+v; it ought to have made %v requests at %v", i+1, r, requests, price)
 		}
 		tr.say("## WORK")
@@ -262,8 +268,8 @@ func (tr *trial) spends(price float64) {
 	tr.process.End(tr.t.Context(), procs.Kill)
 }
 
-// start launches the release with a model that plays these turns, and says the first thing to it. A flag that it refuses
-// is left away.
+// start launches the release with a model that plays these turns, and says the first thing to it. A flag that it
+// refuses is left away.
 func (tr *trial) start(text string, turns ...examples.Turn) {
 	tr.t.Helper()
 	tr.api = messagesapi.Serve(examples.Scenario{Name: "release", Turns: turns}, nil)

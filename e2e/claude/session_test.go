@@ -163,7 +163,8 @@ func (s *session) task() string {
 // what is not yet there is lost with the process. subagents says how many subagents wait in calls of their own.
 func (s *session) settled(subagents int) {
 	session := filepath.Join(s.home, ".claude", "projects", "*", s.id)
-	for holding(session+".jsonl", `"tool_use"`) < 1 || holding(filepath.Join(session, "subagents", "*.jsonl"), `"input":{"questions"`) < subagents {
+	for holding(session+".jsonl", `"tool_use"`) < 1 ||
+		holding(filepath.Join(session, "subagents", "*.jsonl"), `"input":{"questions"`) < subagents {
 		runtime.Gosched()
 	}
 }
@@ -206,7 +207,8 @@ func (s *session) uuid(name string) string {
 
 // say sends a message of a person under a name that stands for its uuid.
 func (p *process) say(name, text string) {
-	p.send(map[string]any{"type": "user", "uuid": p.s.uuid(name), "message": map[string]any{"role": "user", "content": text}})
+	p.send(map[string]any{"type": "user", "uuid": p.s.uuid(name),
+		"message": map[string]any{"role": "user", "content": text}})
 }
 
 // goesOn plays the scenario's next turn, from what a person says to its end.

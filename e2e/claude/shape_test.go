@@ -68,7 +68,8 @@ var (
 	outputFile = regexp.MustCompile(`[^ <>]*/tasks/[a-z0-9]+\.output`)
 	workflow   = regexp.MustCompile(`\bworkflow_[0-9]+_[0-9]+`)
 	parseError = regexp.MustCompile(`(Error parsing streaming input line) .*`)
-	moreWords  = regexp.MustCompile(` No permission prompt was involved\..*| For Stop/SubagentStop hooks, .*|(?s)\n<note>.*</note>`)
+	moreWords  = regexp.MustCompile(
+		` No permission prompt was involved\..*| For Stop/SubagentStop hooks, .*|(?s)\n<note>.*</note>`)
 )
 
 // plain takes the names of this run out of a text.
@@ -134,7 +135,8 @@ func (s *session) note(l line) {
 		}
 	case "control_request/can_use_tool":
 		request := l["request"].(map[string]any)
-		for _, k := range []string{"tool_name", "agent_id", "description", "decision_reason", "requires_user_interaction", "permission_suggestions"} {
+		for _, k := range []string{"tool_name", "agent_id", "description", "decision_reason", "requires_user_interaction",
+			"permission_suggestions"} {
 			if v, ok := request[k]; ok {
 				add("%s=%s", k, s.json(v))
 			}
@@ -150,7 +152,8 @@ func (s *session) note(l line) {
 		}
 	case "control_response":
 		if l.text("response", "request_id") == "initialize" {
-			add("initialize version=%s mode=%s", l.text("response", "response", "claude_code_version"), l.text("response", "response", "current_permission_mode"))
+			add("initialize version=%s mode=%s", l.text("response", "response", "claude_code_version"),
+				l.text("response", "response", "current_permission_mode"))
 			break
 		}
 		if log == s.logs.by["server"] {
@@ -164,7 +167,8 @@ func (s *session) note(l line) {
 	case "system/init":
 		add("version=%s mode=%s cwd=%s", l.text("claude_code_version"), l.text("permissionMode"), s.plain(l.text("cwd")))
 	case "result":
-		for _, k := range []string{"subtype", "is_error", "terminal_reason", "stop_reason", "num_turns", "total_cost_usd", "api_error_status", "api_error_type", "result_index"} {
+		for _, k := range []string{"subtype", "is_error", "terminal_reason", "stop_reason", "num_turns",
+			"total_cost_usd", "api_error_status", "api_error_type", "result_index"} {
 			if k == "total_cost_usd" && s.logs.apart {
 				continue
 			}
@@ -172,7 +176,8 @@ func (s *session) note(l line) {
 				add("%s=%s", k, s.json(v))
 			}
 		}
-		add("tokens=%v/%v denials=%d", l.at("usage", "input_tokens"), l.at("usage", "output_tokens"), len(l.list("permission_denials")))
+		add("tokens=%v/%v denials=%d", l.at("usage", "input_tokens"), l.at("usage", "output_tokens"),
+			len(l.list("permission_denials")))
 		if kind := l.text("origin", "kind"); kind != "" {
 			add("origin=%s", kind)
 		}
@@ -185,7 +190,8 @@ func (s *session) note(l line) {
 		}
 		add("%s", s.brief(l.text("description")))
 		if l.text("task_type") == "local_agent" {
-			add("by %s backgrounded=%v depth=%v parent=%s %s", s.callOf(l), l["is_backgrounded"], l["spawn_depth"], s.plain(l.text("parent_task_id")), s.brief(l.text("prompt")))
+			add("by %s backgrounded=%v depth=%v parent=%s %s", s.callOf(l), l["is_backgrounded"], l["spawn_depth"],
+				s.plain(l.text("parent_task_id")), s.brief(l.text("prompt")))
 		}
 	case "system/task_notification":
 		if l.text("task_id")[0] == 'a' {
@@ -264,7 +270,8 @@ func (s *session) kept() {
 		fmt.Fprintln(s.logs.main(), "no transcript")
 		return
 	}
-	fmt.Fprintf(s.logs.main(), "transcript %s\n", strings.ReplaceAll(filepath.Base(filepath.Dir(found[0])), mungedName.ReplaceAllString(s.cwd, "-"), "CWD"))
+	fmt.Fprintf(s.logs.main(), "transcript %s\n",
+		strings.ReplaceAll(filepath.Base(filepath.Dir(found[0])), mungedName.ReplaceAllString(s.cwd, "-"), "CWD"))
 	s.keptIn(s.logs.main(), found[0])
 	for id, task := range s.logs.tasks {
 		log := s.logs.by[s.logs.subagent(task)]

@@ -103,12 +103,14 @@ func TestTheSupervisorsTools(t *testing.T) {
 		p.answer(p.call(), "noted")
 		call := p.call()
 		p.respond(call, map[string]any{"mcp_response": map[string]any{
-			"jsonrpc": "2.0", "id": call.at("request", "message", "id"), "error": map[string]any{"code": -32602, "message": "no such progress"},
+			"jsonrpc": "2.0", "id": call.at("request", "message", "id"),
+			"error": map[string]any{"code": -32602, "message": "no such progress"},
 		}})
 		p.send(map[string]any{"type": "control_response", "response": map[string]any{
 			"subtype": "error", "request_id": p.call().text("request_id"), "error": "the stream is broken",
 		}})
-		p.result(p.call(), map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "it failed"}}})
+		p.result(p.call(), map[string]any{"isError": true,
+			"content": []any{map[string]any{"type": "text", "text": "it failed"}}})
 		call = p.call()
 		p.control("interrupt", nil)
 		p.finish("task")
@@ -133,7 +135,8 @@ func TestSubagents(t *testing.T) {
 	})
 	onBoth(t, "subagents-two-deep", nested, func(t *testing.T, s *session) {
 		p := s.begin()
-		p.respond(p.until("control_request/can_use_tool"), map[string]any{"behavior": "deny", "message": "Not this.", "interrupt": false})
+		p.respond(p.until("control_request/can_use_tool"),
+			map[string]any{"behavior": "deny", "message": "Not this.", "interrupt": false})
 		p.answer(p.call(), "A1: A")
 		p.finish("task")
 		p.leave()
@@ -204,7 +207,8 @@ func TestPermissionsThatLast(t *testing.T) {
 				break
 			}
 			p.respond(l, map[string]any{
-				"behavior": "allow", "updatedInput": l.at("request", "input"), "updatedPermissions": l.at("request", "permission_suggestions"),
+				"behavior": "allow", "updatedInput": l.at("request", "input"),
+				"updatedPermissions": l.at("request", "permission_suggestions"),
 			})
 		}
 		p.finish("task")

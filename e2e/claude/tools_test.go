@@ -35,8 +35,9 @@ func (p *process) greet(l line) {
 	switch l.text("request", "message", "method") {
 	case "initialize":
 		p.result(l, map[string]any{
-			"protocolVersion": l.at("request", "message", "params", "protocolVersion"), "capabilities": map[string]any{"tools": map[string]any{}},
-			"serverInfo": map[string]any{"name": "supervise", "version": "1"},
+			"protocolVersion": l.at("request", "message", "params", "protocolVersion"),
+			"capabilities":    map[string]any{"tools": map[string]any{}},
+			"serverInfo":      map[string]any{"name": "supervise", "version": "1"},
 		})
 	case "tools/list":
 		tools := []map[string]any{}

@@ -1,5 +1,5 @@
-// Package machine sets up what all tests from outside need: the programs under test, and folders and an environment with
-// nothing else in it.
+// Package machine sets up what all tests from outside need: the programs under test, and folders and an environment
+// with nothing else in it.
 package machine
 
 import (
@@ -66,7 +66,8 @@ func New(dir string) (Machine, error) {
 	return Machine{
 		Home: home,
 		Env: []string{
-			"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp, "XDG_STATE_HOME=" + state, "XDG_RUNTIME_DIR=" + runtime,
+			"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp, "XDG_STATE_HOME=" + state,
+			"XDG_RUNTIME_DIR=" + runtime,
 			"TERM=dumb", "LANG=C.UTF-8",
 		},
 		Dirs: checkpoints.Dirs{State: filepath.Join(state, program), Runtime: filepath.Join(runtime, program)},

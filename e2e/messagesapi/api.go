@@ -2,8 +2,9 @@
 // at it (ANTHROPIC_BASE_URL) and it plays the scenario, without account or network.
 //
 // Use it in tests. It knows as much of the API as Claude Code 2.1.330 needs: POST /v1/messages, streamed or not, and
-// count_tokens. It checks no key and no version, refuses calls that are without their results (pairs.go), and bills what the
-// scenario says. A test that wants something to happen while an agent waits for the model holds the reply in onRequest.
+// count_tokens. It checks no key and no version, refuses calls that are without their results (pairs.go), and bills
+// what the scenario says. A test that wants something to happen while an agent waits for the model holds the reply in
+// onRequest.
 package messagesapi
 
 import (
@@ -93,7 +94,8 @@ func (a *API) Requests() []Request {
 func (a *API) Received(text string) bool {
 	return slices.ContainsFunc(a.Requests(), func(r Request) bool {
 		return slices.ContainsFunc(r.Conversation, func(m examples.Message) bool {
-			return m.Role == examples.User && slices.ContainsFunc(m.Texts, func(t string) bool { return strings.Contains(t, text) })
+			return m.Role == examples.User &&
+				slices.ContainsFunc(m.Texts, func(t string) bool { return strings.Contains(t, text) })
 		})
 	})
 }

@@ -80,8 +80,9 @@ func post(t *testing.T, url, body string) (int, string) {
 
 const (
 	task     = `{"role":"user","content":"## YOUR TASK"}`
-	firstOne = `{"role":"assistant","content":[{"type":"text","text":"I write."},{"type":"tool_use","id":"t","name":"Write","input":{}}]}`
-	result   = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"ok"}]}]}`
+	firstOne = `{"role":"assistant","content":[{"type":"text","text":"I ` +
+		`write."},{"type":"tool_use","id":"t","name":"Write","input":{}}]}`
+	result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"ok"}]}]}`
 )
 
 func TestAStreamedReplyIsTheEventsOfAMessage(t *testing.T) {
@@ -124,7 +125,8 @@ func TestAStreamedReplyIsTheEventsOfAMessage(t *testing.T) {
 	want := []string{
 		"message_start assistant m",
 		"content_block_start text", "content_block_delta I write.", "content_block_stop",
-		"content_block_start tool_use Write", `content_block_delta {"content":"a\nb","file_path":"/w/x"}`, "content_block_stop",
+		"content_block_start tool_use Write", `content_block_delta {"content":"a\nb","file_path":"/w/x"}`,
+		"content_block_stop",
 		"content_block_start tool_use List", "content_block_delta {}", "content_block_stop",
 		"message_delta tool_use", "message_stop",
 	}
@@ -180,11 +182,13 @@ func TestWhatTheModelHeardIsKept(t *testing.T) {
 func TestAFailureHasTheFormOfTheAPI(t *testing.T) {
 	_, server := serve(t, nil)
 	code, text := post(t, server.URL+"/v1/messages", body(true, `{"role":"user","content":"## FAIL"}`))
-	if want := `{"error":{"message":"Overloaded","type":"overloaded_error"},"type":"error"}`; code != 529 || strings.TrimSpace(text) != want {
+	if want := `{"error":{"message":"Overloaded","type":"overloaded_error"},"type":"error"}`; code != 529 ||
+		strings.TrimSpace(text) != want {
 		t.Errorf("status %d: %s", code, text)
 	}
 	for _, nonsense := range []string{"", "{", `{"messages":3}`, `{"messages":[{"content":3}]}`} {
-		if code, text := post(t, server.URL+"/v1/messages", nonsense); code != http.StatusBadRequest || !strings.Contains(text, "invalid_request_error") {
+		if code, text := post(t, server.URL+"/v1/messages", nonsense); code != http.StatusBadRequest ||
+			!strings.Contains(text, "invalid_request_error") {
 			t.Errorf("%q gives %d: %s", nonsense, code, text)
 		}
 	}
@@ -234,7 +238,8 @@ func TestTheLimitOfOneAgentIsThatOfAllUntilItHasPassed(t *testing.T) {
 
 func TestARequestTellsWhoseItIs(t *testing.T) {
 	api, server := serve(t, nil)
-	post(t, server.URL+"/v1/messages", body(false, `{"role":"user","content":"Your agent id: a-7Qm2xK9fWb4T\n\n## YOUR TASK"}`))
+	post(t, server.URL+"/v1/messages",
+		body(false, `{"role":"user","content":"Your agent id: a-7Qm2xK9fWb4T\n\n## YOUR TASK"}`))
 	post(t, server.URL+"/v1/messages", body(false, task))
 	if got := api.Requests(); got[0].Agent != "a-7Qm2xK9fWb4T" || got[1].Agent != "" {
 		t.Errorf("they are of %q and %q", got[0].Agent, got[1].Agent)
@@ -243,7 +248,8 @@ func TestARequestTellsWhoseItIs(t *testing.T) {
 
 func TestTokensAreCounted(t *testing.T) {
 	_, server := serve(t, nil)
-	if code, text := post(t, server.URL+"/v1/messages/count_tokens", body(false, task)); code != http.StatusOK || !strings.Contains(text, `"input_tokens":120`) {
+	if code, text := post(t, server.URL+"/v1/messages/count_tokens", body(false, task)); code != http.StatusOK ||
+		!strings.Contains(text, `"input_tokens":120`) {
 		t.Errorf("status %d: %s", code, text)
 	}
 }
@@ -299,7 +305,8 @@ func TestARequestThatGetsNoReplyHangsUntilItsClientLeavesOrClose(t *testing.T) {
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(body(true, task, firstOne, result)))
 	f.Add([]byte(body(true, task, firstOne)))
-	f.Add([]byte(`{"system":"x","tools":[1],"messages":[{"role":"user","content":[{"type":"tool_result","content":[[]]}]}]}`))
+	f.Add(
+		[]byte(`{"system":"x","tools":[1],"messages":[{"role":"user","content":[{"type":"tool_result","content":[[]]}]}]}`))
 	s, err := examples.Parse([]byte(scenario))
 	if err != nil {
 		f.Fatal(err)

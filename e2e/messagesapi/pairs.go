@@ -38,8 +38,8 @@ func (b requestBody) turns() []turn {
 	return turns
 }
 
-// unpaired says why the API refuses a conversation, "" if it does not: each call of a tool needs its result in the turn after
-// it, and no result stands without its call
+// unpaired says why the API refuses a conversation, "" if it does not: each call of a tool needs its result in the turn
+// after it, and no result stands without its call
 // (https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use).
 func (b requestBody) unpaired() string {
 	var before turn
@@ -59,5 +59,6 @@ func (b requestBody) unpaired() string {
 
 // lacking gives those that others do not have, in one line.
 func lacking(ids, others []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) }), ", ")
+	return strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) }),
+		", ")
 }

@@ -43,7 +43,8 @@ func TestACallAndItsResultStandTogetherOrTheRequestIsRefused(t *testing.T) {
 				}
 				return
 			}
-			if code != http.StatusBadRequest || !strings.Contains(text, c.problem) || !strings.Contains(text, "invalid_request_error") {
+			if code != http.StatusBadRequest || !strings.Contains(text, c.problem) ||
+				!strings.Contains(text, "invalid_request_error") {
 				t.Errorf("status %d: %s", code, text)
 			}
 			if len(api.Requests()) > 0 {

@@ -86,7 +86,8 @@ func newMessage(model string, r examples.Reply) message {
 	m := message{
 		ID: newID("msg_"), Type: "message", Role: "assistant", Model: model,
 		StopReason: new("end_turn"), Usage: usage{
-			InputTokens: billed.Input, OutputTokens: billed.Output, CacheRead: billed.CacheRead, CacheCreation: billed.CacheWrite,
+			InputTokens: billed.Input, OutputTokens: billed.Output, CacheRead: billed.CacheRead,
+			CacheCreation: billed.CacheWrite,
 		},
 	}
 	if r.Text != "" {

@@ -1,5 +1,5 @@
-// Package sample chooses which cases of a long matrix a short test run (go test -short) plays. The seed chooses, so that a
-// failure can be played again, and other seeds play other cases. Without -short every case is played.
+// Package sample chooses which cases of a long matrix a short test run (go test -short) plays. The seed chooses, so
+// that a failure can be played again, and other seeds play other cases. Without -short every case is played.
 package sample
 
 import (

@@ -76,7 +76,8 @@ func (r *run) checkEnd(record *checkpoints.Run) {
 	case record.EndedAt == nil:
 		r.wrong("it is %s (%s), not ended", record.Status, record.Reason)
 	case stopped && record.Status != checkpoints.Stopped && record.EndedAt.After(r.ledger.stopAt):
-		r.wrong("it was stopped at %s, and %s at %s", r.ledger.stopAt.Format(time.RFC3339Nano), record.Status, record.EndedAt.Format(time.RFC3339Nano))
+		r.wrong("it was stopped at %s, and %s at %s", r.ledger.stopAt.Format(time.RFC3339Nano), record.Status,
+			record.EndedAt.Format(time.RFC3339Nano))
 	case record.Status == checkpoints.Stopped && r.plan.stopAfter > 0:
 	case record.Status != checkpoints.Succeeded:
 		r.wrong("it has %s: %s", record.Status, record.Reason)
@@ -106,7 +107,8 @@ func (r *run) checkQuestion(q checkpoints.Question, c *conversation, ended bool)
 		r.wrong("question %s of a run that has succeeded is %s", q.ID, q.State)
 	}
 	for _, a := range tries {
-		if a.outcome == refusedIt && !a.change && !mentions(a.said, winners(tries)) && !(r.plan.stopAfter > 0 && strings.Contains(a.said, "withdrawn")) {
+		if a.outcome == refusedIt && !a.change && !mentions(a.said, winners(tries)) &&
+			!(r.plan.stopAfter > 0 && strings.Contains(a.said, "withdrawn")) {
 			r.wrong("who answered question %s too late was not told whose answer stands: %s", q.ID, a.said)
 		}
 	}
@@ -151,8 +153,8 @@ func (r *run) checkAsked(rows []checkpoints.Question, ended bool) {
 	}
 }
 
-// checkWork checks that each step was done to its end once. A command that was cut off may have taken effect or not, and
-// is run again.
+// checkWork checks that each step was done to its end once. A command that was cut off may have taken effect or not,
+// and is run again.
 func (r *run) checkWork(c *conversation, ended, allowed bool) {
 	list, err := os.ReadFile(filepath.Join(r.cwd(), "done.txt"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -167,10 +169,12 @@ func (r *run) checkWork(c *conversation, ended, allowed bool) {
 		}
 		calls, whole := c.made(workCommand(i))
 		if whole > 1 || ended && whole != 1 || lines < whole || lines > calls {
-			r.wrong("%s stands in done.txt %d times; the command was run %d times, %d of them to its end", workLine(i), lines, calls, whole)
+			r.wrong("%s stands in done.txt %d times; the command was run %d times, %d of them to its end",
+				workLine(i), lines, calls, whole)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(r.cwd(), "leave.txt")); err == nil && !allowed || errors.Is(err, fs.ErrNotExist) && allowed && ended {
+	if _, err := os.Stat(filepath.Join(r.cwd(), "leave.txt")); err == nil && !allowed || errors.Is(err, fs.ErrNotExist) &&
+		allowed && ended {
 		r.wrong("leave.txt: %v, and leave given: %v", err, allowed)
 	}
 }
@@ -196,13 +200,15 @@ func (r *run) tell() {
 		text := fmt.Sprintf(format, args...)
 		b.WriteString(strings.TrimSpace(text[:min(len(text), most)]) + "\n")
 	}
-	line("%s is run %s of day %d, seed %d: hold %s, on question %s, stopped after %d", r.plan.name, r.known(), r.n, r.seed, r.plan.hold, r.plan.policy, r.plan.stopAfter)
+	line("%s is run %s of day %d, seed %d: hold %s, on question %s, stopped after %d", r.plan.name, r.known(), r.n, r.seed,
+		r.plan.hold, r.plan.policy, r.plan.stopAfter)
 	b.WriteString("What people did:\n")
 	for _, id := range r.ledger.order {
 		q, tries, _ := r.ledger.tried(id)
 		line("%s %s", id, q.text)
 		for _, a := range tries {
-			line("  %s–%s change=%v %s %s: %s", a.began.Format("05.000"), a.ended.Format("05.000"), a.change, a.token, a.outcome, a.said)
+			line("  %s–%s change=%v %s %s: %s", a.began.Format("05.000"), a.ended.Format("05.000"), a.change, a.token, a.outcome,
+				a.said)
 		}
 	}
 	b.WriteString("The history:\n")

@@ -8,7 +8,8 @@ import (
 )
 
 // A ledger is what people know of the questions of one run: what they were asked, and what became of each attempt to
-// answer, or to say something else. It is written down from what the clients printed, never from the program's own records.
+// answer, or to say something else. It is written down from what the clients printed, never from the program's own
+// records.
 type ledger struct {
 	mu      sync.Mutex
 	asked   map[string]asked // by the question's id, from its notice
@@ -112,7 +113,9 @@ func standing(tries []attempt) (possible []string, certain bool) {
 			return b.outcome == acknowledged && !b.change && b.token != a.token
 		})
 		// A change needs an answer to change, so none that was given for the first time comes after it.
-		changed := !a.change && slices.ContainsFunc(tries, func(b attempt) bool { return b.outcome == acknowledged && b.change })
+		changed := !a.change && slices.ContainsFunc(tries, func(b attempt) bool {
+			return b.outcome == acknowledged && b.change
+		})
 		if !replaced && !beaten && !changed {
 			possible = append(possible, a.token)
 		}

@@ -34,7 +34,8 @@ const (
 	bySubagent            // the same, called by a subagent that the main agent waits for
 )
 
-// asked is one question as the scenario asks it. Each of the tokens is what one client answers, and stands nowhere else.
+// asked is one question as the scenario asks it. Each of the tokens is what one client answers, and stands nowhere
+// else.
 type asked struct {
 	kind    checkpoints.QuestionKind
 	text    string
@@ -111,7 +112,8 @@ func token(rng *rand.Rand) string {
 func (p runPlan) scenario() examples.Scenario {
 	s := examples.Scenario{
 		Name: p.name, About: "a run of a scripted day",
-		Prompt:      "Ask what is to be asked in " + p.name + ", and keep the list done.txt.\nDone when: done.txt is complete.",
+		Prompt: "Ask what is to be asked in " +
+			p.name + ", and keep the list done.txt.\nDone when: done.txt is complete.",
 		ClaudeFlags: []string{"--allowedTools", "Bash,Read,Edit"}, // Write needs leave
 		Expect:      examples.Expect{Status: "succeeded"},
 		Turns:       []examples.Turn{{When: "## YOUR TASK", Replies: p.from(0)}},
@@ -120,7 +122,8 @@ func (p runPlan) scenario() examples.Scenario {
 		turn := examples.Turn{When: step.questions[0].text, Replies: append([]examples.Reply{work(i)}, p.from(i+1)...)}
 		if step.by == bySubagent {
 			// However it comes to its end, the main agent reads its last words. Parked, it is told what to tell it.
-			s.Turns = append(s.Turns, examples.Turn{When: p.part(i), Replies: []examples.Reply{step.toolCall(), {Text: p.settled(i)}}},
+			s.Turns = append(s.Turns,
+				examples.Turn{When: p.part(i), Replies: []examples.Reply{step.toolCall(), {Text: p.settled(i)}}},
 				examples.Turn{When: turn.When, Replies: revive(p.answered(i))},
 				examples.Turn{When: p.answered(i), Replies: []examples.Reply{{Text: p.settled(i)}}},
 				examples.Turn{When: p.settled(i), Replies: turn.Replies})
@@ -135,7 +138,8 @@ func (p runPlan) scenario() examples.Scenario {
 		again := append([]examples.Reply{leave()}, turn.Replies...)
 		s.Turns = append(s.Turns, examples.Turn{When: "The person refuses it", Replies: turn.Replies},
 			examples.Turn{When: "The person allows it", Replies: again},
-			examples.Turn{When: "Tool permission stream closed", Replies: append([]examples.Reply{{Text: "Nobody can be asked."}}, again...)})
+			examples.Turn{When: "Tool permission stream closed",
+				Replies: append([]examples.Reply{{Text: "Nobody can be asked."}}, again...)})
 	}
 	for _, interrupted := range []string{"## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended"} {
 		s.Turns = append(s.Turns, examples.Turn{When: interrupted, Replies: revive("## GO ON")})
@@ -153,7 +157,8 @@ func (p runPlan) settled(i int) string { return fmt.Sprintf("Part %d of %s is se
 // revive lets a subagent go on that has gone with its process.
 func revive(text string) []examples.Reply {
 	return []examples.Reply{
-		{Tools: []examples.ToolCall{{Name: "SendMessage", Input: map[string]any{"to": "{{subagent1}}", "summary": "go on", "message": text}}}},
+		{Tools: []examples.ToolCall{{Name: "SendMessage",
+			Input: map[string]any{"to": "{{subagent1}}", "summary": "go on", "message": text}}}},
 		{Text: "It goes on."},
 	}
 }
@@ -161,22 +166,26 @@ func revive(text string) []examples.Reply {
 // from gives the replies from step i on, as far as they go without an answer.
 func (p runPlan) from(i int) []examples.Reply {
 	if i == len(p.steps) {
-		return []examples.Reply{{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\n" +
+		return []examples.Reply{{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: " +
+			"success\n" +
 			"deliverables:\n  - done.txt\nsummary: all is asked and done\n[/COMPLETION_REPORT]"}}
 	}
 	switch s := p.steps[i]; {
 	case s.kind == checkpoints.AskPermission:
 		return append([]examples.Reply{leave(), work(i)}, p.from(i+1)...)
 	case s.kind == checkpoints.AskBlocker:
-		return []examples.Reply{{Text: "[STOP_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T09:15:00Z\nstop_reason: blocker\n" +
-			"blocker_type: missing_info\ndetails: " + s.questions[0].text + "\ncompleted_work: what was before\nblocked_work: what comes after\n[/STOP_WORK]"}}
+		return []examples.Reply{{Text: "[STOP_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T09:15:00Z\nstop_reason: " +
+			"blocker\n" +
+			"blocker_type: missing_info\ndetails: " + s.questions[0].text +
+			"\ncompleted_work: what was before\nblocked_work: what comes after\n[/STOP_WORK]"}}
 	case s.by == byCLI:
 		return []examples.Reply{{Tools: []examples.ToolCall{s.call()}}}
 	case s.by == byTool: // the answer comes back bare, and it goes on in its turn
 		return append([]examples.Reply{s.toolCall(), work(i)}, p.from(i+1)...)
 	case s.by == bySubagent:
 		return []examples.Reply{{Tools: []examples.ToolCall{{Name: "Agent", Input: map[string]any{
-			"description": "a part", "subagent_type": "general-purpose", "run_in_background": false, "prompt": p.part(i) + "\nAsk, and settle it.",
+			"description": "a part", "subagent_type": "general-purpose", "run_in_background": false,
+			"prompt": p.part(i) + "\nAsk, and settle it.",
 		}}}}}
 	default:
 		return []examples.Reply{{Text: s.block()}}
@@ -207,8 +216,9 @@ func leave() examples.Reply {
 // block asks in text.
 func (s step) block() string {
 	var b strings.Builder
-	b.WriteString("[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nblocked_at: the next step\n" +
-		"reason: only a person knows\nquestions:\n")
+	b.WriteString(
+		"[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\nblocked_at: the next step\n" +
+			"reason: only a person knows\nquestions:\n")
 	for i, q := range s.questions {
 		fmt.Fprintf(&b, "  - question_id: Q%d\n    text: %s\n    context: a person knows\n", i+1, q.text)
 		if q.options {
@@ -233,7 +243,8 @@ func (s step) toolCall() examples.Reply {
 		}
 		questions = append(questions, question)
 	}
-	return examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__ask_user", Input: map[string]any{"questions": questions}}}}
+	return examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__ask_user",
+		Input: map[string]any{"questions": questions}}}}
 }
 
 // call asks with the CLI's own tool, which takes four options at most: who has none of them answers in free text.
@@ -244,7 +255,8 @@ func (s step) call() examples.ToolCall {
 		for _, t := range q.tokens[:4] {
 			options = append(options, map[string]any{"label": t, "description": "one way"})
 		}
-		questions = append(questions, map[string]any{"question": q.text, "header": "Choice", "multiSelect": false, "options": options})
+		questions = append(questions,
+			map[string]any{"question": q.text, "header": "Choice", "multiSelect": false, "options": options})
 	}
 	return examples.ToolCall{Name: "AskUserQuestion", Input: map[string]any{"questions": questions}}
 }

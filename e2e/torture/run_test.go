@@ -169,7 +169,8 @@ func (r *run) resume(ctx context.Context, n int) {
 		switch code := s.cmd.ProcessState.ExitCode(); {
 		case s.killed(), s.messages > 0, slices.Contains([]int{0, 5, 75}, code):
 			won++
-		case code == 1 && (strings.Contains(s.stderr.String(), "supervises") || strings.Contains(s.stderr.String(), "has ended")):
+		case code == 1 && (strings.Contains(s.stderr.String(), "supervises") ||
+			strings.Contains(s.stderr.String(), "has ended")):
 			r.total.add(refused)
 		default:
 			r.wrong("resume exits %d: %s", code, s.stderr.String())
@@ -185,8 +186,8 @@ func (r *run) resume(ctx context.Context, n int) {
 }
 
 // patient is how often in a row a run may seem to be owned that nobody supervises. A stop owns it for a while; and a
-// process that was killed between the fork and the exec of its agent leaves a child that holds all it had open, its lock
-// included, until the exec.
+// process that was killed between the fork and the exec of its agent leaves a child that holds all it had open, its
+// lock included, until the exec.
 const patient = 20
 
 // A supervisor is a `run` or `resume` under way.

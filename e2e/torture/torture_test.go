@@ -1,7 +1,7 @@
 // Package torture tests the program by killing it: scripted days of runs that ask, are parked, answered by three people
 // at once and stopped, while supervisors, agents and answering clients are killed with SIGKILL at random moments. A
-// ledger that is kept outside of the program (ledger_test.go) is held against what the agents' conversations show at the
-// end of the day: every answer that was acknowledged has reached its agent exactly once, and no other has.
+// ledger that is kept outside of the program (ledger_test.go) is held against what the agents' conversations show at
+// the end of the day: every answer that was acknowledged has reached its agent exactly once, and no other has.
 //
 // make torture runs it; the seed makes the days and the plan of the kills. What the machine makes of them differs from
 // run to run: a failure keeps its folder, and prints the history and the conversation of the run.
@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// dayLength bounds a day: one that takes so long does not end. An agent that was killed five times in one turn rests for four minutes.
+// dayLength bounds a day: one that takes so long does not end. An agent that was killed five times in one turn rests
+// for four minutes.
 const dayLength = 15 * time.Minute
 
 // At most so many runs make a day; few kills make a short one.

@@ -33,7 +33,8 @@ const (
 )
 
 var counted = []string{
-	killedSupervisor, killedAgent, killedClient, runs, stops, questions, answers, changes, messages, tooLate, delivered, resumes, refused,
+	killedSupervisor, killedAgent, killedClient, runs, stops, questions, answers, changes, messages,
+	tooLate, delivered, resumes, refused,
 }
 
 func newTotals(kills int) *totals { return &totals{most: kills, of: map[string]int{}} }

@@ -133,8 +133,10 @@ func (a *agent) open() error {
 func (a *agent) gone(session string) error {
 	gone := complain("No conversation found with session ID: %s", session)
 	if uuid.Validate(session) != nil {
-		gone = complain("Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. "+
-			"Provided value %q is not a UUID and does not match any session title.", session)
+		gone = complain(
+			"Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume "+
+				"<session-id|title>. "+
+				"Provided value %q is not a UUID and does not match any session title.", session)
 	}
 	a.message(doc{
 		"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0, "stop_reason": nil,
@@ -174,9 +176,9 @@ func (a *agent) run() error {
 	}
 }
 
-// wait lets the strands go on, or if none of them ends takes in the next thing that happens: a line of input, the end of
-// a command, a signal. It gives errInterrupted when the turn is to be broken off, and an ending when the process is to
-// end.
+// wait lets the strands go on, or if none of them ends takes in the next thing that happens: a line of input, the end
+// of a command, a signal. It gives errInterrupted when the turn is to be broken off, and an ending when the process is
+// to end.
 func (a *agent) wait() error {
 	if a.broken != nil {
 		return a.broken
@@ -270,7 +272,8 @@ func (a *agent) told(p prompt) {
 // underWay reports whether a message still waits for its turn, or for the end of it.
 func (a *agent) underWay(uuid string) bool {
 	is := func(p prompt) bool { return p.uuid == uuid }
-	return slices.ContainsFunc(a.queue, is) || a.main.turn != nil && (is(a.main.turn.prompt) || slices.ContainsFunc(a.main.turn.absorbed, is))
+	return slices.ContainsFunc(a.queue, is) || a.main.turn != nil &&
+		(is(a.main.turn.prompt) || slices.ContainsFunc(a.main.turn.absorbed, is))
 }
 
 // control answers a control request. It gives errInterrupted when that breaks off the running turn.
@@ -331,7 +334,8 @@ func (a *agent) tidy() {
 	a.dismiss()
 	if a.main.transcript.file != nil {
 		// Without it the next process counts its cost from the last that is known, as the CLI does.
-		_ = a.main.transcript.add(doc{"type": "cost-state", "sessionId": a.opts.session, "totalCostUSD": a.spent.cost(), "modelUsage": a.spent.byModel(a.opts.model)})
+		_ = a.main.transcript.add(doc{"type": "cost-state", "sessionId": a.opts.session, "totalCostUSD": a.spent.cost(),
+			"modelUsage": a.spent.byModel(a.opts.model)})
 		_ = a.main.transcript.file.Close()
 	}
 }

@@ -36,8 +36,10 @@ func (a *agent) inBackground(made call) (result, error) {
 	data := bashData("")
 	data["backgroundTaskId"] = t.id
 	return result{
-		text: fmt.Sprintf("Command running in background with ID: %s. Output is being written to: %s. You will be notified when it completes. "+
-			"To check interim output, use Read on that file path.", t.id, path),
+		text: fmt.Sprintf(
+			"Command running in background with ID: %s. Output is being written to: %s. You will be notified when it "+
+				"completes. "+
+				"To check interim output, use Read on that file path.", t.id, path),
 		data: data,
 	}, nil
 }
@@ -49,7 +51,8 @@ func (a *agent) tellTasks() {
 		tasks = append(tasks, doc{"task_id": t.id, "task_type": "local_bash", "description": t.description})
 	}
 	for _, s := range a.inBackgroundNow() {
-		tasks = append(tasks, doc{"task_id": s.id, "task_type": "local_agent", "subagent_type": s.Kind, "description": s.Task})
+		tasks = append(tasks, doc{"task_id": s.id, "task_type": "local_agent", "subagent_type": s.Kind,
+			"description": s.Task})
 	}
 	a.message(doc{"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})
 }
@@ -129,10 +132,13 @@ func (a *agent) queueOrphans() {
 			continue
 		}
 		ids, names = append(ids, "<task-id>"+o.id+"</task-id>\n"), append(names, fmt.Sprintf("%q (%s)", o.subagent, o.id))
-		text = "<output-file>" + a.outputPath(o.id) + "</output-file>\n<status>stopped</status>\n<summary>" + o.summary() + "</summary>"
+		text = "<output-file>" + a.outputPath(o.id) + "</output-file>\n<status>stopped</status>\n<summary>" +
+			o.summary() + "</summary>"
 	}
 	if len(ids) > 1 {
-		text = fmt.Sprintf("<status>stopped</status>\n<summary>%d background agents didn't finish before the previous session ended: %s.</summary>",
+		text = fmt.Sprintf(
+			"<status>stopped</status>\n<summary>%d background agents didn't finish before the previous session ended: "+
+				"%s.</summary>",
 			len(ids), strings.Join(names, ", "))
 	}
 	if len(ids) > 0 {
@@ -150,6 +156,7 @@ func notification(id, call, status, summary, output string) string {
 	if output != "" {
 		output = "<output-file>" + output + "</output-file>\n"
 	}
-	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<tool-use-id>%s</tool-use-id>\n%s<status>%s</status>\n<summary>%s</summary>\n</task-notification>",
+	return fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<tool-use-id>%s</tool-use-id>\n%s"+
+		"<status>%s</status>\n<summary>%s</summary>\n</task-notification>",
 		id, call, output, status, summary)
 }

@@ -18,13 +18,14 @@ func (b bound) Error() string { return b.text }
 
 func (b bound) result() doc {
 	return doc{
-		"subtype": b.subtype, "is_error": true, "terminal_reason": b.reason, "stop_reason": b.stop, "errors": []string{b.text},
-		"usage": b.charged.usage(),
+		"subtype": b.subtype, "is_error": true, "terminal_reason": b.reason, "stop_reason": b.stop,
+		"errors": []string{b.text},
+		"usage":  b.charged.usage(),
 	}
 }
 
-// exhausted reports whether the process has cost what it may. What earlier ones have cost does not count. A request is not
-// cut off: the last one may cost more than is left. Its calls are not made, and no further one is.
+// exhausted reports whether the process has cost what it may. What earlier ones have cost does not count. A request is
+// not cut off: the last one may cost more than is left. Its calls are not made, and no further one is.
 func (c *conversation) exhausted(t *turn) error {
 	if c.sub != nil || c.opts.budget == 0 || c.spent.minus(c.spentEarlier).cost() < c.opts.budget {
 		return nil

@@ -45,7 +45,8 @@ func TestWhatRepliesCostAddsUpInAProcess(t *testing.T) {
 		"what came since the last result": {at(second, "model_usage_since_last_result", "scripted", "costUSD"), 0.5},
 		"the cost of both":                {second["total_cost_usd"], 1.3},
 		"the same, when asked":            {at(usage, "response", "response", "session", "total_cost_usd"), 1.3},
-		"by model":                        {at(usage, "response", "response", "session", "model_usage", "scripted", "outputTokens"), 1e4},
+		"by model": {at(usage, "response", "response", "session", "model_usage",
+			"scripted", "outputTokens"), 1e4},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %v, not %v", name, c.got, c.want)
@@ -53,7 +54,8 @@ func TestWhatRepliesCostAddsUpInAProcess(t *testing.T) {
 	}
 }
 
-// What each bound does to the turn that reaches it and to the next one, and whether the calls of its last reply are made.
+// What each bound does to the turn that reaches it and to the next one, and whether the calls of its last reply are
+// made.
 func TestABoundEndsTheTurnThatReachesIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		flag         string
@@ -106,7 +108,8 @@ func TestAUsageLimitPassesWithTimeAndInALaterProcess(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		{0, "resets 2026-11-21T02:59:30Z"}, {60 * time.Second, "resets 2026-11-21T02:59:30Z"}, {61 * time.Second, "past it"}, {62 * time.Second, "past it"},
+		{0, "resets 2026-11-21T02:59:30Z"}, {60 * time.Second, "resets 2026-11-21T02:59:30Z"}, {61 * time.Second, "past it"},
+		{62 * time.Second, "past it"},
 	} {
 		if got := says(first, c.after); got != c.want {
 			t.Errorf("after %v it is %q, not %q", c.after, got, c.want)
@@ -114,7 +117,8 @@ func TestAUsageLimitPassesWithTimeAndInALaterProcess(t *testing.T) {
 	}
 	later := newAgent(s, options{}, "/", nil, nil)
 	later.limitedSince = start // as the transcript tells
-	if early, late := says(later, time.Second), says(later, 61*time.Second); early != "resets 2026-11-21T02:59:30Z" || late != "past it" {
+	if early, late := says(later, time.Second), says(later, 61*time.Second); early != "resets 2026-11-21T02:59:30Z" ||
+		late != "past it" {
 		t.Errorf("a later process says %q, then %q", early, late)
 	}
 }
@@ -132,7 +136,8 @@ func TestAForkGoesOnFromWhatTheOtherHasSoFarAndLeavesItAlone(t *testing.T) {
 	c.until("result")
 	kept := transcriptOf(t, session)
 
-	fork := start(t.Context(), t, s, "--resume", session, "--fork-session", "--session-id", other) // while the other still lives
+	// while the other still lives
+	fork := start(t.Context(), t, s, "--resume", session, "--fork-session", "--session-id", other)
 	fork.say("go on")
 	if r := fork.until("result"); r["result"] != "two" || r["session_id"] != other {
 		t.Errorf("the fork says %v as %v", r["result"], r["session_id"])

@@ -44,9 +44,12 @@ func brokenOff(text string) result {
 }
 
 const (
-	refusedCall = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
-		"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
-	stoppedCall = refusedCall + " Correction to the text above: this call was stopped while running, not refused before it ran. " +
+	refusedCall = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file " +
+		"edit, " +
+		"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to " +
+		"proceed."
+	stoppedCall = refusedCall +
+		" Correction to the text above: this call was stopped while running, not refused before it ran. " +
 		"It may have run in part or in full, and its changes may have been written."
 	closedStream = "Tool permission request failed: AbortError: Tool permission stream closed before response received"
 )
@@ -183,14 +186,16 @@ func (c *conversation) call(t *turn, made call) (result, error) {
 	}
 	for _, name := range use.needs {
 		if _, ok := made.input[name]; !ok {
-			return misuse("InputValidationError: " + made.name + " failed due to the following issue:\nThe required parameter `" + name + "` is missing"), nil
+			return misuse("InputValidationError: " +
+				made.name + " failed due to the following issue:\nThe required parameter `" + name + "` is missing"), nil
 		}
 	}
 	t.used = append(t.used, made.name)
 	v, err := c.permit(made)
 	if err != nil || !v.allowed {
 		if v.refusal.fails && !v.lost {
-			c.main.turn.denials = append(c.main.turn.denials, doc{"tool_name": made.name, "tool_use_id": made.id, "tool_input": made.input})
+			c.main.turn.denials = append(c.main.turn.denials,
+				doc{"tool_name": made.name, "tool_use_id": made.id, "tool_input": made.input})
 		}
 		return v.refusal, err
 	}
@@ -222,8 +227,8 @@ func init() {
 	}
 }
 
-// askedAndAnswered is the result of AskUserQuestion: its input, which came back with the answers. Words of the person's own
-// are told otherwise than labels.
+// askedAndAnswered is the result of AskUserQuestion: its input, which came back with the answers. Words of the person's
+// own are told otherwise than labels.
 func (*conversation) askedAndAnswered(made call) (result, error) {
 	var in struct {
 		Questions []struct {
@@ -249,7 +254,8 @@ func (*conversation) askedAndAnswered(made call) (result, error) {
 	}
 	form := "Your questions have been answered: %s. You can now continue with these answers in mind."
 	if own {
-		form = "The user answered: %s. Read the answers carefully — they may request clarification, changes, or that you not proceed — and follow what they actually say."
+		form = "The user answered: %s. Read the answers carefully — they may request clarification, changes, or that you " +
+			"not proceed — and follow what they actually say."
 	}
 	return result{text: fmt.Sprintf(form, strings.Join(pairs, ", ")), data: made.input}, nil
 }

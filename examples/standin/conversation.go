@@ -154,7 +154,8 @@ func (c *conversation) mend(open []string) error {
 	return nil
 }
 
-const interruptedCall = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. " +
+const interruptedCall = "[Tool call interrupted: the session ended before this call's result was recorded, so its " +
+	"outcome is unknown. " +
 	"Check whether it took effect before relying on it or running it again.]"
 
 func shortID() string { return strings.ReplaceAll(uuid.NewString(), "-", "")[:20] }

@@ -112,7 +112,10 @@ func parseFlags(args []string) (options, error) {
 	case f.NArg() > 0:
 		return o, complain("Error: the stand-in takes its prompts on stdin, not %q", f.Arg(0))
 	case !printing || input != "stream-json" || output != "stream-json" || prompts != "stdio":
-		return o, complain("Error: the stand-in needs -p --input-format stream-json --output-format stream-json --permission-prompt-tool stdio")
+		return o,
+			complain(
+				"Error: the stand-in needs -p --input-format stream-json --output-format stream-json --permission-prompt-tool " +
+					"stdio")
 	case !verbose:
 		return o, complain("Error: When using --print, --output-format=stream-json requires --verbose")
 	}
@@ -127,7 +130,10 @@ func parseFlags(args []string) (options, error) {
 	case mode == "manual":
 		o.mode = modeDefault
 	case mode != modeDefault && mode != modeEdits && mode != modeBypass:
-		return o, complain("error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, bypassPermissions, manual.", mode)
+		return o,
+			complain(
+				"error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, "+
+					"bypassPermissions, manual.", mode)
 	}
 	if f.Changed("session-id") {
 		if uuid.Validate(o.session) != nil {

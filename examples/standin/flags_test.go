@@ -14,18 +14,25 @@ func TestTheFlagsOfASupervisorAreUnderstood(t *testing.T) {
 		args []string
 		want options
 	}{
-		"none":           {nil, options{mode: "default", model: "scripted"}},
-		"a new session":  {[]string{"--session-id", session}, options{session: session, mode: "default", model: "scripted"}},
-		"an old one":     {[]string{"--resume", session}, options{session: session, resume: true, mode: "default", model: "scripted"}},
-		"in short":       {[]string{"-r", session}, options{session: session, resume: true, mode: "default", model: "scripted"}},
-		"an old mode":    {[]string{"--permission-mode", "manual"}, options{mode: "default", model: "scripted"}},
-		"a mode":         {[]string{"--permission-mode=acceptEdits"}, options{mode: "acceptEdits", model: "scripted"}},
-		"a fork":         {[]string{"--resume", session, "--fork-session", "--session-id", other}, options{session: other, fork: session, mode: "default", model: "scripted"}},
-		"bounds":         {[]string{"--agent=x", "--max-budget-usd=0.5", "--max-turns=3"}, options{budget: 0.5, maxTurns: 3, mode: "default", model: "scripted"}},
+		"none":          {nil, options{mode: "default", model: "scripted"}},
+		"a new session": {[]string{"--session-id", session}, options{session: session, mode: "default", model: "scripted"}},
+		"an old one": {[]string{"--resume", session},
+			options{session: session, resume: true, mode: "default", model: "scripted"}},
+		"in short": {[]string{"-r", session},
+			options{session: session, resume: true, mode: "default", model: "scripted"}},
+		"an old mode": {[]string{"--permission-mode", "manual"}, options{mode: "default", model: "scripted"}},
+		"a mode":      {[]string{"--permission-mode=acceptEdits"}, options{mode: "acceptEdits", model: "scripted"}},
+		"a fork": {[]string{"--resume", session, "--fork-session", "--session-id", other},
+			options{session: other, fork: session, mode: "default", model: "scripted"}},
+		"bounds": {[]string{"--agent=x", "--max-budget-usd=0.5", "--max-turns=3"},
+			options{budget: 0.5, maxTurns: 3, mode: "default", model: "scripted"}},
 		"no permissions": {[]string{"--dangerously-skip-permissions"}, options{mode: "bypassPermissions", model: "scripted"}},
-		"rules":          {[]string{"--allowedTools", "Bash(git log:*),Write", "--allowed-tools", "Read"}, options{allowed: []string{"Bash(git log:*)", "Write", "Read"}, mode: "default", model: "scripted"}},
-		"what is shown":  {[]string{"--replay-user-messages", "--forward-subagent-text", "--model", "m"}, options{replay: true, subagentText: true, mode: "default", model: "m"}},
-		"tools to call":  {[]string{`--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`}, options{servers: []string{"supervise"}, mode: "default", model: "scripted"}},
+		"rules": {[]string{"--allowedTools", "Bash(git log:*),Write", "--allowed-tools", "Read"},
+			options{allowed: []string{"Bash(git log:*)", "Write", "Read"}, mode: "default", model: "scripted"}},
+		"what is shown": {[]string{"--replay-user-messages", "--forward-subagent-text", "--model", "m"},
+			options{replay: true, subagentText: true, mode: "default", model: "m"}},
+		"tools to call": {[]string{`--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`},
+			options{servers: []string{"supervise"}, mode: "default", model: "scripted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseFlags(append(append([]string{}, flags...), c.args...))
@@ -55,17 +62,19 @@ func TestOtherFlagsAreRefusedInTheWordsOfTheCLI(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a server to start":       {append([]string{`--mcp-config={"mcpServers":{"x":{"type":"stdio"}}}`}, flags...), "Error: the stand-in knows no MCP servers but those of type sdk"},
+		"a server to start": {append([]string{`--mcp-config={"mcpServers":{"x":{"type":"stdio"}}}`}, flags...),
+			"Error: the stand-in knows no MCP servers but those of type sdk"},
 		"an unknown one":          {append([]string{"--nonsense"}, flags...), "error: unknown option '--nonsense'"},
 		"with a value":            {append([]string{"--nonsense=3"}, flags...), "error: unknown option '--nonsense=3'"},
 		"a short one":             {append([]string{"-y"}, flags...), "error: unknown option '-y'"},
 		"a value that is missing": {append(flags[:len(flags):len(flags)], "--session-id"), "error: "},
-		"no uuid":                 {append(flags[:len(flags):len(flags)], "--session-id", "x"), "Error: Invalid session ID. Must be a valid UUID."},
-		"a strange mode":          {append(flags[:len(flags):len(flags)], "--permission-mode", "plan"), "'plan' is invalid"},
-		"a prompt":                {append(flags[:len(flags):len(flags)], "do it"), `"do it"`},
-		"not verbose":             {without("--verbose"), "requires --verbose"},
-		"a terminal's form":       {without("--input-format", "stream-json"), "--input-format stream-json"},
-		"nobody to ask":           {without("--permission-prompt-tool", "stdio"), "--permission-prompt-tool stdio"},
+		"no uuid": {append(flags[:len(flags):len(flags)], "--session-id", "x"),
+			"Error: Invalid session ID. Must be a valid UUID."},
+		"a strange mode":    {append(flags[:len(flags):len(flags)], "--permission-mode", "plan"), "'plan' is invalid"},
+		"a prompt":          {append(flags[:len(flags):len(flags)], "do it"), `"do it"`},
+		"not verbose":       {without("--verbose"), "requires --verbose"},
+		"a terminal's form": {without("--input-format", "stream-json"), "--input-format stream-json"},
+		"nobody to ask":     {without("--permission-prompt-tool", "stdio"), "--permission-prompt-tool stdio"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parseFlags(c.args); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -21,11 +21,12 @@ func (c *conversation) askGate(t *turn, again bool) (reason string, err error) {
 				"id": s.id, "type": "subagent", "status": "running", "description": s.Task, "agent_type": s.Kind,
 			})
 		}
-		data, err := c.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": uuid.NewString(), "input": doc{
-			"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd, "permission_mode": c.opts.mode,
-			"hook_event_name": "Stop", "stop_hook_active": again, "last_assistant_message": t.text,
-			"background_tasks": tasks, "session_crons": []doc{},
-		}})
+		data, err := c.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": uuid.NewString(),
+			"input": doc{
+				"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd, "permission_mode": c.opts.mode,
+				"hook_event_name": "Stop", "stop_hook_active": again, "last_assistant_message": t.text,
+				"background_tasks": tasks, "session_crons": []doc{},
+			}})
 		if errors.Is(err, errStreamClosed) || errors.Is(err, errRefused) {
 			return "", nil
 		}

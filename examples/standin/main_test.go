@@ -31,7 +31,8 @@ func load(t testing.TB, source string) examples.Scenario {
 		}
 		return s
 	}
-	s, err := examples.Parse([]byte("name: case\nabout: a case\nprompt: do it\nexpect: {status: succeeded}\nturns:\n" + source))
+	s, err := examples.Parse([]byte("name: case\nabout: a case\nprompt: do it\nexpect: {status: succeeded}\nturns:\n" +
+		source))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func load(t testing.TB, source string) examples.Scenario {
 }
 
 var flags = []string{
-	"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
+	"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool",
+	"stdio",
 }
 
 // A child is the stand-in under way in this process.
@@ -83,7 +85,8 @@ func home(t testing.TB) string {
 }
 
 func (c *child) say(text string) {
-	c.send(map[string]any{"type": "user", "uuid": uuid.NewString(), "message": map[string]any{"role": "user", "content": text}})
+	c.send(map[string]any{"type": "user", "uuid": uuid.NewString(),
+		"message": map[string]any{"role": "user", "content": text}})
 }
 
 func (c *child) send(v any) {
@@ -231,7 +234,8 @@ func TestATerminalGetsItsCursorBack(t *testing.T) {
 		data, _ := io.ReadAll(terminal) // it ends with an error once nobody holds the other side
 		shown <- string(data)
 	}()
-	code := Main(t.Context(), load(t, "partial"), flags, []string{"HOME=" + home(t)}, strings.NewReader(""), tty, io.Discard)
+	code := Main(t.Context(), load(t, "partial"), flags, []string{"HOME=" + home(t)}, strings.NewReader(""),
+		tty, io.Discard)
 	_ = tty.Close()
 	if got := <-shown; code != 0 || got != "\x1b[?25h" {
 		t.Errorf("it exits %d after %q", code, got)
@@ -246,7 +250,8 @@ func TestWithoutAHomeItSaysWhyItCannotGoOn(t *testing.T) {
 	var stderr strings.Builder
 	in := strings.NewReader(`{"type":"user","message":{"role":"user","content":"## YOUR TASK"}}` + "\n")
 	cwd := filepath.Dir(home(t))
-	code := Main(t.Context(), load(t, "partial"), flags, []string{"HOME=" + filepath.Join(cwd, "file")}, in, io.Discard, &stderr)
+	code := Main(t.Context(), load(t, "partial"), flags, []string{"HOME=" + filepath.Join(cwd, "file")},
+		in, io.Discard, &stderr)
 	if code != exitFailed || !strings.Contains(stderr.String(), "keep the conversation") {
 		t.Errorf("it exits %d: %s", code, stderr.String())
 	}
@@ -255,9 +260,12 @@ func TestWithoutAHomeItSaysWhyItCannotGoOn(t *testing.T) {
 // Whatever comes in, the stand-in ends with a status, not a panic.
 func FuzzInput(f *testing.F) {
 	f.Add(`{"type":"user","message":{"role":"user","content":"## YOUR TASK"}}`)
-	f.Add(`{"type":"control_request","request_id":"1","request":{"subtype":"initialize","hooks":{"Stop":[{"hookCallbackIds":["a","b"]}]}}}` + "\n" +
-		`{"type":"user","uuid":"x","message":{"content":[{"type":"text","text":"## YOUR TASK"}]}}` + "\n" + `{"type":"user","uuid":"x"}`)
-	f.Add(`{"type":"control_request","request":{"subtype":"interrupt"}}` + "\n" + `{"type":"control_response","response":{"request_id":""}}`)
+	f.Add(
+		`{"type":"control_request","request_id":"1","request":{"subtype":"initialize","hooks":{"Stop":[{"hookCallbackIds":["a","b"]}]}}}` + "\n" +
+			`{"type":"user","uuid":"x","message":{"content":[{"type":"text","text":"## YOUR TASK"}]}}` +
+			"\n" + `{"type":"user","uuid":"x"}`)
+	f.Add(`{"type":"control_request","request":{"subtype":"interrupt"}}` +
+		"\n" + `{"type":"control_response","response":{"request_id":""}}`)
 	f.Add(`{"type":"control_request","request":{"subtype":"set_permission_mode","mode":"\u0000"}}` + "\n\n" + `[]`)
 	s := load(f, `
   - when: "## YOUR TASK"

@@ -195,7 +195,8 @@ func (c *conversation) awaitResult(r *request) (json.RawMessage, error) {
 	return reply.Response.Result, nil
 }
 
-const cutCall = "The tool call was interrupted before a result was received. It may or may not have completed on the server — " +
+const cutCall = "The tool call was interrupted before a result was received. It may or may not have completed on the " +
+	"server — " +
 	"verify before assuming it succeeded, and retry if needed."
 
 // served makes a call of a tool that the other side serves.

@@ -129,7 +129,8 @@ func decide(data json.RawMessage) (v verdict, interrupt bool) {
 
 // prompt is the request for permission to make a call.
 func (c *conversation) prompt(made call, inside bool) doc {
-	d := doc{"subtype": "can_use_tool", "tool_name": made.name, "display_name": made.name, "input": made.input, "tool_use_id": made.id}
+	d := doc{"subtype": "can_use_tool", "tool_name": made.name, "display_name": made.name, "input": made.input,
+		"tool_use_id": made.id}
 	if c.sub != nil {
 		d["agent_id"] = c.sub.id
 	}
@@ -147,7 +148,8 @@ func (c *conversation) prompt(made call, inside bool) doc {
 		return d
 	}
 	if server, tool, ok := servedName(made.name); ok {
-		d["mcp_server"], d["display_name"], d["server_policy_ask_only"] = doc{"name": server, "source": "sdk"}, title(tool), true
+		d["mcp_server"], d["display_name"], d["server_policy_ask_only"] = doc{"name": server, "source": "sdk"},
+			title(tool), true
 		d["permission_suggestions"] = []doc{{
 			"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": []doc{{"toolName": made.name}},
 		}}
@@ -169,7 +171,8 @@ func (c *conversation) prompt(made call, inside bool) doc {
 			d["description"] = rel
 		}
 	} else {
-		suggestions = append(suggestions, doc{"type": "addDirectories", "directories": []string{filepath.Dir(path)}, "destination": "session"})
+		suggestions = append(suggestions,
+			doc{"type": "addDirectories", "directories": []string{filepath.Dir(path)}, "destination": "session"})
 		d["decision_reason"], d["decision_reason_type"] = "Path is outside allowed working directories", "workingDir"
 	}
 	d["permission_suggestions"] = suggestions
@@ -205,7 +208,8 @@ func (c call) matches(rules []string) bool {
 			continue
 		}
 		prefix, any := strings.CutSuffix(spec, ":*")
-		if !special || spec == "*" || any && strings.HasPrefix(c.text("command"), prefix) || !any && c.text("command") == spec {
+		if !special || spec == "*" || any && strings.HasPrefix(c.text("command"), prefix) || !any &&
+			c.text("command") == spec {
 			return true
 		}
 	}

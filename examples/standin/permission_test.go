@@ -39,7 +39,8 @@ func TestARuleLetsThroughWhatItNamesAndNoMore(t *testing.T) {
 func TestAPathIsInsideByItsName(t *testing.T) {
 	a := newAgent(examples.Scenario{}, options{}, "/home/w", nil, io.Discard)
 	for path, want := range map[string]bool{
-		"x": true, "./a/../x": true, "/home/w/x": true, "/home/w": true, "..": false, "../w/x": true, "/home/wide": false, "/": false,
+		"x": true, "./a/../x": true, "/home/w/x": true, "/home/w": true, "..": false, "../w/x": true,
+		"/home/wide": false, "/": false,
 		"../../etc/passwd": false,
 	} {
 		if got := a.inside(a.path(call{input: map[string]any{"file_path": path}})); got != want {

@@ -23,8 +23,8 @@ func (a *agent) ask(body doc) *request {
 	return r
 }
 
-// request makes a control request and waits for its answer. The errors are those of wait, errRefused, and errStreamClosed
-// when no answer can come any more.
+// request makes a control request and waits for its answer. The errors are those of wait, errRefused, and
+// errStreamClosed when no answer can come any more.
 func (c *conversation) request(body doc) (json.RawMessage, error) {
 	if c.input == nil {
 		return nil, errStreamClosed

@@ -16,7 +16,8 @@ import (
 func (a *agent) printInit() {
 	a.message(doc{
 		"type": "system", "subtype": "init", "cwd": a.cwd, "model": a.opts.model, "permissionMode": a.opts.mode,
-		"tools":       append([]string{"Task", "AskUserQuestion", "Bash", "Edit", "Read", "SendMessage", "Write"}, a.server.names()...),
+		"tools": append([]string{"Task", "AskUserQuestion", "Bash", "Edit", "Read", "SendMessage", "Write"},
+			a.server.names()...),
 		"mcp_servers": a.server.status(), "agents": []string{generalPurpose},
 		"slash_commands": []string{}, "skills": []string{}, "plugins": []doc{}, "output_style": "default",
 		"apiKeySource": "none", "claude_code_version": version,
@@ -52,7 +53,8 @@ func (f apiFailure) Error() string { return f.text }
 
 func (f apiFailure) result() doc {
 	return doc{
-		"subtype": "success", "is_error": true, "terminal_reason": "api_error", "stop_reason": "stop_sequence", "result": f.text,
+		"subtype": "success", "is_error": true, "terminal_reason": "api_error", "stop_reason": "stop_sequence",
+		"result":           f.text,
 		"api_error_status": f.Status, "api_error_type": f.Type(),
 	}
 }
@@ -60,8 +62,8 @@ func (f apiFailure) result() doc {
 // rateLimit is what the CLI calls a request that the API has rejected for its number.
 const rateLimit = "rate_limit"
 
-// fail tells of a failure of the API: one retry, unless it is the request that is at fault, then the message that the CLI makes
-// of it.
+// fail tells of a failure of the API: one retry, unless it is the request that is at fault, then the message that the
+// CLI makes of it.
 func (c *conversation) fail(t *turn, e examples.APIError) error {
 	f := apiFailure{APIError: e, text: fmt.Sprintf("API Error: %d %s", e.Status, e.Message)}
 	retried, kind := "server_error", "server_error"
@@ -89,7 +91,8 @@ func (c *conversation) fail(t *turn, e examples.APIError) error {
 		return err
 	}
 	message := doc{
-		"id": uuid.NewString(), "type": "message", "role": "assistant", "model": "<synthetic>", "stop_reason": "stop_sequence",
+		"id": uuid.NewString(), "type": "message", "role": "assistant",
+		"model": "<synthetic>", "stop_reason": "stop_sequence",
 		"stop_sequence": "", "usage": spent{}.usage(), "content": []doc{{"type": "text", "text": f.text}},
 	}
 	id := uuid.NewString()
@@ -97,7 +100,8 @@ func (c *conversation) fail(t *turn, e examples.APIError) error {
 		"type": "assistant", "message": message, "uuid": id, "error": kind,
 		"is_api_error_message": true, "api_error_status": e.Status, "api_error_type": e.Type(),
 	})
-	if err := c.keep(doc{"type": "assistant", "uuid": id, "message": message, "isApiErrorMessage": true, "error": kind}); err != nil {
+	if err := c.keep(doc{"type": "assistant", "uuid": id, "message": message, "isApiErrorMessage": true,
+		"error": kind}); err != nil {
 		return err
 	}
 	return f

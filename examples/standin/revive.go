@@ -9,24 +9,29 @@ import (
 // addressed is the input of SendMessage as the CLI shows it: with its members once more under other names.
 func addressed(made call) map[string]any {
 	input := maps.Clone(made.input)
-	input["type"], input["recipient"], input["recipient_kind"], input["content"] = "message", input["to"], "agent", input["message"]
+	input["type"], input["recipient"], input["recipient_kind"], input["content"] = "message",
+		input["to"], "agent", input["message"]
 	return input
 }
 
-// sendMessage tells a subagent something: one that works reads it with its next result, one that does not is revived with
-// all that it had done, in the background. A call of its own that was never answered is not among that.
+// sendMessage tells a subagent something: one that works reads it with its next result, one that does not is revived
+// with all that it had done, in the background. A call of its own that was never answered is not among that.
 func (c *conversation) sendMessage(made call) (result, error) {
 	to, text := made.text("to"), made.text("message")
 	if i := slices.IndexFunc(c.subagents, func(s *subagent) bool { return s.id == to }); i >= 0 {
 		c.subagents[i].inbox = append(c.subagents[i].inbox, text)
-		return sent(answer{Success: true, Pin: pin(to), Message: fmt.Sprintf("Message queued for delivery to %s at its next tool round. "+
-			"If it finishes first, it is resumed with the message and notifies again, so wait for that notification before resending.", to)}), nil
+		return sent(answer{Success: true, Pin: pin(to),
+			Message: fmt.Sprintf("Message queued for delivery to %s at its next tool round. "+
+				"If it finishes first, it is resumed with the message and notifies again, so wait for that notification before "+
+				"resending.", to)}), nil
 	}
 	s, p, err := c.past(to)
 	if err != nil {
 		return sent(answer{Message: fmt.Sprintf("Agent %q could not be resumed: No transcript found for agent ID: %s. "+
-			"If you read this id in a message from another Claude Code process (e.g. the lead's subagent, seen from a teammate pane), "+
-			"it never ran in this session — reply through \"team-lead\" or the session that sent it instead of the raw id.", to, to)}), nil
+			"If you read this id in a message from another Claude Code process (e.g. the lead's subagent, seen from a "+
+			"teammate pane), "+
+			"it never ran in this session — reply through \"team-lead\" or the session that sent it instead of the raw id.",
+			to, to)}), nil
 	}
 	s.began, s.background = made.id, true
 	sub := newConversation(c.agent)

@@ -9,8 +9,9 @@
 // work; the tools of the other side are called over the stream (MCP servers of type sdk).
 //
 // It is no model and no sandbox. It knows no other MCP servers, output styles, hooks other than Stop, time-outs of
-// Bash, or retries of the API: each failure of the API is final, and a subagent's ends the work of all. Of the transcript it writes what a conversation is
-// continued from, and what others may read: messages, calls and results, under the uuids of the stream.
+// Bash, or retries of the API: each failure of the API is final, and a subagent's ends the work of all. Of the
+// transcript it writes what a conversation is continued from, and what others may read: messages, calls and results,
+// under the uuids of the stream.
 package standin
 
 import (
@@ -44,9 +45,10 @@ const showCursor = "\x1b[?25h"
 // Main plays the scenario and gives the exit status. args are the CLI's flags without the program's name, env is the
 // environment (HOME or CLAUDE_CONFIG_DIR says where conversations are kept); the folder is that of the process.
 //
-// It blocks until its input ends and its work is done. SIGTERM and SIGHUP are taken while it runs and do what they do to
-// the CLI; the end of ctx does what SIGTERM does. A crash of the scenario returns at once, with nothing tidied up.
-func Main(ctx context.Context, scenario examples.Scenario, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// It blocks until its input ends and its work is done. SIGTERM and SIGHUP are taken while it runs and do what they do
+// to the CLI; the end of ctx does what SIGTERM does. A crash of the scenario returns at once, with nothing tidied up.
+func Main(ctx context.Context, scenario examples.Scenario, args, env []string, stdin io.Reader,
+	stdout, stderr io.Writer) int {
 	opts, err := parseFlags(args)
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, err)

@@ -30,8 +30,8 @@ func (a *agent) begin(work func(*strand) error) *strand {
 	return s
 }
 
-// goOn lets each strand run up to where it waits, and reports whether one of them has ended. The error is that of work which
-// ends the process.
+// goOn lets each strand run up to where it waits, and reports whether one of them has ended. The error is that of work
+// which ends the process.
 func (a *agent) goOn() (moved bool, err error) {
 	for _, s := range slices.Clone(a.strands) {
 		s.next()
@@ -47,8 +47,8 @@ func (a *agent) goOn() (moved bool, err error) {
 	return moved, nil
 }
 
-// breakOff interrupts all strands and lets each come to its end. Of a subagent that a call waits for nothing more is told
-// than that it has ended.
+// breakOff interrupts all strands and lets each come to its end. Of a subagent that a call waits for nothing more is
+// told than that it has ended.
 func (a *agent) breakOff() error {
 	for _, s := range a.subagents {
 		s.silenced = !s.background

@@ -10,7 +10,8 @@ const served = `--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"su
 // serve says that there are tools, of which look only reads, and answers what is asked before a call.
 func (c *child) serve() {
 	c.t.Helper()
-	c.send(map[string]any{"type": "control_request", "request_id": "i", "request": map[string]any{"subtype": "initialize", "sdkMcpServers": []string{"supervise"}}})
+	c.send(map[string]any{"type": "control_request", "request_id": "i",
+		"request": map[string]any{"subtype": "initialize", "sdkMcpServers": []string{"supervise"}}})
 	c.result(c.until("control_request"), map[string]any{"protocolVersion": "2025-11-25"})
 	c.result(c.until("control_request"), map[string]any{})
 	c.result(c.until("control_request"), map[string]any{"tools": []any{
@@ -20,7 +21,8 @@ func (c *child) serve() {
 
 func (c *child) result(request map[string]any, result map[string]any) {
 	c.send(map[string]any{"type": "control_response", "response": map[string]any{
-		"subtype": "success", "request_id": request["request_id"], "response": map[string]any{"mcp_response": map[string]any{"result": result}},
+		"subtype": "success", "request_id": request["request_id"],
+		"response": map[string]any{"mcp_response": map[string]any{"result": result}},
 	}})
 }
 

@@ -103,5 +103,6 @@ func (a *agent) lifecycle(p prompt, state string) {
 
 // accept answers a control request.
 func (a *agent) accept(request string, response doc) {
-	a.print(doc{"type": "control_response", "response": doc{"subtype": "success", "request_id": request, "response": response}})
+	a.print(doc{"type": "control_response",
+		"response": doc{"subtype": "success", "request_id": request, "response": response}})
 }

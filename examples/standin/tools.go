@@ -40,11 +40,13 @@ func (c *conversation) write(made call) (result, error) {
 	before, err := os.ReadFile(path)
 	r := result{
 		text: "The file " + path + " has been updated successfully." + upToDate,
-		data: doc{"type": "update", "filePath": path, "content": content, "originalFile": string(before), "structuredPatch": []doc{}, "userModified": false},
+		data: doc{"type": "update", "filePath": path, "content": content, "originalFile": string(before),
+			"structuredPatch": []doc{}, "userModified": false},
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		r.text = "File created successfully at: " + path + upToDate
-		r.data = doc{"type": "create", "filePath": path, "content": content, "originalFile": nil, "structuredPatch": []doc{}, "userModified": false}
+		r.data = doc{"type": "create", "filePath": path, "content": content, "originalFile": nil,
+			"structuredPatch": []doc{}, "userModified": false}
 		err = os.MkdirAll(filepath.Dir(path), 0o777)
 	}
 	if err == nil {
@@ -71,7 +73,8 @@ func (c *conversation) edit(made call) (result, error) {
 	case from == "" || found == 0:
 		return misuse("String to replace not found in file.\nString: " + from), nil
 	case found > 1 && !everywhere:
-		return misuse(fmt.Sprintf("Found %d matches of the string to replace, but replace_all is false.\nString: %s", found, from)), nil
+		return misuse(fmt.Sprintf("Found %d matches of the string to replace, but replace_all is false.\nString: %s",
+			found, from)), nil
 	}
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(before), from, to)), 0o666); err != nil {
 		return failure(err.Error()), nil

@@ -205,7 +205,9 @@ func (p *past) received(role examples.Role, texts []string) {
 	p.inReply = false
 	for _, t := range texts {
 		if m := tasksOf.FindString(t); m != "" {
-			p.tasks = slices.DeleteFunc(p.tasks, func(o orphan) bool { return strings.Contains(m, "<task-id>"+o.id+"</task-id>") })
+			p.tasks = slices.DeleteFunc(p.tasks, func(o orphan) bool {
+				return strings.Contains(m, "<task-id>"+o.id+"</task-id>")
+			})
 		}
 	}
 }

@@ -21,8 +21,10 @@ func TestAConversationIsReadAsItWasKept(t *testing.T) {
 		`{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"asked","name":"AskUserQuestion","input":{}}]}}`,
 		`{"type":"assistant","message":{"id":"m1","role":"assi`,
 		`{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"begun","name":"Bash","input":{}}]}}`,
-		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"begun","type":"tool_result","content":"Command running"}]},"uuid":"r","toolUseResult":{"backgroundTaskId":"b12345678"}}`,
-		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"other","type":"tool_result","content":"Exit code 1"}]},"toolUseResult":"Error: Exit code 1"}`,
+		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"begun","type":"tool_result","content":"Command ` +
+			`running"}]},"uuid":"r","toolUseResult":{"backgroundTaskId":"b12345678"}}`,
+		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"other","type":"tool_result","content":"Exit ` +
+			`code 1"}]},"toolUseResult":"Error: Exit code 1"}`,
 		`{"type":"attachment","attachment":{"type":"date","date":"2026-11-21"}}`,
 		`{"type":"attachment","attachment":{"type":"queued_command","prompt":"meanwhile","source_uuid":"absorbed"}}`,
 		`{"type":"assistant","isApiErrorMessage":true,"error":"server_error","timestamp":"2026-11-21T08:00:00.000Z","message":{"id":"e","content":[{"type":"text","text":"API Error: 529"}]}}`,
@@ -129,7 +131,8 @@ func read(t testing.TB, text string) *past {
 }
 
 func FuzzReadTranscript(f *testing.F) {
-	f.Add(`{"type":"user","uuid":"a","message":{"content":"x"}}` + "\n" + `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]}}`)
+	f.Add(`{"type":"user","uuid":"a","message":{"content":"x"}}` +
+		"\n" + `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]}}`)
 	f.Add(`{"type":"assistant","message":{"content":[{"type":"tool_use"},{"type":"text"}]}}`)
 	f.Add(`{"type":"user","message":{"content":[{"type":"tool_result"}]},"toolUseResult":{"backgroundTaskId":"b"}}`)
 	f.Fuzz(func(t *testing.T, text string) {

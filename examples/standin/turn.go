@@ -129,7 +129,8 @@ func (c *conversation) converse(t *turn) (string, error) {
 		if blocks == maxBlocks {
 			c.message(doc{
 				"type": "system", "subtype": "informational", "level": "warning",
-				"content": fmt.Sprintf("A hook blocked the turn from ending %d consecutive times—overriding and ending turn.", blocks),
+				"content": fmt.Sprintf("A hook blocked the turn from ending %d consecutive times—overriding and ending turn.",
+					blocks),
 			})
 			return "", nil
 		}

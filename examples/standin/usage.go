@@ -18,7 +18,8 @@ const (
 type spent examples.Usage
 
 func (s spent) plus(u examples.Usage) spent {
-	return spent{Input: s.Input + u.Input, Output: s.Output + u.Output, CacheRead: s.CacheRead + u.CacheRead, CacheWrite: s.CacheWrite + u.CacheWrite}
+	return spent{Input: s.Input + u.Input, Output: s.Output + u.Output, CacheRead: s.CacheRead + u.CacheRead,
+		CacheWrite: s.CacheWrite + u.CacheWrite}
 }
 
 func (s spent) minus(o spent) spent {

@@ -18,8 +18,8 @@ import (
 // AskPermission is the kind of a question whether an agent may do what it wants to.
 const AskPermission = checkpoints.AskPermission
 
-// A Client leaves answers and stops for runs, whoever supervises them: in the inbox, and then by the wake-up socket. What it has
-// left is kept, even where nobody supervises the run.
+// A Client leaves answers and stops for runs, whoever supervises them: in the inbox, and then by the wake-up socket.
+// What it has left is kept, even where nobody supervises the run.
 type Client struct {
 	Dirs  checkpoints.Dirs
 	Store *checkpoints.Store
@@ -39,8 +39,8 @@ func OpenClient() (Client, error) {
 	return Client{Dirs: dirs, Store: store}, nil
 }
 
-// OpenCallersClient is OpenClient for a process inside an agent: the state is that of the agent's run, as the marker says it, whatever the
-// environment calls this user's.
+// OpenCallersClient is OpenClient for a process inside an agent: the state is that of the agent's run, as the marker
+// says it, whatever the environment calls this user's.
 func OpenCallersClient(env []string) (Client, error) {
 	for _, env := range [][]string{{}, env} { // the processes above it go before its own environment
 		state := procs.StateOf(env)
@@ -48,8 +48,9 @@ func OpenCallersClient(env []string) (Client, error) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(state, filepath.Base(checkpoints.Dirs{}.Database()))); err != nil {
-			return Client{}, fmt.Errorf("the run of the agent that this is started in is kept in %s, which cannot be used here (%w); "+
-				"nothing was started: run it on a terminal of your own", state, err)
+			return Client{},
+				fmt.Errorf("the run of the agent that this is started in is kept in %s, which cannot be used here (%w); "+
+					"nothing was started: run it on a terminal of your own", state, err)
 		}
 		dirs, err := checkpoints.DefaultDirs()
 		if err != nil {
@@ -75,8 +76,8 @@ type Answer struct {
 	By      string // who, for people
 }
 
-// Answer gives a question its answer. The first stands: the error is then a *checkpoints.TakenError that says whose. One that
-// changes an answer does so until the delivery of that begins.
+// Answer gives a question its answer. The first stands: the error is then a *checkpoints.TakenError that says whose.
+// One that changes an answer does so until the delivery of that begins.
 func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 	leave, kind := c.Store.Answer, supervisor.EntryAnswer
 	if a.Change {
@@ -177,9 +178,9 @@ type ResumePlan struct {
 	Revive     bool // it had ended when resume was typed: to go on all the same is what was asked for
 }
 
-// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that would
-// be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was given; "" leaves
-// it to each run.
+// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that
+// would be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was
+// given; "" leaves it to each run.
 func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) ([]ResumePlan, error) {
 	runs, err := c.Store.Runs(ctx, false)
 	if err != nil {
@@ -215,8 +216,9 @@ func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resu
 	root := s.Agents[s.Run.Root]
 	if s.Run.EndedAt != nil &&
 		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
-		return ResumePlan{}, fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
-			s.Run.ID, root.Status, root.Reason)
+		return ResumePlan{},
+			fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
+				s.Run.ID, root.Status, root.Reason)
 	}
 	plan, err := c.resumePlan(ctx, s)
 	plan.Revive = root.EndedAt != nil && root.EndedAt.Before(typed)

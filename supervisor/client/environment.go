@@ -9,8 +9,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// DemoEnv is what the agents' environment has on top of ours: in a demo the stand-in's transcripts stay out of the person's
-// own.
+// DemoEnv is what the agents' environment has on top of ours: in a demo the stand-in's transcripts stay out of the
+// person's own.
 func DemoEnv(dirs checkpoints.Dirs, s supervisor.State) []string {
 	if s.Config.Demo == "" {
 		return nil

@@ -17,9 +17,9 @@ func (c Client) FileQuestions(ctx context.Context) (open []*supervisor.Question,
 	return view.FileQuestions(ctx, c.Store)
 }
 
-// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file for
-// its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the folders cannot be
-// used: that keeps nobody from answering the questions of runs.
+// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file
+// for its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the
+// folders cannot be used: that keeps nobody from answering the questions of runs.
 func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Question, error) {
 	known, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
 	if err != nil {
@@ -42,8 +42,8 @@ func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Questi
 	return view.Unowned(*f), nil
 }
 
-// AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script has not
-// taken yet is replaced.
+// AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script
+// has not taken yet is replaced.
 func (c Client) AnswerFile(id, answer string, change bool) error {
 	folder, err := view.ClaudeFolder(os.Getenv)
 	if err != nil {
@@ -59,12 +59,15 @@ func (c Client) AnswerFile(id, answer string, change bool) error {
 			return err
 		}
 		if !back {
-			return fmt.Errorf("question %s: there is no answer that could be changed; none was given, or its script has taken it", id)
+			return fmt.Errorf(
+				"question %s: there is no answer that could be changed; none was given, or its script has taken it", id)
 		}
 	}
 	err = drop.Answer(id, answer)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("question %s was already answered, and its script has yet to take that (`claude-supervise answer %s --change VALUE` replaces it)", id, id)
+		return fmt.Errorf(
+			"question %s was already answered, and its script has yet to take that (`claude-supervise answer %s --change "+
+				"VALUE` replaces it)", id, id)
 	}
 	return err
 }

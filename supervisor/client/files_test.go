@@ -72,7 +72,8 @@ func TestAQuestionFileOfOursIsNotAScriptsQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := drop.Post(checkpoints.QuestionFile{ID: "q-aaaaaa", Question: "Which?", Run: "r-12345678", Agent: "a-7Qm2xK9fWb4T"}); err != nil {
+	if err := drop.Post(checkpoints.QuestionFile{ID: "q-aaaaaa", Question: "Which?", Run: "r-12345678",
+		Agent: "a-7Qm2xK9fWb4T"}); err != nil {
 		t.Fatal(err)
 	}
 	s := storetest.NewSaver(t, storetest.TestDirs(t), "r-fileours")
@@ -96,7 +97,8 @@ func TestAFileQuestionIsAskedAsOneWhateverTheFileHolds(t *testing.T) {
 		validate string
 	}{
 		"one": {
-			file: checkpoints.QuestionFile{Question: "Which?", Context: "Both fit.", Options: []string{"a", "b"}, Validate: "choice"},
+			file: checkpoints.QuestionFile{Question: "Which?", Context: "Both fit.", Options: []string{"a", "b"},
+				Validate: "choice"},
 			text: "Which?", context: "Both fit.", options: []string{"a", "b"}, validate: "choice",
 		},
 		"one in a list": {
@@ -113,7 +115,8 @@ func TestAFileQuestionIsAskedAsOneWhateverTheFileHolds(t *testing.T) {
 			text: "q1: Which? (a, b)\nq2: Where?\n    A port.\nAnswer all in one line.",
 		},
 		"several beside one": {
-			file: checkpoints.QuestionFile{Question: "About the service:", Questions: []checkpoints.FileQuestion{{ID: "q1", Question: "Which?"}}},
+			file: checkpoints.QuestionFile{Question: "About the service:",
+				Questions: []checkpoints.FileQuestion{{ID: "q1", Question: "Which?"}}},
 			text: "About the service:\nq1: Which?\nAnswer all in one line.",
 		},
 	} {
@@ -128,7 +131,8 @@ func TestAFileQuestionIsAskedAsOneWhateverTheFileHolds(t *testing.T) {
 				q.State != supervisor.Open || !q.AskedAt.Equal(at) {
 				t.Errorf("it is %+v", q)
 			}
-			if q.Text != c.text || q.Context != c.context || q.Validate != c.validate || strings.Join(labels, ",") != strings.Join(c.options, ",") {
+			if q.Text != c.text || q.Context != c.context || q.Validate != c.validate ||
+				strings.Join(labels, ",") != strings.Join(c.options, ",") {
 				t.Errorf("it asks %q (%q, %q, %q)", q.Text, q.Context, labels, q.Validate)
 			}
 		})

@@ -8,8 +8,9 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// Say leaves a message for an agent, or for the root of the run that id names. It is kept until the agent has read it; it does
-// not wait for that. The error is ErrEnded if the run or that agent has ended, and NoSuchID reports whether id names none.
+// Say leaves a message for an agent, or for the root of the run that id names. It is kept until the agent has read it;
+// it does not wait for that. The error is ErrEnded if the run or that agent has ended, and NoSuchID reports whether id
+// names none.
 func (c Client) Say(ctx context.Context, id, text, by string) error {
 	run, agent, err := view.RunNamed(ctx, c.Store, id)
 	if err != nil {

@@ -15,9 +15,9 @@ func (c Client) Permissions(ctx context.Context, run string) (view.PermissionsVi
 	return view.PermissionsOf(ctx, c.Store, run)
 }
 
-// Revoke takes a rule of a run back. What it permits is asked about again from the moment on in which the run's supervisor sees
-// that, or one takes the run over; a rule of --allow, which claude itself keeps, holds until the agent's process ends. ErrEnded if
-// the run has ended, an error that lists the rules if it is none of them.
+// Revoke takes a rule of a run back. What it permits is asked about again from the moment on in which the run's
+// supervisor sees that, or one takes the run over; a rule of --allow, which claude itself keeps, holds until the
+// agent's process ends. ErrEnded if the run has ended, an error that lists the rules if it is none of them.
 func (c Client) Revoke(ctx context.Context, run, rule, by string) error {
 	v, err := c.Permissions(ctx, run)
 	if err != nil {

@@ -21,10 +21,10 @@ type Pruned struct {
 	Kept    string            `json:"kept,omitempty"` // why it was kept
 }
 
-// Prune forgets these runs, or, where none is named, all that ended before a time: their records, questions and answers,
-// and all that their agents printed. Claude's own transcripts and what the agents wrote stay. Folders that no run belongs
-// to, such as a crash leaves, go with them. A run that goes on, or that somebody takes up at this moment, is kept. With dry
-// nothing is forgotten. The error is of the first that could not be.
+// Prune forgets these runs, or, where none is named, all that ended before a time: their records, questions and
+// answers, and all that their agents printed. Claude's own transcripts and what the agents wrote stay. Folders that no
+// run belongs to, such as a crash leaves, go with them. A run that goes on, or that somebody takes up at this moment,
+// is kept. With dry nothing is forgotten. The error is of the first that could not be.
 func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry bool) ([]Pruned, error) {
 	var chosen []supervisor.Run
 	if len(runs) == 0 {
@@ -85,8 +85,8 @@ func (c Client) forget(ctx context.Context, run string, dry bool) error {
 	return c.removeFolder(run)
 }
 
-// takeDown removes what a supervisor that was killed at its end may have left of a run's question files. That it cannot is no
-// harm: an answer to one is taken by nobody.
+// takeDown removes what a supervisor that was killed at its end may have left of a run's question files. That it cannot
+// is no harm: an answer to one is taken by nobody.
 func (c Client) takeDown(run string) {
 	drop, err := view.OpenedFileDrop()
 	if drop == nil || err != nil {

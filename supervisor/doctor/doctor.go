@@ -17,8 +17,8 @@ import (
 // ErrNoAgent means that there is no claude to start, or that what was named is none.
 var ErrNoAgent = errors.New("the agent cannot be started")
 
-// FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one on
-// PATH. The error is ErrNoAgent.
+// FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one
+// on PATH. The error is ErrNoAgent.
 func FindClaude(given string, env []string) (string, error) {
 	path, err := procs.Find(given, env)
 	if err != nil {
@@ -99,7 +99,8 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	case "linux":
 		note("processes", procs.BecomeSubreaper(), "orphans are adopted and reaped; nothing is left behind")
 	default:
-		note("processes", nil, "on "+runtime.GOOS+" orphans are found by their mark only: a process that hides it may be left behind")
+		note("processes", nil, "on "+runtime.GOOS+
+			" orphans are found by their mark only: a process that hides it may be left behind")
 	}
 	home, err := os.UserHomeDir()
 	note("home", err, home)

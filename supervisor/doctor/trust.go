@@ -11,8 +11,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// What is trusted: managed settings, the person's own settings, and the person's flags. Nothing else grants or runs anything;
-// supervisor/doc.go says what holds that.
+// What is trusted: managed settings, the person's own settings, and the person's flags. Nothing else grants or runs
+// anything; supervisor/doc.go says what holds that.
 
 // managedSettings is where an administrator's settings lie.
 const managedSettings = "/etc/claude-code/managed-settings.json"

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Some of what an agent names is read at once, by the engine's own goroutine: the state file of a signal, a question file, the file
-// that a call is about to change. Such a read opens nothing that could hold it, and yet a disk may not answer: a network mount whose
-// server is gone, a file system that the agent itself has mounted. So it is done beside, and the engine waits for a moment only.
+// Some of what an agent names is read at once, by the engine's own goroutine: the state file of a signal, a question
+// file, the file that a call is about to change. Such a read opens nothing that could hold it, and yet a disk may not
+// answer: a network mount whose server is gone, a file system that the agent itself has mounted. So it is done beside,
+// and the engine waits for a moment only.
 
 // answerTime is how long the disk is given for one such read.
 const answerTime = 5 * time.Second
 
 var errDiskHangs = errors.New("the disk does not answer")
 
-// An answering is what is known of the disk on which agents name files. Its zero value is ready. While one read hangs no other is
-// begun: neither time nor goroutines go to a disk that does not answer.
+// An answering is what is known of the disk on which agents name files. Its zero value is ready. While one read hangs
+// no other is begun: neither time nor goroutines go to a disk that does not answer.
 type answering struct {
 	mu    sync.Mutex
 	hangs chan struct{} // closed when the read that hangs comes back; nil: none does

@@ -11,8 +11,8 @@ import (
 // is saved by the next, together.
 const messagesAhead = 16
 
-// A batch is what happened in one go. The state runs ahead of what is saved until it is closed; nothing is shown or done
-// before.
+// A batch is what happened in one go. The state runs ahead of what is saved until it is closed; nothing is shown or
+// done before.
 type batch struct {
 	saved    supervisor.State
 	happened []happening

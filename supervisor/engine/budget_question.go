@@ -10,8 +10,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and tells it once
-// a minute at least: more than that is not lost with the supervisor.
+// clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and
+// tells it once a minute at least: more than that is not lost with the supervisor.
 func (e *engine) clock(f supervisor.Effect) func(context.Context) result {
 	a := e.state.Agents[f.Agent]
 	left := min(a.Budget.Time-a.Worked, supervisor.PollInterval)
@@ -22,7 +22,8 @@ func (e *engine) clock(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-// askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound once.
+// askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound
+// once.
 func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
 	s, scope := e.state, e.state.Agents[f.Agent]
 	return func(context.Context) result {

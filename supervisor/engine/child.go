@@ -84,7 +84,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		c.ToolUses = 0
 		return e.apply(ctx, supervisor.TurnEnded{ToolUses: uses,
 			Agent: c.Agent, Launch: c.Launch, Failure: procs.Classify(m, nil), CostUSD: m.CostUSD,
-			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, Turns: m.NumTurns, Resets: resets(procs.Classify(m, nil), e.Now()),
+			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens,
+			Turns: m.NumTurns, Resets: resets(procs.Classify(m, nil), e.Now()),
 		})
 	case procs.Usage:
 		if e.state.Bounded() {
@@ -200,8 +201,8 @@ func (e *engine) busyElsewhere(ctx context.Context, c *child) error {
 	return nil
 }
 
-// toolResult takes the result of a call: that of an answered one is the receipt of its answer. What the CLI writes itself
-// in the place of a result is none.
+// toolResult takes the result of a call: that of an answered one is the receipt of its answer. What the CLI writes
+// itself in the place of a result is none.
 func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) error {
 	if m.BrokenOff {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// executors says how each effect is done. What an effect needs of the state is read here, in the engine's goroutine; the
-// function that is given back runs outside it, may block, and gives the event that tells what came of it.
+// executors says how each effect is done. What an effect needs of the state is read here, in the engine's goroutine;
+// the function that is given back runs outside it, may block, and gives the event that tells what came of it.
 var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(context.Context) result{
 	supervisor.DoLaunch:    (*engine).launch,
 	supervisor.DoEnd:       (*engine).end,
@@ -259,9 +259,9 @@ func (e *engine) announceTo(ctx context.Context, command []string, n supervisor.
 	return ""
 }
 
-// write writes to the process, which gives event; late, if the process does not wait for it any more. Where writing fails the
-// process is dying, and its end tells what follows: the effect then stays in flight until the end is known, so that it is not
-// begun again and again.
+// write writes to the process, which gives event; late, if the process does not wait for it any more. Where writing
+// fails the process is dying, and its end tells what follows: the effect then stays in flight until the end is known,
+// so that it is not begun again and again.
 func (e *engine) write(c *child, do func() error, event, late supervisor.Event) func(context.Context) result {
 	return func(context.Context) result {
 		switch err := do(); {
@@ -276,7 +276,8 @@ func (e *engine) write(c *child, do func() error, event, late supervisor.Event) 
 }
 
 // hold waits until a process was held long enough. It goes by a clock that neither jumps nor runs while the machine
-// sleeps: a person has the whole of it to answer in. A hold does not outlive its supervisor, so no other clock is needed.
+// sleeps: a person has the whole of it to answer in. A hold does not outlive its supervisor, so no other clock is
+// needed.
 func (e *engine) hold(f supervisor.Effect) func(context.Context) result {
 	left := f.Until.Sub(e.Now()) // it begins now, in the moment it was saved
 	return func(ctx context.Context) result {
@@ -292,8 +293,9 @@ func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
 	return e.until(f, supervisor.RetryDue{Agent: f.Agent, Until: f.Until})
 }
 
-// until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the machine may have
-// slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at once a minute at least.
+// until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the
+// machine may have slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at
+// once a minute at least.
 func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.Context) result {
 	whole := f.Until.Sub(e.Now())
 	return func(ctx context.Context) result {

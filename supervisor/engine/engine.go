@@ -64,8 +64,8 @@ type childMessage struct {
 	message procs.Message
 }
 
-// open takes the run over, with all that lies in its inbox. What comes there meanwhile is read with it: taken before, as by apply, all
-// of it would be taken twice.
+// open takes the run over, with all that lies in its inbox. What comes there meanwhile is read with it: taken before,
+// as by apply, all of it would be taken twice.
 func (e *engine) open(ctx context.Context, opened supervisor.Opened) error {
 	for {
 		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)

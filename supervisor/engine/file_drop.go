@@ -8,8 +8,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// keepFileDrop opens the file drop and keeps it until stop is called, which waits for the last look. Where the folders cannot be used
-// the run goes on without them.
+// keepFileDrop opens the file drop and keeps it until stop is called, which waits for the last look. Where the folders
+// cannot be used the run goes on without them.
 func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 	drop, err := read(&e.disk, func() (FileDrop, error) { return e.Machine.OpenFileDrop(e.news) })
 	if err != nil {
@@ -33,8 +33,8 @@ func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 	}
 }
 
-// expects reports whether the answer to an open question lies in its file and has yet to be taken. That it was, or cannot be, the
-// engine hears. A disk that does not answer has none.
+// expects reports whether the answer to an open question lies in its file and has yet to be taken. That it was, or
+// cannot be, the engine hears. A disk that does not answer has none.
 func (e *engine) expects(open []*supervisor.Question) bool {
 	if e.fileDrop == nil {
 		return false

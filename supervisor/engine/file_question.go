@@ -15,8 +15,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// drop writes an answer where an agent's script looks for it. One that somebody else has put there yields: the database goes
-// before it.
+// drop writes an answer where an agent's script looks for it. One that somebody else has put there yields: the database
+// goes before it.
 func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 	group := e.state.Group(f.Question)
 	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
@@ -39,9 +39,9 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-// reclaim looks whether a script has taken its answer: then the answer lies there no more, nor does the question, if it is not
-// known that the answer has lain there at all. What lies there is left to the syncer to clear away, once it is saved that
-// the answer goes another way.
+// reclaim looks whether a script has taken its answer: then the answer lies there no more, nor does the question, if it
+// is not known that the answer has lain there at all. What lies there is left to the syncer to clear away, once it is
+// saved that the answer goes another way.
 func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
 	file := *e.state.Questions[f.Question].File
 	return func(context.Context) result {
@@ -83,7 +83,8 @@ func (e *engine) lies(id string) bool {
 	return there || err != nil
 }
 
-// tellUnowned tells of a question file that has come while agents work, and that none has named: perhaps one of theirs asks.
+// tellUnowned tells of a question file that has come while agents work, and that none has named: perhaps one of theirs
+// asks.
 func (e *engine) tellUnowned(id string) {
 	if !slices.ContainsFunc(e.state.AllAgents(), func(a *supervisor.Agent) bool { return e.state.Live(a.ID) != nil }) {
 		return
@@ -117,8 +118,8 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 	}
 }
 
-// takenBy takes note of what the scripts of an agent have taken before its process ended. The syncer would tell of it, but
-// perhaps after the end; or never, where nobody kept the file drop at the time.
+// takenBy takes note of what the scripts of an agent have taken before its process ended. The syncer would tell of it,
+// but perhaps after the end; or never, where nobody kept the file drop at the time.
 func (e *engine) takenBy(ctx context.Context, agent string) error {
 	if e.fileDrop == nil {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
-// No effect keeps a run from ending. Whatever an effect blocks on (a disk that does not answer, git, a lock, a program of the
-// person's, a process that cannot be killed), it is cut short: its context ends
+// No effect keeps a run from ending. Whatever an effect blocks on (a disk that does not answer, git, a lock, a program
+// of the person's, a process that cannot be killed), it is cut short: its context ends
 //
 //   - when it has taken longer than its bound;
-//   - when somebody waits for its end: its agent is stopped, or has used up its time, or the supervisor leaves. It has a while before
-//     that (haste), for what it does may be of use later;
+//   - when somebody waits for its end: its agent is stopped, or has used up its time, or the supervisor leaves. It has
+//     a while before that (haste), for what it does may be of use later;
 //   - at once when the supervisor is told to go at once, and for a wait as soon as it is planned no more.
 //
-// An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is concluded
-// without it. When the supervisor leaves nothing is concluded: the records stay as they are, and the next supervisor does the same
-// again, as after a crash.
+// An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is
+// concluded without it. When the supervisor leaves nothing is concluded: the records stay as they are, and the next
+// supervisor does the same again, as after a crash.
 
 // A bound says how long an effect may take, and what is concluded of one that has not come back.
 type bound struct {
@@ -124,8 +124,8 @@ func (e *engine) hurry(u *underway, why error) {
 	time.AfterFunc(e.haste.before, func() { u.cancel(why) })
 }
 
-// hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that nothing else is
-// left to do.
+// hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
+// nothing else is left to do.
 func (e *engine) hastens(u *underway, leaving bool) error {
 	b := bounds[u.effect.Do]
 	switch {
@@ -141,8 +141,8 @@ func (e *engine) hastens(u *underway, leaving bool) error {
 	return nil
 }
 
-// await waits for an effect. One that does not come back after its context has ended is given up; undo then undoes what it does all
-// the same.
+// await waits for an effect. One that does not come back after its context has ended is given up; undo then undoes what
+// it does all the same.
 func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan result) result {
 	select {
 	case r := <-came:

@@ -25,10 +25,12 @@ type blockade struct {
 	plays   string // the scenario
 	alone   bool   // without its answers: a person is waited for
 	with    func(*supervisor.Config)
-	project bool                                                                   // it works in a repository
-	env     []string                                                               // of its agents
-	before  func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) // what happens under an earlier supervisor
-	answers map[checkpoints.QuestionKind]string                                    // what a person answers, past all checks
+	project bool     // it works in a repository
+	env     []string // of its agents
+	// what happens under an earlier supervisor
+	before func(d *testBench, begin func(*testBench) (supervisor.Outcome, error))
+	// what a person answers, past all checks
+	answers map[checkpoints.QuestionKind]string
 	changes func(*supervisor.Run,
 		*supervisor.Question) // what is changed in the records of the run and its question before it is resumed
 	ends map[string]string // by the way of ending: how it ends otherwise than usual, or why that is not tried
@@ -39,7 +41,8 @@ const notTried = "not tried: "
 // A wait has no bound: it is over when its time has come. What time budgets count is work, which is not done meanwhile.
 var isWait = map[string]string{"max-time": notTried + "it only waits for a time"}
 
-// interruptedAt interrupts an earlier supervisor twice, when it begins an effect of a kind: what it was at is left as it is.
+// interruptedAt interrupts an earlier supervisor twice, when it begins an effect of a kind: what it was at is left as
+// it is.
 func interruptedAt(kind supervisor.EffectKind) func(*testBench, func(*testBench) (supervisor.Outcome, error)) {
 	return func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) {
 		reached, stay := make(chan struct{}), make(chan struct{})
@@ -136,8 +139,8 @@ func TestEveryKindOfEffectHasABoundAndABlockade(t *testing.T) {
 	}
 }
 
-// Whatever an effect blocks on, a stop, an interrupt, a second one and the end of its time end the run, and what was accepted before
-// is kept.
+// Whatever an effect blocks on, a stop, an interrupt, a second one and the end of its time end the run, and what was
+// accepted before is kept.
 func TestAnEffectThatNeverComesBackLetsTheRunEnd(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(blockades)) {
 		for _, end := range []string{"stop", "stop heard", "SIGTERM", "second interrupt", "max-time"} {
@@ -239,7 +242,8 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 		}
 		return act
 	})
-	haste, bound := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second}, engine.BoundOf(kind)
+	haste, bound := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second},
+		engine.BoundOf(kind)
 	if bound.Ends || bound.Kills {
 		haste.Ends = 50 * time.Millisecond
 	}

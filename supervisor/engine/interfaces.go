@@ -11,8 +11,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation plays
-// them (simulation_test.go). A State never changes, so whatever is given one may read it in any goroutine.
+// The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation
+// plays them (simulation_test.go). A State never changes, so whatever is given one may read it in any goroutine.
 
 // A Store keeps the records of runs.
 type Store interface {
@@ -29,17 +29,17 @@ type Store interface {
 
 // Processes are the agents' processes.
 type Processes interface {
-	// Start starts the process of an agent's present launch, as the state has it; lost tells what of the folder's own files
-	// does not count. read is called with each of its messages, in order, and may block; the last is a procs.Exit. It may be
-	// called before Start has returned.
+	// Start starts the process of an agent's present launch, as the state has it; lost tells what of the folder's own
+	// files does not count. read is called with each of its messages, in order, and may block; the last is a procs.Exit.
+	// It may be called before Start has returned.
 	Start(s supervisor.State, agent string, read func(procs.Message)) (p Process, lost string, err error)
 
 	// Sweep ends what is left of a launch of an earlier supervisor.
 	Sweep(m procs.Marker) error
 }
 
-// A Process is one that was started. What writes to it fails with procs.ErrNotWaiting where the process does not wait for an
-// answer any more, and in another way where it is dying.
+// A Process is one that was started. What writes to it fails with procs.ErrNotWaiting where the process does not wait
+// for an answer any more, and in another way where it is dying.
 type Process interface {
 	PID() int
 	StartTicks() uint64
@@ -50,8 +50,8 @@ type Process interface {
 	Return(request, text string, isError bool) error
 	Gate(request, block string) error
 
-	// End ends the process and what it has started, by the stop ladder. It returns once nothing is left, or ctx has ended and
-	// the rest was killed.
+	// End ends the process and what it has started, by the stop ladder. It returns once nothing is left, or ctx has ended
+	// and the rest was killed.
 	End(ctx context.Context, how procs.Ending) []procs.Survivor
 
 	// Close closes the process's log, after its exit. The error says that the log is not complete.
@@ -113,8 +113,8 @@ type Machine interface {
 	Adopt() error
 	PID() int
 
-	// OpenFileDrop opens the folders of question files; nil where there are none. What is seen there of files that are not ours
-	// goes to news.
+	// OpenFileDrop opens the folders of question files; nil where there are none. What is seen there of files that are not
+	// ours goes to news.
 	OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error)
 
 	// WatchMemory calls short whenever memory is short, until ctx ends or the kernel says nothing of it; ShortOfMemory
@@ -123,8 +123,8 @@ type Machine interface {
 	ShortOfMemory() bool
 }
 
-// Executors do the effects that need more of the machine than a process or a question file. Each may block until ctx ends, and
-// gives what it has found; none may be nil.
+// Executors do the effects that need more of the machine than a process or a question file. Each may block until ctx
+// ends, and gives what it has found; none may be nil.
 type Executors struct {
 	// Survey writes the checkpoint of an ended launch. unread is what its agent said last and nobody has saved.
 	Survey func(ctx context.Context, s supervisor.State, f supervisor.Effect,
@@ -136,7 +136,8 @@ type Executors struct {
 	// Check looks for the deliverables of a report.
 	Check func(context.Context, supervisor.State, supervisor.Effect) supervisor.Checked
 
-	// Place makes the folder ready in which an agent is about to work; Tidy looks through it when the agent is about to end.
+	// Place makes the folder ready in which an agent is about to work; Tidy looks through it when the agent is about to
+	// end.
 	Place func(context.Context, supervisor.State, supervisor.Effect) supervisor.Placed
 	Tidy  func(context.Context, supervisor.State, supervisor.Effect) supervisor.Tidied
 

@@ -205,8 +205,8 @@ func TestARunIsOwnedByOneSupervisor(t *testing.T) {
 	}
 }
 
-// What comes into the inbox while a run is taken over is read with the rest, and nothing of it is taken twice: a message would reach the
-// agent twice.
+// What comes into the inbox while a run is taken over is read with the rest, and nothing of it is taken twice: a
+// message would reach the agent twice.
 func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
 	d := newTestBench(t)
 	s, err := examples.Load("ask")

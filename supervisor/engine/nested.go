@@ -6,8 +6,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// notesNamed gives the questions of runs inside agents their ids, and the answers that were given in advance. Those that need no
-// question do not use them.
+// notesNamed gives the questions of runs inside agents their ids, and the answers that were given in advance. Those
+// that need no question do not use them.
 func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed {
 	var all supervisor.NotesNamed
 	for _, n := range notes {

@@ -10,9 +10,9 @@ import (
 	"claude-supervise/supervisor/rules"
 )
 
-// This file notices two agents that edit the same file at the same time: whoever writes last would undo what the other did. It tells
-// the person, and stops nobody. Only the tools that edit are seen, not what commands write; agents in worktrees of their own edit files
-// of their own. What is known is lost with the supervisor, as the processes are.
+// This file notices two agents that edit the same file at the same time: whoever writes last would undo what the other
+// did. It tells the person, and stops nobody. Only the tools that edit are seen, not what commands write; agents in
+// worktrees of their own edit files of their own. What is known is lost with the supervisor, as the processes are.
 
 // maxEdited bounds how many edited files are remembered, and how many pairs were told.
 const maxEdited = 2_000
@@ -50,8 +50,8 @@ func editedFile(m procs.ToolUse) string {
 	return in.File
 }
 
-// edited takes note of an edit, and gives what the person is told of it; "" if nobody else is at the file, or that was told. locate
-// gives a path as its links lead.
+// edited takes note of an edit, and gives what the person is told of it; "" if nobody else is at the file, or that was
+// told. locate gives a path as its links lead.
 func (e *edits) edited(s supervisor.State, c *supervisor.Listener, m procs.ToolUse,
 	locate func(path, cwd string) string) string {
 	named := editedFile(m)

@@ -105,7 +105,8 @@ func TestTheMemoryOfEditsIsBounded(t *testing.T) {
 	}
 	s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded
 	e.edited(s, &supervisor.Listener{Agent: "a-two", Launch: 1}, editCall("Write", "one"), located)
-	if told := e.edited(s, &supervisor.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"), located); told == "" ||
+	if told := e.edited(s, &supervisor.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"),
+		located); told == "" ||
 		len(e.by) != 1 {
 		t.Errorf("with room again %q is told, and %d files are remembered", told, len(e.by))
 	}

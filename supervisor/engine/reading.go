@@ -39,7 +39,9 @@ func (e *engine) fromFile(s signals.Signal) signals.Signal {
 			why = "there is no such file"
 		}
 		s.Questions = []signals.Question{{
-			ID: id, Text: fmt.Sprintf("The agent asks by the question file %s.json, which cannot be read. What should it be told?", id),
+			ID: id,
+			Text: fmt.Sprintf("The agent asks by the question file %s.json, which cannot be read. What should it be told?",
+				id),
 			Context: "The file: " + why + ".",
 		}}
 		return s
@@ -55,8 +57,8 @@ func (e *engine) questionFile(id string) (*checkpoints.QuestionFile, error) {
 	return read(&e.disk, func() (*checkpoints.QuestionFile, error) { return e.fileDrop.Question(id) })
 }
 
-// escalated reports whether an id is that of a question file which some agent's script has put there: one that lies there still,
-// whether it can be read or not, or was read before. It may be called by any goroutine.
+// escalated reports whether an id is that of a question file which some agent's script has put there: one that lies
+// there still, whether it can be read or not, or was read before. It may be called by any goroutine.
 func (e *engine) escalated(id string) bool {
 	f, err := e.questionFile(id)
 	switch {
@@ -68,7 +70,8 @@ func (e *engine) escalated(id string) bool {
 	return e.fileDrop != nil && e.fileDrop.Knows(id)
 }
 
-// keep keeps a copy of the checkpoint that a signal names, and reads it; nil if it names none, or none that can be read.
+// keep keeps a copy of the checkpoint that a signal names, and reads it; nil if it names none, or none that can be
+// read.
 func (e *engine) keep(agent string, s signals.Signal) (*checkpoints.Kept, *checkpoints.Checkpoint) {
 	path := s.Field("state_file")
 	if s.Dialect == signals.Escalated {

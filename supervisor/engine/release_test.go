@@ -12,7 +12,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// releaseDatabase was made by the program as it was before events applied themselves: e2e TestRunsOfAnEarlierRelease says how.
+// releaseDatabase was made by the program as it was before events applied themselves: e2e TestRunsOfAnEarlierRelease
+// says how.
 const releaseDatabase = "../../checkpoints/testdata/release.db.gz"
 
 // The history of that release still gives its records: every event is read, and means what it meant.

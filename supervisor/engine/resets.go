@@ -7,7 +7,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// resets is when a usage limit ends, as far as claude's words for it can be read. A time of day is in the zone of this machine.
+// resets is when a usage limit ends, as far as claude's words for it can be read. A time of day is in the zone of this
+// machine.
 func resets(f procs.Failure, now time.Time) *time.Time {
 	if !supervisor.IsLimit(f) {
 		return nil

@@ -31,7 +31,8 @@ func (e *engine) apply(ctx context.Context, event supervisor.Event) error {
 	return nil
 }
 
-// applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken first.
+// applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken
+// first.
 func (e *engine) applyAll(ctx context.Context, happened []happening) error {
 	for {
 		err := e.once(ctx, happened)
@@ -135,7 +136,8 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 			told = true
 			e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
 				Trouble: true, Text: fmt.Sprintf(
-					"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v", err, saveAgain)})
+					"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v",
+					err, saveAgain)})
 		}
 		select {
 		case <-time.After(saveAgain):

@@ -26,8 +26,8 @@ func (p *liveness) active() { p.beat.Store(int64(time.Since(p.begun))) }
 // quiet is how long nothing was heard. It may be called from any goroutine.
 func (p *liveness) quiet() time.Duration { return time.Since(p.begun) - time.Duration(p.beat.Load()) }
 
-// recordActivity takes note that a child has printed something. What it prints of a running tool whether or not anything moves
-// is no sign of life.
+// recordActivity takes note that a child has printed something. What it prints of a running tool whether or not
+// anything moves is no sign of life.
 func (e *engine) recordActivity(ctx context.Context, c *child, m procs.Message) error {
 	switch m := m.(type) {
 	case procs.Activity:

@@ -13,8 +13,9 @@ import (
 // While it lasts a hold looks at no wall clock, so that none can end it.
 func TestAHoldLastsAsLongAsItWasToBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).hold(supervisor.Effect{Do: supervisor.DoHold, Agent: Root, Launch: 1,
-			Until: checkpoints.Now().Add(5 * time.Minute)})
+		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).hold(
+			supervisor.Effect{Do: supervisor.DoHold, Agent: Root, Launch: 1,
+				Until: checkpoints.Now().Add(5 * time.Minute)})
 		begun := time.Now()
 		if r := wait(t.Context()); r.event != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
 			time.Since(begun) != 5*time.Minute {
@@ -41,7 +42,8 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		until := checkpoints.Now().Add(90 * time.Second)
-		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).rest(supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
+		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).rest(
+			supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
 		begun := time.Now()
 		if r := wait(t.Context()); r.event != (supervisor.RetryDue{Agent: Root, Until: until}) ||
 			time.Since(begun) != 90*time.Second {
@@ -51,8 +53,9 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 }
 
 func TestAPulseKnowsTheCallsUnderWay(t *testing.T) {
-	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now}, state: supervisor.State{Launches: map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
-		Phase: checkpoints.LaunchTurn}}}}}
+	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now},
+		state: supervisor.State{Launches: map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
+			Phase: checkpoints.LaunchTurn}}}}}
 	c := &child{Listener: supervisor.Listener{Agent: Root, Launch: 1}}
 	hear := func(m procs.Message) {
 		t.Helper()

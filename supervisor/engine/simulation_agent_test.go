@@ -21,7 +21,8 @@ func (p *simProcess) told(text string) {
 	}
 	for _, e := range slices.Backward(p.talk.entries) {
 		use, ok := e.said.(procs.ToolUse)
-		if ok && use.Name == "Write" && strings.Contains(text, wordIn(string(use.Input))) && !p.talk.answered(use.ID) && !p.w.one(4) {
+		if ok && use.Name == "Write" && strings.Contains(text, wordIn(string(use.Input))) && !p.talk.answered(use.ID) &&
+			!p.w.one(4) {
 			p.call("Write", string(use.Input))
 			return
 		}
@@ -150,7 +151,8 @@ func (p *simProcess) callFrom(from *procs.Subagent, name, in string) {
 	if from != nil {
 		who = *from
 	}
-	p.keep(talkEntry{sub: from != nil, said: procs.ToolUse{ID: c.toolUse, Parent: who.ToolUse, Name: name, Input: c.input}})
+	p.keep(talkEntry{sub: from != nil,
+		said: procs.ToolUse{ID: c.toolUse, Parent: who.ToolUse, Name: name, Input: c.input}})
 	if c.served {
 		p.say(procs.Call{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who})
 		return
@@ -187,12 +189,14 @@ func (p *simProcess) report() {
 		deliverables = "- " + neverMade
 	}
 	p.turn.reported = true
-	p.speak(p.signal(signals.Completion, p.agent, "status", pick(p.w, "success", "success", "success", "partial_success", "failed"),
+	p.speak(p.signal(signals.Completion, p.agent,
+		"status", pick(p.w, "success", "success", "success", "partial_success", "failed"),
 		"summary", "Chose it.", "deliverables", deliverables))
 }
 
 func (p *simProcess) clarification(agent string, n int) string {
-	s := signals.Signal{Kind: signals.Clarification, AgentID: agent, Fields: []signals.Field{{Name: "blocked_at", Value: "the schema"}}}
+	s := signals.Signal{Kind: signals.Clarification, AgentID: agent,
+		Fields: []signals.Field{{Name: "blocked_at", Value: "the schema"}}}
 	for i := range n {
 		which := p.w.id("T")
 		if p.w.one(5) {

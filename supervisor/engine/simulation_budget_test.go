@@ -31,7 +31,8 @@ func (n *nature) bound(w *simulation) {
 }
 
 func someBudget(w *simulation) supervisor.Budget {
-	return pick(w, supervisor.Budget{CostUSD: 0.06}, supervisor.Budget{CostUSD: 0.3}, supervisor.Budget{Tokens: 900}, supervisor.Budget{Turns: 6}, supervisor.Budget{Time: time.Second},
+	return pick(w, supervisor.Budget{CostUSD: 0.06}, supervisor.Budget{CostUSD: 0.3}, supervisor.Budget{Tokens: 900},
+		supervisor.Budget{Turns: 6}, supervisor.Budget{Time: time.Second},
 		supervisor.Budget{Tokens: 3000, Turns: 25}, supervisor.Budget{})
 }
 
@@ -92,7 +93,8 @@ func (w *simulation) decidesBudget(q *supervisor.Question) string {
 	case 1:
 		return stopIt
 	}
-	return "raise +" + map[string]string{supervisor.BudgetCost: "2", "tokens": "100k", "time": "1h", "turns": "100"}[q.Exceeded.What]
+	return "raise +" + map[string]string{supervisor.BudgetCost: "2", "tokens": "100k", "time": "1h",
+		"turns": "100"}[q.Exceeded.What]
 }
 
 // budgetRules are of what agents may use, and of waits for what they may use again.
@@ -106,7 +108,9 @@ var budgetRules = []rule{
 
 // withinScope gives an agent and all below it.
 func withinScope(s supervisor.State, scope *supervisor.Agent) []*supervisor.Agent {
-	return slices.DeleteFunc(s.AllAgents(), func(a *supervisor.Agent) bool { return a.ID != scope.ID && !s.Below(a, scope.ID) })
+	return slices.DeleteFunc(s.AllAgents(), func(a *supervisor.Agent) bool {
+		return a.ID != scope.ID && !s.Below(a, scope.ID)
+	})
 }
 
 func sharesAreLeft(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
@@ -159,7 +163,8 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 				turns += o.Turns
 			}
 			if b.Tokens > 0 && tokens >= b.Tokens || b.Turns > 0 && turns >= b.Turns || b.Time > 0 && scope.Worked >= b.Time {
-				return fmt.Sprintf("%s is launched: %+v of %s, used are %d tokens, %d turns, %v", a.ID, *b, scope.ID, tokens, turns, scope.Worked)
+				return fmt.Sprintf("%s is launched: %+v of %s, used are %d tokens, %d turns, %v", a.ID, *b, scope.ID, tokens, turns,
+					scope.Worked)
 			}
 		}
 	}
@@ -187,7 +192,9 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happ
 		case len(open) == 1 && !stuck[id]:
 			return "that of " + id + ", though it keeps nobody from going on"
 		case stuck[id] && len(open) == 0 && after.Run.Leaving == "" &&
-			!slices.ContainsFunc(supervisor.Plan(after), func(e supervisor.Effect) bool { return e.Do == supervisor.DoAskBudget && e.Agent == id }):
+			!slices.ContainsFunc(supervisor.Plan(after), func(e supervisor.Effect) bool {
+				return e.Do == supervisor.DoAskBudget && e.Agent == id
+			}):
 			return "nobody asks about that of " + id
 		}
 	}

@@ -31,7 +31,8 @@ func (d *simDisk) commit(c checkpoints.Change) error {
 	k := &d.kept
 	if k.Agents == nil {
 		*k = supervisor.State{
-			Agents: map[string]*supervisor.Agent{}, Launches: map[string][]*supervisor.Launch{}, Questions: map[string]*supervisor.Question{},
+			Agents: map[string]*supervisor.Agent{}, Launches: map[string][]*supervisor.Launch{},
+			Questions:  map[string]*supervisor.Question{},
 			Deliveries: map[string]*supervisor.Delivery{},
 		}
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 // Start starts the process of a launch.
-func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Message)) (p Process, lost string, err error) {
+func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Message)) (p Process,
+	lost string, err error) {
 	a, l := s.Agents[agent], s.Launch(agent)
 	if !e.waits(fmt.Sprintf("launch %s %d", agent, l.N), func() {
 		if e.w.nature.absent() {

@@ -16,8 +16,9 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A simEngine is one supervisor: the engine itself, on this world's machine. Whatever its goroutines begin waits as an item until
-// the schedule chooses it; then all of them go on until they wait again. So nothing of it runs at the same time as anything else.
+// A simEngine is one supervisor: the engine itself, on this world's machine. Whatever its goroutines begin waits as an
+// item until the schedule chooses it; then all of them go on until they wait again. So nothing of it runs at the same
+// time as anything else.
 type simEngine struct {
 	w          *simulation
 	pid        int
@@ -221,8 +222,8 @@ func (e *simEngine) busy() bool {
 	return slices.ContainsFunc(e.items, func(it *simItem) bool { return it.saves })
 }
 
-// moves lists what may happen to the engine next. While it saves, its children may be heard; all else waits until it is free, so
-// that it never has a choice between two things that have come.
+// moves lists what may happen to the engine next. While it saves, its children may be heard; all else waits until it is
+// free, so that it never has a choice between two things that have come.
 func (e *simEngine) moves(moves []move) []move {
 	busy := e.busy()
 	items := slices.Clone(e.items)

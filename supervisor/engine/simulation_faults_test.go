@@ -35,7 +35,8 @@ func TestTheSimulationFinds(t *testing.T) {
 			faulty(loseWhileParking)},
 		{"a hold that ends the question with the process", "time alone ends no question", 1,
 			faulty(afterwards(endWithHold))},
-		{"a message that is lost with the turn it was said into", "a message that was acknowledged is in the conversation", 44,
+		{"a message that is lost with the turn it was said into", "a message that was acknowledged is in the conversation",
+			44,
 			faulty(forgetMessages)},
 		{"a call that is never replied to", "a supervised run rests only where it waits for a person", 1,
 			forgetful(supervisor.DoReply)},
@@ -63,7 +64,8 @@ func TestTheSimulationFinds(t *testing.T) {
 			faulty(afterwards(forgetHolds))},
 		{"a call that was broken off and counts as answered", "an acknowledged answer is in the conversation", 9100,
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, hears: takeAsAnswered, world: ofScarcity}},
-		{"a call that was broken off and counts as withdrawn", "time alone ends no question", 66, mishearing(takeAsWithdrawn)},
+		{"a call that was broken off and counts as withdrawn", "time alone ends no question", 66,
+			mishearing(takeAsWithdrawn)},
 		{"a notice of a task that counts as the end of a turn", "a turn ends by its own result", 217,
 			mishearing(func(_ *simulation, m procs.Message) procs.Message {
 				if r, ok := m.(procs.Result); ok {
@@ -94,7 +96,9 @@ func TestTheSimulationFinds(t *testing.T) {
 			asPlanted := func(f finding) bool {
 				return f.rule == c.rule && play(t, f.plot, unbroken, newReached(), nil) == nil
 			}
-			_, found := simulate(t, c.subject, c.from, schedules, func(found []finding) bool { return slices.ContainsFunc(found, asPlanted) })
+			_, found := simulate(t, c.subject, c.from, schedules, func(found []finding) bool {
+				return slices.ContainsFunc(found, asPlanted)
+			})
 			i := slices.IndexFunc(found, asPlanted)
 			if i < 0 {
 				t.Errorf("%d schedules have not found it; they have found:", schedules)
@@ -245,7 +249,9 @@ func takeForDead(s supervisor.State, e supervisor.Happened) (supervisor.State, e
 	if _, opened := e.Event.(supervisor.Opened); opened && err == nil {
 		for _, a := range next.AllAgents() {
 			if l := next.Live(a.ID); l != nil && l.End == supervisor.EndRecover {
-				next, err = supervisor.Step(next, supervisor.Happened{At: e.At, Event: supervisor.Ended{Agent: a.ID, Launch: l.N, Outcome: "lost with its supervisor"}})
+				next, err = supervisor.Step(next,
+					supervisor.Happened{At: e.At,
+						Event: supervisor.Ended{Agent: a.ID, Launch: l.N, Outcome: "lost with its supervisor"}})
 			}
 		}
 	}
@@ -294,7 +300,9 @@ func tellNoParent(_, after supervisor.State, _ supervisor.Event) supervisor.Stat
 			continue
 		}
 		after = withAgent(after, id, func(a *supervisor.Agent) {
-			a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool { return strings.HasPrefix(s.Key, "child ") })
+			a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
+				return strings.HasPrefix(s.Key, "child ")
+			})
 		})
 	}
 	return after
@@ -306,7 +314,9 @@ func tellAgain(s supervisor.State, e supervisor.Happened) (supervisor.State, err
 		for _, c := range next.AllAgents() {
 			if c.Delegated != nil && c.Delegated.Told && c.Status.Ended() && !next.Agents[c.Parent].Status.Ended() {
 				next = withAgent(next, c.Parent, func(p *supervisor.Agent) {
-					p.Outbox = append(slices.Clip(p.Outbox), checkpoints.OutboxItem{Key: "again " + c.ID, Text: endHeading + c.ID + "\nOutcome: " + string(c.Status), From: c.ID, At: e.At})
+					p.Outbox = append(slices.Clip(p.Outbox),
+						checkpoints.OutboxItem{Key: "again " + c.ID, Text: endHeading + c.ID + "\nOutcome: " + string(c.Status),
+							From: c.ID, At: e.At})
 				})
 			}
 		}
@@ -432,7 +442,8 @@ func forgetHolds(_, after supervisor.State, _ supervisor.Event) supervisor.State
 	return after
 }
 
-// What is left of a finding without the disturbances that have no part in it breaks the same rule, named by its plot alone.
+// What is left of a finding without the disturbances that have no part in it breaks the same rule, named by its plot
+// alone.
 func TestAFindingIsMadeSmaller(t *testing.T) {
 	s := faulty(beforehand(confirm(true)))
 	_, found := simulate(t, s, 37, schedules, func(found []finding) bool { return len(found) > 0 })
@@ -452,7 +463,8 @@ func TestAFindingIsMadeSmaller(t *testing.T) {
 	}
 }
 
-// What a seed gives does not depend on anything else: not on how many goroutines run at once, nor on what was played before.
+// What a seed gives does not depend on anything else: not on how many goroutines run at once, nor on what was played
+// before.
 func TestAScheduleIsTheSameWhenItIsPlayedAgain(t *testing.T) {
 	seeds, times := uint64(50), 100
 	if testing.Short() {

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A simFolders is the folders of question and answer files, and the syncer of the run that is supervised. The files outlive
-// every supervisor; what a keeper has seen does not.
+// A simFolders is the folders of question and answer files, and the syncer of the run that is supervised. The files
+// outlive every supervisor; what a keeper has seen does not.
 type simFolders struct {
 	w       *simulation
 	pending map[string]string      // question files of scripts: their text, by id
@@ -25,7 +25,8 @@ type simFolders struct {
 }
 
 func newSimFolders(w *simulation) *simFolders {
-	return &simFolders{w: w, pending: map[string]string{}, askers: map[string]string{}, answers: map[string]string{}, seen: map[string]string{}}
+	return &simFolders{w: w, pending: map[string]string{}, askers: map[string]string{}, answers: map[string]string{},
+		seen: map[string]string{}}
 }
 
 // reopened is the file drop of a new supervisor.
@@ -168,7 +169,8 @@ func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if _, there := d.answers[id]; there && supervisor.IsOpen(q) && (supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
+		if _, there := d.answers[id]; there && supervisor.IsOpen(q) &&
+			(supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
 			d.takes(q, id)
 		}
 	}
@@ -232,8 +234,8 @@ func (p *simProcess) waitsForFile() {
 	p.script = s
 }
 
-// waitsForPerson reports whether the script only looks again and again: it has the patience while the engine knows that it looks,
-// which it may not of one that has begun in a turn of which it has yet to hear.
+// waitsForPerson reports whether the script only looks again and again: it has the patience while the engine knows that
+// it looks, which it may not of one that has begun in a turn of which it has yet to hear.
 func (d *simFolders) waitsForPerson(s *simScript) bool {
 	_, there := d.answers[s.id]
 	q := d.question(s.id)
@@ -247,8 +249,10 @@ func (p *simProcess) polls() {
 		p.script = nil
 		question := p.w.door.pending[s.id]
 		answer := p.w.door.gone(s.id)
-		// It may have been another's answer, and the acknowledged one follows by a prompt: each answer is counted, not the question.
-		p.keep(talkEntry{call: s.toolUse, read: question + ": " + answer, said: p.printed(s, "Quick response received: "+answer)})
+		// It may have been another's answer, and the acknowledged one follows by a prompt: each answer is counted, not the
+		// question.
+		p.keep(talkEntry{call: s.toolUse, read: question + ": " + answer,
+			said: p.printed(s, "Quick response received: "+answer)})
 		return
 	}
 	if s.patience--; s.patience < 0 {
@@ -269,7 +273,9 @@ func (p *simProcess) printed(s *simScript, text string) procs.Message {
 // dropsAnswer lets a person answer a script's question by writing its answer file.
 func (w *simulation) dropsAnswer() {
 	ids := slices.Sorted(maps.Keys(w.door.pending))
-	for _, q := range w.disk.questions(func(q *supervisor.Question) bool { return supervisor.IsOpen(q) && supervisor.Posted(q) }) {
+	for _, q := range w.disk.questions(func(q *supervisor.Question) bool {
+		return supervisor.IsOpen(q) && supervisor.Posted(q)
+	}) {
 		ids = append(ids, q.ID)
 	}
 	for _, id := range ids {

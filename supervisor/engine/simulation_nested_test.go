@@ -40,7 +40,8 @@ func (p *simProcess) nests() {
 	}
 	p.keep(talkEntry{said: procs.ToolUse{ID: n.toolUse, Name: "Bash",
 		Input: text.JSON(map[string]string{"command": "claude-supervise run '" + w.Task + "'"})}})
-	p.w.disk.leave(supervisor.InboxEntry{Kind: supervisor.EntryNested, Agent: p.agent, By: "agent " + p.agent, Doc: text.JSON(nest)})
+	p.w.disk.leave(supervisor.InboxEntry{Kind: supervisor.EntryNested, Agent: p.agent, By: "agent " + p.agent,
+		Doc: text.JSON(nest)})
 	n.Seq = int64(len(p.w.disk.inbox))
 	p.w.ring()
 	if nest.Waits {
@@ -95,7 +96,8 @@ func (p *simProcess) returns(n *simNested, text string) {
 func (t *truth) unseen(before, after supervisor.State) {
 	for id, a := range after.Agents {
 		old := before.Agents[id]
-		if old != nil && old.Delegated != nil && old.Delegated.Nested != nil && old.Delegated.Nested.Seen != nil && a.Delegated.Nested.Seen == nil {
+		if old != nil && old.Delegated != nil && old.Delegated.Nested != nil && old.Delegated.Nested.Seen != nil &&
+			a.Delegated.Nested.Seen == nil {
 			t.ends[id]++
 		}
 	}

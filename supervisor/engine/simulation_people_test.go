@@ -28,7 +28,8 @@ type nature struct {
 
 func newNature(w *simulation) nature {
 	n := nature{
-		policy: pick(w, supervisor.Ask, supervisor.Ask, supervisor.Park, supervisor.Park, supervisor.Fail), script: w.rng.IntN(12), hooks: !w.one(5), reports: !w.one(4),
+		policy: pick(w, supervisor.Ask, supervisor.Ask, supervisor.Park, supervisor.Park, supervisor.Fail),
+		script: w.rng.IntN(12), hooks: !w.one(5), reports: !w.one(4),
 		revives: w.rng.IntN(3), version: pick(w, "2.1.329", "2.1.329", "2.1.7"),
 		config: supervisor.Config{
 			Hold: pick(w, 0, 30*time.Second, supervisor.DefaultHold, supervisor.Forever), MaxHeld: pick(w, -1, -1, 0, 1),
@@ -47,7 +48,8 @@ func newNature(w *simulation) nature {
 	}
 	for range w.rng.IntN(3) {
 		n.config.Answers = append(n.config.Answers, pick(w,
-			supervisor.Preset{Key: "Which of T1", Value: "given in advance"}, supervisor.Preset{Key: "Write", Value: pick(w, supervisor.Allow, supervisor.Deny)},
+			supervisor.Preset{Key: "Which of T1", Value: "given in advance"},
+			supervisor.Preset{Key: "Write", Value: pick(w, supervisor.Allow, supervisor.Deny)},
 			supervisor.Preset{Key: "Choice", Value: "the first"}, supervisor.Preset{Key: "missing_info", Value: giveUp}))
 	}
 	chance := w.rng.IntN(20)
@@ -109,7 +111,8 @@ func (w *simulation) takesOver(how ResumeOptions) {
 
 func (w *simulation) root() *supervisor.Agent { return w.disk.kept.Agents[Root] }
 
-// pack ends what is left of a run that nobody supervises, and marks it, as Client.Pack does; false if it cannot be packed.
+// pack ends what is left of a run that nobody supervises, and marks it, as Client.Pack does; false if it cannot be
+// packed.
 func (w *simulation) pack() bool {
 	r := w.disk.kept.Run
 	if w.engine != nil || r == nil || r.Packed != "" || r.EndedAt != nil && !supervisor.Revivable(w.root()) {
@@ -376,7 +379,8 @@ func (w *simulation) says() {
 func (w *simulation) change() {
 	given := w.disk.questions(func(q *supervisor.Question) bool {
 		old, given := w.truth.given[q.ID]
-		return given && !old.Skip && old.Value != supervisor.Allow && old.Value != giveUp && q.Kind != checkpoints.AskCommand &&
+		return given && !old.Skip && old.Value != supervisor.Allow &&
+			old.Value != giveUp && q.Kind != checkpoints.AskCommand &&
 			q.Kind != checkpoints.AskBudget
 	})
 	if len(given) > 0 {
@@ -394,8 +398,12 @@ func (w *simulation) change() {
 
 // answerLate answers what has its answer: the first one wins.
 func (w *simulation) answerLate() {
-	for _, q := range w.disk.questions(func(q *supervisor.Question) bool { _, given := w.truth.given[q.ID]; return given }) {
-		err := w.disk.answer(supervisor.EntryAnswer, supervisor.InboxEntry{Question: q.ID, Value: w.id("V"), By: "a third test"})
+	for _, q := range w.disk.questions(func(q *supervisor.Question) bool {
+		_, given := w.truth.given[q.ID]
+		return given
+	}) {
+		err := w.disk.answer(supervisor.EntryAnswer,
+			supervisor.InboxEntry{Question: q.ID, Value: w.id("V"), By: "a third test"})
 		w.must("the first answer wins", err != nil, "question %s took a second one", q.ID)
 	}
 }
@@ -407,7 +415,8 @@ func (w *simulation) person() bool {
 		w.begin()
 		return true
 	case w.engine != nil:
-		w.must("an acknowledged answer is taken", w.answer(), "what is open has been answered, and the run still waits for it")
+		w.must("an acknowledged answer is taken",
+			w.answer(), "what is open has been answered, and the run still waits for it")
 		return true
 	case w.unpack(), w.one(30) && w.pack():
 		return true

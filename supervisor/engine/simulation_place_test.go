@@ -22,7 +22,8 @@ func (e *simEngine) place(_ context.Context, s supervisor.State, f supervisor.Ef
 		if b.Worktree != nil {
 			w := *b.Worktree
 			if e.w.one(4) {
-				w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: w.From, Problem: "no space left on device"}
+				w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: w.From,
+					Problem: "no space left on device"}
 			} else {
 				if w.State != checkpoints.WorktreeKept {
 					w.Path, w.Repo, w.Base = "/worktrees/"+a.ID, "/work", "c0ffee"
@@ -67,7 +68,8 @@ func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor
 			return id + " has ended before its worktree was looked through"
 		case a.Status.Ended() && a.Worktree != nil && a.Worktree.State == checkpoints.WorktreeMade:
 			return id + " has ended and left its worktree as it was"
-		case after.Config.Worktree && a.Delegated != nil && len(after.Launches[id]) > len(before.Launches[id]) && (!a.Placed || a.Worktree == nil):
+		case after.Config.Worktree && a.Delegated != nil && len(after.Launches[id]) > len(before.Launches[id]) &&
+			(!a.Placed || a.Worktree == nil):
 			return id + " is launched, and nobody has made its folder ready"
 		}
 	}

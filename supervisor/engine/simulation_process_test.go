@@ -184,7 +184,9 @@ func (p *simProcess) moves(moves []move) []move {
 
 // justTold reports whether the transcript may still lack what the process was told last.
 func (p *simProcess) justTold() bool {
-	return slices.ContainsFunc(p.talk.entries[p.talk.written:], func(e talkEntry) bool { return e.read != "" && p.w.mono()-e.at < late })
+	return slices.ContainsFunc(p.talk.entries[p.talk.written:], func(e talkEntry) bool {
+		return e.read != "" && p.w.mono()-e.at < late
+	})
 }
 
 // stuck reports whether the process does nothing more by itself.
@@ -216,7 +218,8 @@ func (p *simProcess) begin() {
 	case n.takes(&n.foreign):
 		p.exit(procs.Exit{Code: 2, Stderr: "usage: cat FILE"})
 	case p.resume && !exists:
-		p.say(procs.Result{Subtype: "error_during_execution", IsError: true, Text: "No conversation found with session ID: " + p.talk.session})
+		p.say(procs.Result{Subtype: "error_during_execution", IsError: true,
+			Text: "No conversation found with session ID: " + p.talk.session})
 		p.exit(procs.Exit{Code: 1, Stderr: "No conversation found with session ID: " + p.talk.session, Spoke: true})
 	case !p.resume && exists:
 		p.exit(procs.Exit{Code: 1, Stderr: "Error: Session ID " + p.talk.session + " is already in use."})
@@ -460,5 +463,6 @@ func unanswered(c simCall) procs.ToolResult {
 	if c.from != nil {
 		parent = c.from.ToolUse
 	}
-	return procs.ToolResult{ToolUse: c.toolUse, Parent: parent, Text: "[Request interrupted by user for tool use]", IsError: true, BrokenOff: true}
+	return procs.ToolResult{ToolUse: c.toolUse, Parent: parent, Text: "[Request interrupted by user for tool use]",
+		IsError: true, BrokenOff: true}
 }

@@ -27,7 +27,8 @@ type truth struct {
 
 func newTruth() truth {
 	return truth{given: map[string]supervisor.InboxEntry{}, replaced: map[string]string{}, notices: map[string]int{},
-		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}, withdrawn: map[string]bool{}, results: map[string]int{}}
+		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}, withdrawn: map[string]bool{},
+		results: map[string]int{}}
 }
 
 func (t *truth) acknowledged(n supervisor.InboxEntry) {
@@ -52,8 +53,8 @@ func word(n supervisor.InboxEntry) string {
 	return ""
 }
 
-// reads is what a model reads: the last that was acknowledged, and nothing twice in one conversation. What a subagent had read
-// that is gone is told to the one in its place.
+// reads is what a model reads: the last that was acknowledged, and nothing twice in one conversation. What a subagent
+// had read that is gone is told to the one in its place.
 func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 	if e.read == "" || strings.HasPrefix(e.read, notStartedText) { // who asks again in the same words is told the same
 		return
@@ -67,7 +68,8 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 			times := in.count(func(o talkEntry) bool {
 				return strings.Contains(o.read, v) && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
 			})
-			w.must("an answer is delivered once", times >= 1 && times <= answeredSo(w.disk.kept, in.agent, n), "%q, of %s, %d times", v, n.Question, times)
+			w.must("an answer is delivered once", times >= 1 && times <= answeredSo(w.disk.kept, in.agent, n),
+				"%q, of %s, %d times", v, n.Question, times)
 		}
 	}
 	for _, n := range t.said {
@@ -107,7 +109,8 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 	for word, n := range rows {
 		if strings.Contains(withoutEnds(e.read), word) {
 			times := in.count(func(e talkEntry) bool { return e.call == "" && strings.Contains(withoutEnds(e.read), word) })
-			w.must("a question's answer is told once", times <= n, "%s, asked %d times, told %d times, here by %q", word, n, times, e.read)
+			w.must("a question's answer is told once", times <= n, "%s, asked %d times, told %d times, here by %q",
+				word, n, times, e.read)
 		}
 	}
 }
@@ -135,7 +138,8 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 	through += in.count(func(e talkEntry) bool {
 		return e.answered && strings.Contains(e.read, path) && strings.Contains(e.read, `"allow"`)
 	})
-	w.must("a permission lets one call through", through <= given, "%s: given %d times, through %d times", path, given, through)
+	w.must("a permission lets one call through", through <= given, "%s: given %d times, through %d times",
+		path, given, through)
 }
 
 func (t *talk) count(f func(talkEntry) bool) int {
@@ -179,7 +183,8 @@ func (w *simulation) atRest() {
 	for _, q := range open {
 		w.must("a supervisor gives notice of every open question", q.Noticed == state.Run.Epoch, "not of %s", q.ID)
 	}
-	w.must("under --on-question park the supervisor leaves a parked run", holds || state.Config.Policy != supervisor.Park, "it stays")
+	w.must("under --on-question park the supervisor leaves a parked run", holds || state.Config.Policy != supervisor.Park,
+		"it stays")
 }
 
 // waitsForPerson reports whether an agent waits for a person, or for another that does.
@@ -191,7 +196,9 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 	case checkpoints.Running:
 		return atItsScript(s, a)
 	case checkpoints.Queued:
-		return slices.ContainsFunc(s.AllAgents(), func(o *supervisor.Agent) bool { return o.Status == checkpoints.Running && atItsScript(s, o) })
+		return slices.ContainsFunc(s.AllAgents(), func(o *supervisor.Agent) bool {
+			return o.Status == checkpoints.Running && atItsScript(s, o)
+		})
 	case checkpoints.OverBudget:
 		return len(s.FindQuestions(supervisor.IsOpen)) > 0
 	case checkpoints.Blocked:
@@ -231,8 +238,10 @@ func (w *simulation) atEnd() {
 			continue
 		}
 		w.must("an acknowledged answer is delivered", q.State == checkpoints.QuestionDelivered, "%s is %s", id, q.State)
-		w.must("what the record says of an answer is what was acknowledged", q.Answer == n.Value && q.Skipped == n.Skip, "%q, acknowledged %q", q.Answer, n.Value)
-		if talk == nil || q.Kind == checkpoints.AskCommand || q.Kind == checkpoints.AskBudget || q.Kind == checkpoints.AskPermission && w.firstOf(a) > 1 {
+		w.must("what the record says of an answer is what was acknowledged", q.Answer == n.Value &&
+			q.Skipped == n.Skip, "%q, acknowledged %q", q.Answer, n.Value)
+		if talk == nil || q.Kind == checkpoints.AskCommand || q.Kind == checkpoints.AskBudget ||
+			q.Kind == checkpoints.AskPermission && w.firstOf(a) > 1 {
 			continue // a conversation that began afterwards has no use for a permission
 		}
 		if word(n) == "" && q.Tool != nil && q.Tool.Served && q.Kind != checkpoints.AskDelegation {
@@ -256,7 +265,8 @@ func (w *simulation) atEnd() {
 			continue // its script had it; what the transcript lost of that nobody looks up yet
 		}
 		w.must("an acknowledged answer is in the conversation",
-			talk.count(there) > 0 || a.Report != nil && slices.ContainsFunc(talk.lost, there), // it was read, and then reported on
+			// it was read, and then reported on
+			talk.count(there) > 0 || a.Report != nil && slices.ContainsFunc(talk.lost, there),
 			"%q, of %s", v, id)
 	}
 	w.endsWereTold()
@@ -267,7 +277,8 @@ func (w *simulation) atEnd() {
 		if talk == nil || a.Fault != "" || a.StopWanted != "" || w.firstOf(a) > 1 {
 			continue // an earlier conversation may have had it
 		}
-		w.must("a message that was acknowledged is in the conversation", talk.count(there) > 0 || slices.ContainsFunc(talk.lost, there), "%q", v)
+		w.must("a message that was acknowledged is in the conversation", talk.count(there) > 0 ||
+			slices.ContainsFunc(talk.lost, there), "%q", v)
 	}
 	if w.seed%16 == 0 || w.trace != nil {
 		w.folds()

@@ -240,7 +240,8 @@ func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happen
 func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	root, worst, ended, decides := after.Agents[after.Run.Root], 0, true, after.Agents[after.Run.Root]
 	bad := []supervisor.Status{
-		checkpoints.Succeeded, checkpoints.Partial, checkpoints.OverBudget, checkpoints.Stopped, checkpoints.Unreported, checkpoints.Failed,
+		checkpoints.Succeeded, checkpoints.Partial, checkpoints.OverBudget, checkpoints.Stopped,
+		checkpoints.Unreported, checkpoints.Failed,
 	}
 	for _, a := range after.Agents {
 		ended = ended && a.Status.Ended()
@@ -249,7 +250,8 @@ func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened)
 			counts = counts && up.ContinuedBy == "" && (up.Delegated == nil || up.Delegated.Independence != checkpoints.Optional)
 		}
 		up := after.Agents[a.Parent]
-		follows := a.Status == checkpoints.Stopped && up != nil && a.StopWanted == "the end of "+up.ID && slices.Index(bad, up.Status) >= 2
+		follows := a.Status == checkpoints.Stopped && up != nil && a.StopWanted == "the end of "+up.ID &&
+			slices.Index(bad, up.Status) >= 2
 		if counts && a.Status.Ended() && !follows {
 			status := a.Status
 			if a.Fault == string(procs.OverBudget) {
@@ -264,7 +266,8 @@ func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened)
 	switch {
 	case !root.Status.Ended():
 		if want != root.Status && !slices.ContainsFunc(after.AllAgents(), func(a *supervisor.Agent) bool {
-			return a.Status == want && (want == checkpoints.Parked || want == checkpoints.Waiting || want == checkpoints.OverBudget)
+			return a.Status == want && (want == checkpoints.Parked || want == checkpoints.Waiting ||
+				want == checkpoints.OverBudget)
 		}) {
 			want = root.Status
 		}
@@ -310,7 +313,8 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened)
 			wrong = l != nil || open > 0 && !ending
 		}
 		if wrong {
-			return fmt.Sprintf("%s is %s (%s), with %d open questions and a live launch: %v", id, a.Status, a.Reason, open, l != nil)
+			return fmt.Sprintf("%s is %s (%s), with %d open questions and a live launch: %v", id, a.Status,
+				a.Reason, open, l != nil)
 		}
 		if a.Status.Ended() != (a.EndedAt != nil) || a.Status.Ended() && l != nil {
 			return fmt.Sprintf("%s is %s, ended at %v", id, a.Status, a.EndedAt)
@@ -398,7 +402,8 @@ func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.
 			continue
 		}
 		for _, o := range before.Questions {
-			same := o.Kind == q.Kind && o.Text == q.Text && o.Header == q.Header && o.Validate == q.Validate && o.Optional == q.Optional
+			same := o.Kind == q.Kind && o.Text == q.Text && o.Header == q.Header && o.Validate == q.Validate &&
+				o.Optional == q.Optional
 			if o.ForAllLike && same && q.Kind == checkpoints.AskClarification && len(q.Options) == 0 {
 				return fmt.Sprintf("%s is asked, and %s is answered %q", id, o.ID, o.Answer)
 			}

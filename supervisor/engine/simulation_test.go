@@ -25,8 +25,8 @@ const (
 	enough       = 40
 )
 
-// Step and Plan keep their promises whatever happens, in whichever order. A schedule that breaks one is printed with its
-// seed, and is the same when it is played again.
+// Step and Plan keep their promises whatever happens, in whichever order. A schedule that breaks one is printed with
+// its seed, and is the same when it is played again.
 func TestSimulation(t *testing.T) {
 	if text := os.Getenv(scheduleVar); text != "" {
 		replay(t, text)
@@ -58,7 +58,8 @@ type finding struct {
 	broken
 }
 
-// simulate plays n schedules side by side, from the first seed on, until it has found enough broken rules, each of them once.
+// simulate plays n schedules side by side, from the first seed on, until it has found enough broken rules, each of them
+// once.
 func simulate(t *testing.T, s subject, from, n uint64, enough func([]finding) bool) (*reached, []finding) {
 	var (
 		mu    sync.Mutex
@@ -104,7 +105,8 @@ func play(t *testing.T, p plot, s subject, r *reached, trace func(format string,
 		w.reached, w.trace = r, trace
 		if trace != nil {
 			c := w.nature.config
-			w.tell("seed %d: --hold %v --max-held %d --on-question %s --relaunch %s --retries %d, answers %v", p.seed, c.Hold, c.MaxHeld,
+			w.tell("seed %d: --hold %v --max-held %d --on-question %s --relaunch %s --retries %d, answers %v",
+				p.seed, c.Hold, c.MaxHeld,
 				w.nature.policy, c.Relaunch, c.Retries, c.Answers)
 		}
 		b = w.run()
@@ -241,7 +243,8 @@ func (r *reached) log(t *testing.T, n uint64) {
 }
 
 var statuses = []supervisor.Status{
-	checkpoints.Queued, checkpoints.Starting, checkpoints.Running, checkpoints.Waiting, checkpoints.Parked, checkpoints.Blocked,
+	checkpoints.Queued, checkpoints.Starting, checkpoints.Running, checkpoints.Waiting, checkpoints.Parked,
+	checkpoints.Blocked,
 	checkpoints.Limited, checkpoints.OverBudget, checkpoints.Stopping, checkpoints.Interrupted, checkpoints.Succeeded,
 	checkpoints.Partial, checkpoints.Failed, checkpoints.Unreported, checkpoints.Stopped,
 }

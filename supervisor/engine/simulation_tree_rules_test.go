@@ -48,7 +48,8 @@ func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supe
 			continue
 		}
 		switch old := before.Agents[p.ID]; {
-		case p.Status == checkpoints.Succeeded, p.Status == checkpoints.Partial, p.Status == checkpoints.Unreported && (old == nil || old.Status != p.Status):
+		case p.Status == checkpoints.Succeeded, p.Status == checkpoints.Partial, p.Status == checkpoints.Unreported &&
+			(old == nil || old.Status != p.Status):
 			return fmt.Sprintf("%s is %s while %s is %s", p.ID, p.Status, id, c.Status)
 		}
 	}
@@ -62,7 +63,8 @@ func childrenHaveAnOrder(_ *simulation, before, after supervisor.State, _ superv
 			continue
 		}
 		for _, first := range a.Delegated.After {
-			if p := after.Agents[first]; p.ContinuedBy == "" && p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial {
+			if p := after.Agents[first]; p.ContinuedBy == "" && p.Status != checkpoints.Succeeded &&
+				p.Status != checkpoints.Partial {
 				return fmt.Sprintf("%s is launched, and %s is %s", id, first, p.Status)
 			}
 		}
@@ -79,7 +81,8 @@ func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Hap
 		if p != nil && p.Status.Ended() && !c.Status.Ended() && c.StopWanted == "" {
 			return id + " goes on, and nobody is there to hear of its end"
 		}
-		if p != nil && c.Status.Ended() && !p.Status.Ended() && !p.Group && !c.Delegated.Told && !toldByClients(c.Delegated.Nested) {
+		if p != nil && c.Status.Ended() && !p.Status.Ended() && !p.Group && !c.Delegated.Told &&
+			!toldByClients(c.Delegated.Nested) {
 			return id + " has ended, and nobody tells " + p.ID
 		}
 	}
@@ -193,7 +196,8 @@ func queueHasAnOrder(_ *simulation, before, after supervisor.State, e supervisor
 				continue
 			}
 			if placeOf(other, *other.QueuedAt, e.At).compare(placeOf(a, since, e.At)) < 0 {
-				return fmt.Sprintf("%s (%s, since %v) is launched over %s (%s, since %v)", a.ID, a.Priority, since, other.ID, other.Priority, *other.QueuedAt)
+				return fmt.Sprintf("%s (%s, since %v) is launched over %s (%s, since %v)", a.ID, a.Priority,
+					since, other.ID, other.Priority, *other.QueuedAt)
 			}
 		}
 	}
@@ -210,7 +214,8 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 	}
 	for id, q := range after.Questions {
 		old := before.Questions[id]
-		if q.Kind == checkpoints.AskBudget && q.Answer == stopIt && q.State == checkpoints.QuestionDelivered && (old == nil || old.State != q.State) {
+		if q.Kind == checkpoints.AskBudget && q.Answer == stopIt && q.State == checkpoints.QuestionDelivered &&
+			(old == nil || old.State != q.State) {
 			notes = append(notes, supervisor.InboxEntry{Kind: supervisor.EntryStop, Agent: q.Agent})
 		}
 	}
@@ -246,7 +251,8 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 // deniedAfterAll reports whether the answer that has brought an agent about says so no more.
 func deniedAfterAll(s supervisor.State, a *supervisor.Agent) bool {
 	for _, q := range s.Questions {
-		if q.Child == a.ID && !q.Delivering && !strings.HasPrefix(q.Answer, supervisor.Approve) && q.Answer != supervisor.DelegateIt {
+		if q.Child == a.ID && !q.Delivering && !strings.HasPrefix(q.Answer, supervisor.Approve) &&
+			q.Answer != supervisor.DelegateIt {
 			return true
 		}
 	}
@@ -264,7 +270,8 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 			return id + " has come from nowhere"
 		case q == nil:
 			c := after.Config
-			if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 && len(before.Agents) >= c.MaxAgents ||
+			if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
+				len(before.Agents) >= c.MaxAgents ||
 				c.Delegate.At(a.Depth) != supervisor.AutoDelegations {
 				return fmt.Sprintf("%s, the %dth agent, at depth %d, by a nested run", id, len(after.Agents), a.Depth)
 			}
@@ -278,12 +285,14 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 			continue
 		}
 		c := after.Config
-		if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 && len(before.Agents) >= c.MaxAgents ||
+		if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
+			len(before.Agents) >= c.MaxAgents ||
 			c.Delegate.At(a.Depth) != supervisor.AutoDelegations {
 			return fmt.Sprintf("%s, the %dth agent, at depth %d", id, len(after.Agents), a.Depth)
 		}
 		for _, twin := range after.Agents {
-			if twin.ID != id && twin.Parent == a.Parent && !twin.Status.Ended() && twin.Delegated.Fingerprint == a.Delegated.Fingerprint {
+			if twin.ID != id && twin.Parent == a.Parent && !twin.Status.Ended() &&
+				twin.Delegated.Fingerprint == a.Delegated.Fingerprint {
 				return id + " does what " + twin.ID + " does"
 			}
 		}

@@ -27,7 +27,9 @@ func (n *nature) grow(w *simulation) {
 		return
 	}
 	n.tree = true
-	c.Delegate = pick(w, nil, supervisor.Delegates{supervisor.AutoDelegations}, supervisor.Delegates{supervisor.AutoDelegations}, supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
+	c.Delegate = pick(w, nil, supervisor.Delegates{supervisor.AutoDelegations},
+		supervisor.Delegates{supervisor.AutoDelegations},
+		supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
 		supervisor.Delegates{supervisor.AskDelegations, supervisor.AutoDelegations, supervisor.DenyDelegations})
 	c.MaxParallel, c.MaxDepth, c.MaxAgents = pick(w, 0, 1, 1, 2, 3), pick(w, 0, 1, 2, 3), pick(w, 0, 2, 4, 6)
 	c.Worktree = w.one(3)
@@ -38,7 +40,8 @@ func (n *nature) grow(w *simulation) {
 	for i := range 1 + w.rng.IntN(4) {
 		child := supervisor.Child{Agent: w.childID(), Work: supervisor.Work{
 			Task: "Do part " + w.id("T"), Priority: pick(w, priorities...),
-			Said: checkpoints.Delegated{Independence: pick(w, "", checkpoints.Parallel, checkpoints.Blocks, checkpoints.Optional)},
+			Said: checkpoints.Delegated{Independence: pick(w, "", checkpoints.Parallel, checkpoints.Blocks,
+				checkpoints.Optional)},
 		}}
 		if i > 0 && w.one(2) {
 			before := n.children[w.rng.IntN(i)]
@@ -54,7 +57,8 @@ func (n *nature) grow(w *simulation) {
 
 // task is what the run is begun with.
 func (n *nature) task() supervisor.Task {
-	return supervisor.Task{Run: RunID, Cwd: "/work", Prompt: "Choose a database", Config: n.config, Children: n.children, Group: n.group}
+	return supervisor.Task{Run: RunID, Cwd: "/work", Prompt: "Choose a database", Config: n.config,
+		Children: n.children, Group: n.group}
 }
 
 // childID makes an id of an agent.
@@ -90,8 +94,8 @@ func (p *simProcess) forks() {
 	p.talk.written = len(p.talk.entries)
 }
 
-// delegates is what the model does to have another do a part of its work: by a signal or by our tool, new work or once more
-// what it has asked for before.
+// delegates is what the model does to have another do a part of its work: by a signal or by our tool, new work or once
+// more what it has asked for before.
 func (p *simProcess) delegates() {
 	w := p.w
 	fields := p.talk.delegated
@@ -99,8 +103,10 @@ func (p *simProcess) delegates() {
 		fields = []string{"new_task_description", "Write tests " + pick(w, "A", "B"), "delegation_reason", "time"}
 	} else if fields == nil || !w.one(4) {
 		fields = []string{
-			"new_task_description", pick(w, "Write tests "+w.id("T"), "Write tests "+w.id("T"), "Write tests "+w.id("T"), "", "Choose a database"),
-			"independence", pick(w, string(checkpoints.Parallel), string(checkpoints.Blocks), string(checkpoints.Optional), "as you like"),
+			"new_task_description", pick(w, "Write tests "+w.id("T"), "Write tests "+w.id("T"), "Write tests "+w.id("T"),
+				"", "Choose a database"),
+			"independence", pick(w, string(checkpoints.Parallel), string(checkpoints.Blocks), string(checkpoints.Optional),
+				"as you like"),
 			"priority", pick(w, "P0", "P1", "P2", "soon"),
 			"estimated_duration", pick(w, "", "1 min", "as long as it takes"),
 		}
@@ -167,7 +173,8 @@ func (t *talk) childrenEnded() []string {
 
 // decides is what a person makes of a delegation.
 func (w *simulation) decides(word string) string {
-	return pick(w, supervisor.Approve, supervisor.Approve, supervisor.Approve+" Write other tests "+w.id("T"), supervisor.Deny+" "+word,
+	return pick(w, supervisor.Approve, supervisor.Approve, supervisor.Approve+" Write other tests "+w.id("T"),
+		supervisor.Deny+" "+word,
 		supervisor.Deny+" "+word+" "+instead+" do it yourself")
 }
 
@@ -217,7 +224,8 @@ func (t *truth) ended(before, after supervisor.State) {
 func (t *truth) readsOfChildren(w *simulation, in *talk, e talkEntry) {
 	for _, id := range endsIn(e.read) {
 		times := timesTold(in.entries, id)
-		w.must("the end of a child is told once", times <= t.ends[id], "%s has ended %d times, and that was told %d times", id, t.ends[id], times)
+		w.must("the end of a child is told once", times <= t.ends[id], "%s has ended %d times, and that was told %d times",
+			id, t.ends[id], times)
 	}
 }
 
@@ -232,7 +240,8 @@ func (w *simulation) endsWereTold() {
 			continue
 		}
 		times := timesTold(talk.entries, id) + timesTold(talk.lost, id)
-		w.must("the end of a child reaches its parent", times >= n, "%s has ended %d times, and %s was told %d times", id, n, p.ID, times)
+		w.must("the end of a child reaches its parent", times >= n, "%s has ended %d times, and %s was told %d times",
+			id, n, p.ID, times)
 	}
 }
 

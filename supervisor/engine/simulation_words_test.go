@@ -60,7 +60,8 @@ func seen(tool string, input json.RawMessage) supervisor.CallView {
 // granted says what a run that came out of a pack file may do without a person; "" if nothing.
 func granted(s supervisor.State) string {
 	c := s.Config
-	if len(c.Allow) > 0 || c.AllowProject || len(s.Rules()) > 0 || len(c.Answers) > 0 || c.Delegate.At(1) == supervisor.AutoDelegations ||
+	if len(c.Allow) > 0 || c.AllowProject || len(s.Rules()) > 0 ||
+		len(c.Answers) > 0 || c.Delegate.At(1) == supervisor.AutoDelegations ||
 		strings.Join(c.Exec, "") != "" || len(c.Notify) > 0 {
 		return fmt.Sprintf("%+v %v", c, s.Rules())
 	}

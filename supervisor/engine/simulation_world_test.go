@@ -29,8 +29,8 @@ import (
 //	simulation_rules_test.go    what must hold after each step; simulation_rest_test.go when nothing moves
 //	simulation_faults_test.go   broken supervisors, which the simulation has to find
 //
-// A schedule is played in a bubble of testing/synctest, and what runs there is the engine itself. A new event or effect is modelled
-// in what it comes from; until it is, the runner names it.
+// A schedule is played in a bubble of testing/synctest, and what runs there is the engine itself. A new event or effect
+// is modelled in what it comes from; until it is, the runner names it.
 type simulation struct {
 	plot
 	subject

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A Supervisor is what runs are supervised with: the machine (package host fills it in), and whom to tell. Its functions are
-// called from the engine's goroutines and must not block on a person; none may be nil.
+// A Supervisor is what runs are supervised with: the machine (package host fills it in), and whom to tell. Its
+// functions are called from the engine's goroutines and must not block on a person; none may be nil.
 type Supervisor struct {
 	Store     Store
 	Processes Processes
@@ -26,12 +26,13 @@ type Supervisor struct {
 	Log        zerolog.Logger
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
-	Tell   func(supervisor.Notification)                              // something happened; in order, after it was saved
-	Open   func([]*supervisor.Question)                               // the open questions, oldest first, whenever a question changed
+	Tell func(supervisor.Notification) // something happened; in order, after it was saved
+	// the open questions, oldest first, whenever a question changed
+	Open   func([]*supervisor.Question)
 	Choose func(q *supervisor.Question, typed string) (string, error) // what a typed text answers, or why it does not
 
-	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds, while
-	// other questions wait for theirs.
+	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds,
+	// while other questions wait for theirs.
 	Notify func(context.Context, *supervisor.Question)
 
 	// Announce tells the person's own command (Config.Notify) of a question, or how the run is left. It may block for as
@@ -104,17 +105,20 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 		return supervisor.Outcome{}, err
 	}
 	return e.supervise(ctx, supervisor.Opened{
-		PID: s.Machine.PID(), Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude, Exec: how.Exec, Given: how.Given,
+		PID: s.Machine.PID(), Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude,
+		Exec: how.Exec, Given: how.Given,
 	})
 }
 
 // The hooks of tests. Those that are nil change nothing.
 type hooks struct {
-	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result // what is done in an effect's place
-	comes   func(key string)                                                                   // before the loop takes what became of it
-	began   func(*engine)
-	step    func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan    func(s supervisor.State, undone []string) []supervisor.Effect
+	// what is done in an effect's place
+	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result
+	// before the loop takes what became of it
+	comes func(key string)
+	began func(*engine)
+	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
+	plan  func(s supervisor.State, undone []string) []supervisor.Effect
 }
 
 func (s Supervisor) engine(run string) *engine {
@@ -143,8 +147,8 @@ func (s Supervisor) engine(run string) *engine {
 // shutTime is how long the last look at the folders of question files may take: a disk may not answer.
 const shutTime = 10 * time.Second
 
-// supervise owns the run until it may leave. The wake-up socket hangs before the records count as taken over, so that nothing
-// that is left in between is missed.
+// supervise owns the run until it may leave. The wake-up socket hangs before the records count as taken over, so that
+// nothing that is left in between is missed.
 func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (supervisor.Outcome, error) {
 	waker, err := e.Machine.Listen(e.run)
 	if err != nil {

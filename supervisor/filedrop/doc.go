@@ -1,5 +1,5 @@
-// Package filedrop keeps the folders of question and answer files (the hybrid protocol) as the database has it, and takes
-// answers from there.
+// Package filedrop keeps the folders of question and answer files (the hybrid protocol) as the database has it, and
+// takes answers from there.
 //
 //	database ──▶ Syncer ──▶ pending/ID.json, answered/ID.json
 //	             Syncer ◀── answers/ID.txt ──▶ inbox, like any other client

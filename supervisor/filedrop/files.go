@@ -36,8 +36,9 @@ func (k *Syncer) read(ctx context.Context, event checkpoints.FileDropEvent) {
 	}
 }
 
-// answerGone takes note that an answer file is there no more: its script has it. One that a person has put there himself counts
-// once the script has taken its question away, too. A folder that was removed says nothing of what lay in it.
+// answerGone takes note that an answer file is there no more: its script has it. One that a person has put there
+// himself counts once the script has taken its question away, too. A folder that was removed says nothing of what lay
+// in it.
 func (k *Syncer) answerGone(ctx context.Context, q *supervisor.Question, event checkpoints.FileDropEvent) {
 	if event.Problem != "" {
 		return
@@ -48,8 +49,8 @@ func (k *Syncer) answerGone(ctx context.Context, q *supervisor.Question, event c
 	}
 }
 
-// questionGone takes note that a question's file is there no more: a script that was not given an answer has taken it away,
-// with the one that it has found. Ours are put up again for as long as they are open.
+// questionGone takes note that a question's file is there no more: a script that was not given an answer has taken it
+// away, with the one that it has found. Ours are put up again for as long as they are open.
 func (k *Syncer) questionGone(ctx context.Context, q *supervisor.Question, event checkpoints.FileDropEvent) {
 	switch {
 	case q == nil, q.File != nil && q.File.Polls && q.File.Drop == "" && event.Problem == "":
@@ -99,7 +100,8 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		(q.File.Drop != "" || event.Answer == supervisor.InLine(supervisor.AnswersInOne(k.group(q)))):
 		return // it was put there for the script, and is cleared away once it is known whether that has taken it
 	case q.File == nil && !supervisor.Posted(q):
-		k.reject(ctx, event.ID, fmt.Sprintf("a question of %s is not answered by file: claude-supervise answer %s", q.Kind, q.ID))
+		k.reject(ctx, event.ID, fmt.Sprintf("a question of %s is not answered by file: claude-supervise answer %s",
+			q.Kind, q.ID))
 		return
 	case !single && q.File != nil && q.State == checkpoints.QuestionOpen:
 		k.reject(ctx, event.ID, "its file holds several questions: answer each with claude-supervise answer")

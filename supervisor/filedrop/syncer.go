@@ -15,9 +15,9 @@ import (
 	"claude-supervise/supervisor/client"
 )
 
-// A Syncer keeps one run's questions in the folders of question and answer files as they are in the database, and leaves
-// answers that are dropped there in the inbox, like any other client. What it does can be done again after a crash: the
-// database alone decides.
+// A Syncer keeps one run's questions in the folders of question and answer files as they are in the database, and
+// leaves answers that are dropped there in the inbox, like any other client. What it does can be done again after a
+// crash: the database alone decides.
 type Syncer struct {
 	Drop   *checkpoints.FileDrop
 	Client client.Client
@@ -172,8 +172,8 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 	k.trouble(ctx, q.ID, err)
 }
 
-// TakeLying takes the answers that were put there while nobody supervised the run, before it is decided what that waits for.
-// Their files are cleared away, and those that cannot be taken rejected, once the folders are watched.
+// TakeLying takes the answers that were put there while nobody supervised the run, before it is decided what that waits
+// for. Their files are cleared away, and those that cannot be taken rejected, once the folders are watched.
 func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 	for _, q := range all {
 		id := q.ID
@@ -213,7 +213,8 @@ func (k *Syncer) takeLeft(ctx context.Context, q *supervisor.Question) {
 func (k *Syncer) settle(ctx context.Context, first *supervisor.Question) {
 	group := k.group(first)
 	for _, q := range group {
-		if q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && (q.File.Polls || q.File.Drop != "") {
+		if q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered &&
+			(q.File.Polls || q.File.Drop != "") {
 			return
 		}
 	}

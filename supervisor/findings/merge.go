@@ -104,8 +104,9 @@ func filesOfFindings(root *os.Root) ([]string, error) {
 	}
 }
 
-// mergeFile merges one file: its good lines become an array of {"order": LINE, "agent": ID, "value": FINDING}, in which the agent is ""
-// where the finding names none of this run as its agent_id or agent. The file's size is taken from the room that is left.
+// mergeFile merges one file: its good lines become an array of {"order": LINE, "agent": ID, "value": FINDING}, in which
+// the agent is "" where the finding names none of this run as its agent_id or agent. The file's size is taken from the
+// room that is left.
 func mergeFile(root *os.Root, dir, name string, agents map[string]bool, room *int64) (checkpoints.MergedFile, error) {
 	m := checkpoints.MergedFile{Name: name + ".jsonl", Merged: filepath.Join(dir, name+".merged.json")}
 	in, err := openRegular(root, m.Name, room)
@@ -141,7 +142,8 @@ func mergeFile(root *os.Root, dir, name string, agents map[string]bool, room *in
 	return m, out.Keep()
 }
 
-// openRegular opens a regular file of a folder that there is room for, no link and nothing that somebody could be waited for at.
+// openRegular opens a regular file of a folder that there is room for, no link and nothing that somebody could be
+// waited for at.
 func openRegular(root *os.Root, name string, room *int64) (*os.File, error) {
 	before, err := root.Lstat(name)
 	if err != nil {

@@ -42,8 +42,10 @@ func TestFindingsAreMergedInTheirOrderWithTheirAgentsAndBrokenLinesKeptAside(t *
 	dir := t.TempDir()
 	long := `"` + strings.Repeat("x", maxFinding) + `"`
 	gittest.Put(t, filepath.Join(dir, "findings.jsonl"), strings.Join([]string{
-		`{"agent_id":"a-one0000000000","severity":"high","<&>":"` + "\u2028" + `"}`, ``, `  {"agent":"a-two0000000000"} ` + "\r",
-		`{"agent_id":"a-stranger","text":"x"}`, `{"cut off": `, "\"not \xff text\"", `42`, long, `{"agent_id":7,"agent":"a-one0000000000"}`, `{"last":true}`,
+		`{"agent_id":"a-one0000000000","severity":"high","<&>":"` + "\u2028" + `"}`,
+		``, `  {"agent":"a-two0000000000"} ` + "\r",
+		`{"agent_id":"a-stranger","text":"x"}`, `{"cut off": `, "\"not \xff text\"", `42`, long,
+		`{"agent_id":7,"agent":"a-one0000000000"}`, `{"last":true}`,
 	}, "\n"))
 	gittest.Put(t, filepath.Join(dir, "empty.jsonl"), "")
 	gittest.Put(t, filepath.Join(dir, "notes.txt"), "not findings")
@@ -84,7 +86,8 @@ func TestFindingsAreMergedInTheirOrderWithTheirAgentsAndBrokenLinesKeptAside(t *
 func TestOnlyFilesOfFindingsAreMerged(t *testing.T) {
 	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	gittest.Put(t, secret, "{\"secret\":1}\n")
-	for name, target := range map[string]string{"link.jsonl": secret, "inside.jsonl": "good.jsonl", "good.merged.json": secret, "good.broken": secret} {
+	for name, target := range map[string]string{"link.jsonl": secret, "inside.jsonl": "good.jsonl",
+		"good.merged.json": secret, "good.broken": secret} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +105,8 @@ func TestOnlyFilesOfFindingsAreMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := MergeFindings(dir, finders)
-	if len(got.Files) != 1 || got.Files[0].Name != "good.jsonl" || got.Files[0].Lines != 1 || got.Again || !strings.Contains(got.Problem, "folder.jsonl") {
+	if len(got.Files) != 1 || got.Files[0].Name != "good.jsonl" || got.Files[0].Lines != 1 ||
+		got.Again || !strings.Contains(got.Problem, "folder.jsonl") {
 		t.Errorf("got %+v", got)
 	}
 	gittest.WantFile(t, secret, "{\"secret\":1}\n")
@@ -125,7 +129,8 @@ func TestAFolderOfFindingsThatIsALinkIsLeftAlone(t *testing.T) {
 
 // Whatever agents append, each line is either in the array, as it was, or aside.
 func FuzzFindings(f *testing.F) {
-	for _, text := range []string{"{}\n[1,2]\n", "{\"agent_id\":\"a-one0000000000\"}", "\n\r\n \n", "{\n\x00\xff\n\"\n", "1e999\n-\nnull"} {
+	for _, text := range []string{"{}\n[1,2]\n", "{\"agent_id\":\"a-one0000000000\"}", "\n\r\n \n",
+		"{\n\x00\xff\n\"\n", "1e999\n-\nnull"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -161,7 +166,9 @@ func FuzzFindings(f *testing.F) {
 
 func BenchmarkMerge(b *testing.B) {
 	dir := b.TempDir()
-	text := strings.Repeat(`{"agent_id":"a-one0000000000","severity":"high","file":"src/auth/login.go","text":"the password is compared in variable time"}`+"\n", 10_000)
+	text := strings.Repeat(
+		`{"agent_id":"a-one0000000000","severity":"high","file":"src/auth/login.go","text":"the password is compared in `+
+			`variable time"}`+"\n", 10_000)
 	gittest.Put(b, filepath.Join(dir, "findings.jsonl"), text)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -28,9 +28,9 @@ const (
 	scratchForSurveys = "claude-supervise-survey-"
 )
 
-// ChangedInGit tells what has changed in a folder that git keeps: what is not committed there, and the commits since a time.
-// "" if that is nothing, the folder is in no work tree, or there is no git. It takes at most SurveyGitTime, and runs nothing that the
-// repository names (shadow.go).
+// ChangedInGit tells what has changed in a folder that git keeps: what is not committed there, and the commits since a
+// time. "" if that is nothing, the folder is in no work tree, or there is no git. It takes at most SurveyGitTime, and
+// runs nothing that the repository names (shadow.go).
 func ChangedInGit(ctx context.Context, folder string, since time.Time) (string, error) {
 	if _, err := exec.LookPath("git"); err != nil || !HasGitAbove(folder) {
 		return "", nil
@@ -70,7 +70,9 @@ func (s *Shadow) changes(ctx context.Context, since time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	counts, err := s.some(ctx, append([]string{"diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", against}, here...)...)
+	counts, err := s.some(ctx,
+		append([]string{"diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+			"--ignore-submodules=all", against}, here...)...)
 	if err != nil {
 		return "", err
 	}
@@ -90,8 +92,8 @@ func (s *Shadow) changes(ctx context.Context, since time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// TakeOver gives the shadow the HEAD and the index of the repository, so that it can tell what has changed, and gives the commit; ""
-// if there is none yet.
+// TakeOver gives the shadow the HEAD and the index of the repository, so that it can tell what has changed, and gives
+// the commit; "" if there is none yet.
 func (s *Shadow) TakeOver(ctx context.Context) (head string, err error) {
 	if head, _, err = s.Head(ctx); err != nil {
 		return "", err
@@ -108,9 +110,12 @@ func (s *Shadow) TakeOver(ctx context.Context) (head string, err error) {
 	return head, err
 }
 
-// Uncommitted gives what is not committed, as entries of `git status --porcelain=v1 -z`. Submodules are not looked into.
+// Uncommitted gives what is not committed, as entries of `git status --porcelain=v1 -z`. Submodules are not looked
+// into.
 func (s *Shadow) Uncommitted(ctx context.Context, where ...string) ([]string, error) {
-	return s.some(ctx, append([]string{"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all"}, where...)...)
+	return s.some(ctx,
+		append([]string{"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
+			"--ignore-submodules=all"}, where...)...)
 }
 
 // fits refuses an index that copyIndex would wait for, or that fills the memory.
@@ -160,8 +165,8 @@ func (s *Shadow) some(ctx context.Context, args ...string) ([]string, error) {
 	return texts[:len(texts)-1], nil
 }
 
-// changesOf says in words what `git status --porcelain=v1 -z` and `git diff --numstat -z` have printed, with the paths as
-// they are in the folder that was asked for.
+// changesOf says in words what `git status --porcelain=v1 -z` and `git diff --numstat -z` have printed, with the paths
+// as they are in the folder that was asked for.
 func (s *Shadow) changesOf(status, counts []string) []string {
 	lines := map[string]string{}
 	for _, count := range counts { // ADDED<tab>DELETED<tab>PATH; - for what is no text

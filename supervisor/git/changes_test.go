@@ -38,7 +38,8 @@ func TestTheSurveyTellsWhatHasChangedInGit(t *testing.T) {
 	}
 	gittest.Put(t, at(".gitignore"), "*.ignored\n")
 	first := gittest.Committed(t, folder, "begin")
-	if got, want := changed(t, folder), "Commits made here since you began, the last first:\n- "+first+" begin\n\n"; got != want {
+	if got, want := changed(t, folder),
+		"Commits made here since you began, the last first:\n- "+first+" begin\n\n"; got != want {
 		t.Errorf("after a commit %q, want %q", got, want)
 	}
 	gittest.Put(t, at("changed"), "one\n2\n3\n")
@@ -137,7 +138,8 @@ func TestAConflictIsToldAsOne(t *testing.T) {
 	gittest.GitIn(t, folder, "checkout", "--quiet", "topic")
 	gittest.Put(t, filepath.Join(folder, "a"), "ours\n")
 	gittest.Committed(t, folder, "ours")
-	merge := exec.Command("git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost", "merge", "--quiet", "other")
+	merge := exec.Command("git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost",
+		"merge", "--quiet", "other")
 	if err := merge.Run(); err == nil {
 		t.Fatal("there is no conflict")
 	}

@@ -17,12 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is in a repository was written by whoever wrote it, its .git/config included: filters, hooks, fsmonitor, textconv,
-// external diffs, credential helpers, pagers and transports are programs that git would run for it. None of them may run
-// because a person packs or unpacks a run. So git works in a shadow: a git folder of our own, with its own empty
-// configuration, that borrows the repository's objects and looks at its work tree. Built-in conversions are off, too: a
-// file is packed as it is on disk, byte for byte. The repository's own git folder is only read in ways that run nothing,
-// and written (pack/unpack_git.go) by the two commands that add objects and move HEAD.
+// What is in a repository was written by whoever wrote it, its .git/config included: filters, hooks, fsmonitor,
+// textconv, external diffs, credential helpers, pagers and transports are programs that git would run for it. None of
+// them may run because a person packs or unpacks a run. So git works in a shadow: a git folder of our own, with its own
+// empty configuration, that borrows the repository's objects and looks at its work tree. Built-in conversions are off,
+// too: a file is packed as it is on disk, byte for byte. The repository's own git folder is only read in ways that run
+// nothing, and written (pack/unpack_git.go) by the two commands that add objects and move HEAD.
 
 // A Shadow is such a git folder.
 type Shadow struct {
@@ -43,7 +43,8 @@ var safely = []string{
 	"-c", "safe.directory=*", // nothing of it runs, whoever owns it
 	"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.hooksPath=/dev/null",
 	"-c", "core.pager=cat", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "gc.auto=0",
-	"-c", "hook.reference-transaction.enabled=false", "-c", "hook.post-checkout.enabled=false", // whatever their names, from 2.55 on; see mute
+	// whatever their names, from 2.55 on; see mute
+	"-c", "hook.reference-transaction.enabled=false", "-c", "hook.post-checkout.enabled=false",
 	"-c", "maintenance.auto=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.quotePath=false",
 }
 
@@ -51,7 +52,8 @@ var safely = []string{
 func safeEnv(home string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_PAGER=cat",
 		"GIT_AUTHOR_NAME=claude-supervise", "GIT_AUTHOR_EMAIL=claude-supervise@localhost",
 		"GIT_COMMITTER_NAME=claude-supervise", "GIT_COMMITTER_EMAIL=claude-supervise@localhost",
@@ -61,15 +63,16 @@ func safeEnv(home string) []string {
 // rawAttributes switch off all that would change a file's bytes on their way; they stand over those of the work tree.
 const rawAttributes = "* -text !eol -ident !filter !working-tree-encoding !diff !merge\n"
 
-// OpenShadow makes a shadow of the repository whose work tree a folder is in, below scratch, an existing folder of ours.
-// ErrNoWorkTree if there is none.
+// OpenShadow makes a shadow of the repository whose work tree a folder is in, below scratch, an existing folder of
+// ours. ErrNoWorkTree if there is none.
 func OpenShadow(ctx context.Context, folder, scratch string) (*Shadow, error) {
 	s := &Shadow{Dir: filepath.Join(scratch, "shadow.git")}
 	if !HasGitAbove(folder) {
 		return nil, ErrNoWorkTree
 	}
 	out, err := RunGit(ctx, folder, scratch, nil, nil, "rev-parse", "--path-format=absolute",
-		"--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format", "--show-prefix")
+		"--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format",
+		"--show-prefix")
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +91,8 @@ func OpenShadow(ctx context.Context, folder, scratch string) (*Shadow, error) {
 	return s, s.build(ctx, scratch)
 }
 
-// mute looks for hooks that the configuration names (hook.NAME.command, from git 2.54 on), among which are always those of safely: a
-// core.hooksPath does not switch these off, but each can be by its name.
+// mute looks for hooks that the configuration names (hook.NAME.command, from git 2.54 on), among which are always those
+// of safely: a core.hooksPath does not switch these off, but each can be by its name.
 func (s *Shadow) mute(ctx context.Context) error {
 	out, err := s.Own(ctx, "config", "--null", "--name-only", "--get-regexp", `^hook\.`)
 	if err != nil {
@@ -244,7 +247,8 @@ func GitCommand(ctx context.Context, dir, home string, env []string, args ...str
 // gitsPatience is how long after the end of git what it has started may keep its output open.
 const gitsPatience = time.Second
 
-// endWithGroup lets the end of its context end a command with all that it has started. A ctrl-C at the terminal is for us.
+// endWithGroup lets the end of its context end a command with all that it has started. A ctrl-C at the terminal is for
+// us.
 func endWithGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
@@ -254,7 +258,8 @@ func endWithGroup(cmd *exec.Cmd) {
 // GitFailed says why a command of git has failed, in words.
 func GitFailed(ctx context.Context, args []string, stderr *bytes.Buffer, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("the folder is a git work tree, and there is no git in $PATH: install it, or leave the work out with --without-work")
+		return errors.New(
+			"the folder is a git work tree, and there is no git in $PATH: install it, or leave the work out with --without-work")
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
@@ -346,7 +351,8 @@ func (s *Shadow) Differences(ctx context.Context, from, to string) (map[string]T
 	if from == "" {
 		from = s.emptyTree()
 	}
-	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", from, to}
+	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+		from, to}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, stderr := GitCommand(ctx, s.Top, filepath.Dir(s.Dir), s.Env("none"), args...)

@@ -28,8 +28,9 @@ func TooLarge(size, limit int64, of []string) error {
 	if len(of) > 0 {
 		text = "; the largest: " + strings.Join(of, ", ")
 	}
-	return fmt.Errorf("%w: %s, and at most %s are packed%s. Nothing was packed: let git ignore or remove what is not needed, "+
-		"raise --max-size, or leave the work out with --without-work",
+	return fmt.Errorf(
+		"%w: %s, and at most %s are packed%s. Nothing was packed: let git ignore or remove what is not needed, "+
+			"raise --max-size, or leave the work out with --without-work",
 		ErrTooLarge, humanize.IBytes(uint64(size)), humanize.IBytes(uint64(limit)), text)
 }
 
@@ -248,8 +249,8 @@ func (s *Shadow) commit(ctx context.Context, at time.Time, what, tree string, pa
 	return strings.TrimSpace(string(out)), err
 }
 
-// elsewhere names the commits that a clone of the remotes has, as exclusions for git: what the remotes were last seen to
-// have, and where a shallow clone was cut off.
+// elsewhere names the commits that a clone of the remotes has, as exclusions for git: what the remotes were last seen
+// to have, and where a shallow clone was cut off.
 func (s *Shadow) elsewhere(ctx context.Context) (string, error) {
 	out, err := s.Own(ctx, "for-each-ref", "--format=%(objectname)", "refs/remotes")
 	if err != nil {

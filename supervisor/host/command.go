@@ -17,8 +17,8 @@ const commandVariable = "CLAUDE_SUPERVISE_COMMAND"
 // maxCommandOutput bounds what an agent is told of a command's output, in bytes: its end.
 const maxCommandOutput = 8 << 10
 
-// runCommand runs the command that a person let run for an agent, in the agent's folder and as the person. It lives no longer
-// than this supervisor: what an earlier one has left of it is ended, and the agent told so.
+// runCommand runs the command that a person let run for an agent, in the agent's folder and as the person. It lives no
+// longer than this supervisor: what an earlier one has left of it is ended, and the agent told so.
 func (m Machine) runCommand(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.RanCommand {
 	q := s.Questions[f.Question]
 	marker := procs.Marker{Run: s.Run.ID, Agent: q.Agent, Launch: 0}
@@ -33,7 +33,8 @@ func (m Machine) runCommand(ctx context.Context, s supervisor.State, f superviso
 	var output strings.Builder
 	exited := make(chan procs.Exit, 1)
 	process, err := procs.Start(procs.Spec{
-		Command: []string{"/bin/sh", "-c", `eval "$` + commandVariable + `"`}, Dir: s.Folder(q.Agent), Env: m.Env, Marker: marker,
+		Command: []string{"/bin/sh", "-c", `eval "$` + commandVariable + `"`}, Dir: s.Folder(q.Agent),
+		Env: m.Env, Marker: marker,
 		Extra: []string{commandVariable + "=" + q.Context},
 	}, func(message procs.Message) {
 		switch m := message.(type) {

@@ -1,5 +1,5 @@
-// Package host is the engine's interfaces on the real machine: processes, files, git, transcripts, the file drop, the lock and
-// the wake-up socket of a run. It decides nothing and keeps no state of a run.
+// Package host is the engine's interfaces on the real machine: processes, files, git, transcripts, the file drop, the
+// lock and the wake-up socket of a run. It decides nothing and keeps no state of a run.
 //
 //	engine ──▶ Processes, Files, Machine, Executors
 //	               │ Machine.Supervisor wires them

@@ -11,7 +11,8 @@ import (
 
 // check looks for the deliverables of a report.
 func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
-	return supervisor.Checked{Agent: f.Agent, Missing: searchOf(s, f.Agent).Missing(ctx, supervisor.Due(s.Agents[f.Agent]))}
+	return supervisor.Checked{Agent: f.Agent,
+		Missing: searchOf(s, f.Agent).Missing(ctx, supervisor.Due(s.Agents[f.Agent]))}
 }
 
 // searchOf gives the search for what an agent names.

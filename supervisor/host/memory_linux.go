@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryTrigger asks the kernel to say when tasks were stalled for want of memory for half of two seconds: the unit of time is the
-// microsecond, and a window of less is for root alone (Documentation/accounting/psi.rst of Linux).
+// memoryTrigger asks the kernel to say when tasks were stalled for want of memory for half of two seconds: the unit of
+// time is the microsecond, and a window of less is for root alone (Documentation/accounting/psi.rst of Linux).
 const memoryTrigger = "some 1000000 2000000"
 
-// watchMemory tells, until ctx ends, whenever memory is short, as the kernel says it (pressure stall information). It returns at once
-// where the kernel says nothing: shortOfMemory is then all there is.
+// watchMemory tells, until ctx ends, whenever memory is short, as the kernel says it (pressure stall information). It
+// returns at once where the kernel says nothing: shortOfMemory is then all there is.
 func watchMemory(ctx context.Context, short func()) {
 	psi, err := os.OpenFile("/proc/pressure/memory", os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {

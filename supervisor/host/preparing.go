@@ -29,8 +29,9 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f supervisor.E
 	return b
 }
 
-// handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left it,
-// or, should that be gone or spoilt, the copy of the moment in which it asked. The error says why its own takes no answer.
+// handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left
+// it, or, should that be gone or spoilt, the copy of the moment in which it asked. The error says why its own takes no
+// answer.
 func handBack(ctx context.Context, files *worktree.FileSearch, places checkpoints.Places, path, copied string,
 	sig signals.Signal,
 	group []*supervisor.Question,

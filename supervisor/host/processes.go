@@ -87,7 +87,8 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 }
 
 // inProject has the process start as a folder's own files may have it.
-func (m Machine) inProject(spec *procs.Spec, run, agent string, cfg supervisor.Config) (permission.ProjectStart, error) {
+func (m Machine) inProject(spec *procs.Spec, run, agent string, cfg supervisor.Config) (permission.ProjectStart,
+	error) {
 	if cfg.Demo != "" || len(spec.Command) > 0 {
 		return permission.ProjectStart{}, nil
 	}

@@ -11,7 +11,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// lookUp reads in a transcript which subagents had made calls, what they had done before, and whether they had come to their end.
+// lookUp reads in a transcript which subagents had made calls, what they had done before, and whether they had come to
+// their end.
 func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpoints.Subagent, error) {
 	found := map[string]checkpoints.Subagent{}
 	for _, q := range asked {

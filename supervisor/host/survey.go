@@ -262,8 +262,8 @@ func lastSignalField(questions []*supervisor.Question, names ...string) string {
 	return ""
 }
 
-// checkpoint gives the work in the form of the hybrid document (000, "Checkpoint File Format"). What the stream does not
-// show is taken from the agent's own checkpoint, if that has this form.
+// checkpoint gives the work in the form of the hybrid document (000, "Checkpoint File Format"). What the stream does
+// not show is taken from the agent's own checkpoint, if that has this form.
 func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*supervisor.Question,
 	written string) *checkpoints.Checkpoint {
 	c := &checkpoints.Checkpoint{

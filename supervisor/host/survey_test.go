@@ -48,8 +48,9 @@ func TestTheSurveyTellsTheStepsOfTheAgentsOwnList(t *testing.T) {
 	}
 	w := worked(t, surveyLog(t,
 		todo("null", `[{"content":"old","status":"pending"}]`),
-		todo("null", `[{"content":"read\nall","status":"completed","activeForm":"Reading"},{"content":"write","status":"in_progress"},`+
-			`{"content":"test","status":"pending"},{"content":" ","status":"pending"}]`),
+		todo("null",
+			`[{"content":"read\nall","status":"completed","activeForm":"Reading"},{"content":"write","status":"in_progress"},`+
+				`{"content":"test","status":"pending"},{"content":" ","status":"pending"}]`),
 		todo(`"t1"`, `[{"content":"of a subagent","status":"completed"}]`),
 	))
 	want := "Steps you have done:\n- read�all\n\nSteps you have not done:\n- write\n- test"
@@ -57,7 +58,8 @@ func TestTheSurveyTellsTheStepsOfTheAgentsOwnList(t *testing.T) {
 		t.Error(diff)
 	}
 	c := w.checkpoint(&supervisor.Agent{Run: "r-1"}, "/work", nil, "told")
-	if diff := cmp.Diff([][]string{{"read�all"}, {"write", "test"}, {"write"}}, [][]string{c.CompletedSteps, c.PendingSteps, {c.CurrentStep}}); diff != "" {
+	if diff := cmp.Diff([][]string{{"read�all"}, {"write", "test"}, {"write"}},
+		[][]string{c.CompletedSteps, c.PendingSteps, {c.CurrentStep}}); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -94,10 +96,12 @@ func TestTheSurveyOfACommandTellsTheEndOfItsOutput(t *testing.T) {
 			[]string{`{"launch":1,"line":` + assistant("null", `{"type":"text","text":"hello"}`) + "}", raw(2, "bye\n")}, "bye",
 		},
 		"before what is a message": {
-			[]string{raw(1, "bye\n"), `{"launch":2,"line":` + assistant("null", `{"type":"text","text":"hello"}`) + "}"}, "hello",
+			[]string{raw(1, "bye\n"), `{"launch":2,"line":` + assistant("null", `{"type":"text","text":"hello"}`) + "}"},
+			"hello",
 		},
-		"in bounds": {[]string{raw(1, long), raw(1, long), raw(1, "the end ü")}, (long + "the end ü")[len(long)+10-maxSurveyText:]},
-		"nothing":   {[]string{raw(1, " \r\n")}, ""},
+		"in bounds": {[]string{raw(1, long), raw(1, long), raw(1, "the end ü")},
+			(long + "the end ü")[len(long)+10-maxSurveyText:]},
+		"nothing": {[]string{raw(1, " \r\n")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "agent.jsonl")
@@ -112,17 +116,21 @@ func TestTheSurveyOfACommandTellsTheEndOfItsOutput(t *testing.T) {
 func TestTheAgentsOwnCheckpointIsToldFirst(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "kept")
-	gittest.Put(t, file, `{"workflow_id":"w","current_step":"choose","completed_steps":["a"],"pending_steps":["b"],"state_variables":{"n":3}}`)
+	gittest.Put(t, file,
+		`{"workflow_id":"w","current_step":"choose","completed_steps":["a"],"pending_steps":["b"],"state_variables":{"n":3}}`)
 	w := work{said: "I am waiting."}
 	w.takeOver(checkpoints.Kept{Path: "/tmp/c.json", Copy: "kept"}, file)
-	want := "The checkpoint that you left in /tmp/c.json:\n\n" + w.from.Text() + "\n\nThe last thing you said:\nI am waiting."
+	want := "The checkpoint that you left in /tmp/c.json:\n\n" +
+		w.from.Text() + "\n\nThe last thing you said:\nI am waiting."
 	if diff := cmp.Diff(want, w.text(dir, nil)); diff != "" {
 		t.Error(diff)
 	}
 	c := w.checkpoint(&supervisor.Agent{Run: "r-1"}, dir, nil, "told")
 	wantC := &checkpoints.Checkpoint{
-		WorkflowID: "r-1", WorkflowType: "claude-supervise", CurrentStep: "choose", CompletedSteps: []string{"a"}, PendingSteps: []string{"b"},
-		StateVariables: map[string]json.RawMessage{"n": json.RawMessage("3")}, Files: map[string]string{}, Context: "told", NextAction: "go on with the task",
+		WorkflowID: "r-1", WorkflowType: "claude-supervise", CurrentStep: "choose", CompletedSteps: []string{"a"},
+		PendingSteps:   []string{"b"},
+		StateVariables: map[string]json.RawMessage{"n": json.RawMessage("3")}, Files: map[string]string{},
+		Context: "told", NextAction: "go on with the task",
 	}
 	if diff := cmp.Diff(wantC, c); diff != "" {
 		t.Error(diff)
@@ -141,7 +149,8 @@ func TestAnOwnCheckpointThatCannotBeReadIsSaidToBe(t *testing.T) {
 		kept checkpoints.Kept
 		want string
 	}{
-		"when it was named":     {checkpoints.Kept{Path: "/tmp/\x1bc.json", Problem: "no such file"}, "The checkpoint that you left in /tmp/�c.json could not be kept: no such file"},
+		"when it was named": {checkpoints.Kept{Path: "/tmp/\x1bc.json", Problem: "no such file"},
+			"The checkpoint that you left in /tmp/�c.json could not be kept: no such file"},
 		"when its copy is bad":  {checkpoints.Kept{Path: "c", Copy: "bad"}, "half written"},
 		"when its copy is gone": {checkpoints.Kept{Path: "c", Copy: "gone"}, "no such file"},
 	} {
@@ -155,7 +164,8 @@ func TestAnOwnCheckpointThatCannotBeReadIsSaidToBe(t *testing.T) {
 
 func TestFilesOfOneNameAreAllInTheCheckpoint(t *testing.T) {
 	w := work{files: []string{"/work/a/main.go", "b/main.go", "/tmp/main.go"}}
-	want := map[string]string{"a/main.go": "/work/a/main.go", "b/main.go": "/work/b/main.go", "/tmp/main.go": "/tmp/main.go"}
+	want := map[string]string{"a/main.go": "/work/a/main.go", "b/main.go": "/work/b/main.go",
+		"/tmp/main.go": "/tmp/main.go"}
 	if diff := cmp.Diff(want, w.checkpoint(&supervisor.Agent{}, "/work", nil, "").Files); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +183,8 @@ func TestAnAgentThatPrintedNothingHasASurvey(t *testing.T) {
 	if _, err := workOf(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "log"), []byte("{\"line\":{\"type\":\"raw\"\nnot \"raw\" at all\n[\"assistant\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "log"),
+		[]byte("{\"line\":{\"type\":\"raw\"\nnot \"raw\" at all\n[\"assistant\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if w := worked(t, filepath.Join(dir, "log")); w.said != "" {

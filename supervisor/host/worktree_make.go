@@ -11,7 +11,8 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
-// place makes the folder ready in which an agent is about to work, and looks there for what the context of its task names.
+// place makes the folder ready in which an agent is about to work, and looks there for what the context of its task
+// names.
 func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Placed {
 	a := s.Agents[f.Agent]
 	b, from, named := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID),

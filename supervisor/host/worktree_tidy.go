@@ -11,7 +11,8 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
-// tidy looks through the worktree of an agent that is about to end. One in which nothing was left is removed with its branch.
+// tidy looks through the worktree of an agent that is about to end. One in which nothing was left is removed with its
+// branch.
 func (m Machine) tidy(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Tidied {
 	a := s.Agents[f.Agent]
 	end := worktree.WorktreeEnd{

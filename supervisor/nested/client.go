@@ -19,12 +19,12 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// This file is the client of a run that is started inside an agent: it asks the supervisor of the agent's own run for another
-// agent, and follows that to its end.
+// This file is the client of a run that is started inside an agent: it asks the supervisor of the agent's own run for
+// another agent, and follows that to its end.
 
-// CallerOf gives the agent that this process belongs to, by the processes above it or else by env; nil where it belongs to none, or
-// to one of a run that this user's state does not know: such a run is another's, and whatever is started here stands by itself. An
-// environment that somebody has changed below the agent's own process changes nothing.
+// CallerOf gives the agent that this process belongs to, by the processes above it or else by env; nil where it belongs
+// to none, or to one of a run that this user's state does not know: such a run is another's, and whatever is started
+// here stands by itself. An environment that somebody has changed below the agent's own process changes nothing.
 func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.Caller, error) {
 	for _, env := range [][]string{{}, env} {
 		m, inside := procs.Inside(env)
@@ -50,8 +50,10 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 		}, nil
 	}
 	if procs.Unmarked(env) {
-		return nil, errors.New("this process was started by a supervised agent, whose run cannot be told: its environment was taken away; " +
-			"nothing was started: leave CLAUDE_SUPERVISE_RUN, _AGENT and _STATE as they are")
+		return nil,
+			errors.New(
+				"this process was started by a supervised agent, whose run cannot be told: its environment was taken away; " +
+					"nothing was started: leave CLAUDE_SUPERVISE_RUN, _AGENT and _STATE as they are")
 	}
 	return nil, nil
 }
@@ -94,9 +96,9 @@ func notNested(format string, args ...any) error {
 	return &NotNestedError{Why: fmt.Sprintf(format, args...)}
 }
 
-// Start leaves the task of a run inside an agent for the supervisor of that agent's run. With waits the client follows the new agent
-// to its end, and has to say by Seen or Leave how it went. It does not wait for the supervisor. The error is a *NotNestedError
-// where the limits, the policy or the end of the caller refuse it.
+// Start leaves the task of a run inside an agent for the supervisor of that agent's run. With waits the client follows
+// the new agent to its end, and has to say by Seen or Leave how it went. It does not wait for the supervisor. The error
+// is a *NotNestedError where the limits, the policy or the end of the caller refuse it.
 func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t NestedTask, waits bool) (*NestedRun,
 	error) {
 	s, err := c.State(ctx, caller.Run)
@@ -104,7 +106,8 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 		return nil, err
 	}
 	w := supervisor.Work{
-		Task: t.Brief.Compose(t.Prompt), SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Cwd: t.Cwd,
+		Task: t.Brief.Compose(t.Prompt), SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables,
+		Cwd: t.Cwd,
 		Said: checkpoints.Delegated{
 			Name: t.Name, Model: t.Model, MaxTurns: t.MaxTurns,
 			Reason: "the agent has started it as a run of its own, and waits for it or goes on",
@@ -148,10 +151,13 @@ type NestedEnd struct {
 // errNestedOver ends the looking of a client that has seen all.
 var errNestedOver = errors.New("over")
 
-// Watch follows a nested run until its agent has ended, it was refused, nobody supervises the run any more, or ctx ends, whose cause
-// is then the error. Meanwhile tell is given, from several goroutines, what happens to the agent and below it, and what it says.
+// Watch follows a nested run until its agent has ended, it was refused, nobody supervises the run any more, or ctx
+// ends, whose cause is then the error. Meanwhile tell is given, from several goroutines, what happens to the agent and
+// below it, and what it says.
 func (n *NestedRun) Watch(ctx context.Context, tell func(supervisor.Notification)) (NestedEnd, error) {
-	return n.watch(ctx, tell, func(e NestedEnd) bool { return e.Refused != "" || e.Agent != nil && e.Agent.Status.Ended() })
+	return n.watch(ctx, tell, func(e NestedEnd) bool {
+		return e.Refused != "" || e.Agent != nil && e.Agent.Status.Ended()
+	})
 }
 
 // Taken follows a nested run until it is known whether it is started.
@@ -253,8 +259,8 @@ func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []sup
 	return said
 }
 
-// Seen says that the end of the agent, or why there is none, was told where the run was started: no prompt says it again. Where
-// that could not be saved, one does.
+// Seen says that the end of the agent, or why there is none, was told where the run was started: no prompt says it
+// again. Where that could not be saved, one does.
 func (n *NestedRun) Seen(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedSeen) }
 
 // Leave says that the client goes before the end: the agent that called is told of that by a prompt.

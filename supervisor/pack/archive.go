@@ -52,8 +52,8 @@ func (p *packer) document(name string, v any) error {
 	return err
 }
 
-// file writes the file at a path of root, as it is now, under a name. A file that shrinks meanwhile is an error, one that
-// grows is cut.
+// file writes the file at a path of root, as it is now, under a name. A file that shrinks meanwhile is an error, one
+// that grows is cut.
 func (p *packer) file(root *os.Root, at, name string) error {
 	f, err := root.Open(at)
 	if err != nil {
@@ -80,9 +80,10 @@ func (p *packer) file(root *os.Root, at, name string) error {
 	return nil
 }
 
-// tree writes all below a folder of root under a prefix, sorted; skip leaves an entry out. It gives what is neither file,
-// folder nor symlink, which cannot be packed.
-func (p *packer) tree(root *os.Root, below, prefix string, skip func(name string, d fs.DirEntry) bool) (odd []string, err error) {
+// tree writes all below a folder of root under a prefix, sorted; skip leaves an entry out. It gives what is neither
+// file, folder nor symlink, which cannot be packed.
+func (p *packer) tree(root *os.Root, below, prefix string, skip func(name string, d fs.DirEntry) bool) (odd []string,
+	err error) {
 	err = fs.WalkDir(root.FS(), below, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", at, err)

@@ -81,7 +81,8 @@ var folderName = regexp.MustCompile(`^/[^\x00-\x1f\x7f]*$`)
 func (m *manifest) check() error {
 	switch {
 	case m.Format > packFormat:
-		return fmt.Errorf("the pack file is of format %d and this release knows %d; nothing was changed: upgrade claude-supervise",
+		return fmt.Errorf(
+			"the pack file is of format %d and this release knows %d; nothing was changed: upgrade claude-supervise",
 			m.Format, packFormat)
 	case m.Format < 1:
 		return notPack("it has no format")
@@ -145,8 +146,8 @@ func isGitDir(name string) bool {
 // invisible are the characters that HFS+ leaves out when it compares names.
 const invisible = "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 
-// linkTarget tells why a symlink must not be made: it is absolute, leaves the folder in which it stands, or leads to what
-// git believes. Its way up must come first, where no other symlink can turn it.
+// linkTarget tells why a symlink must not be made: it is absolute, leaves the folder in which it stands, or leads to
+// what git believes. Its way up must come first, where no other symlink can turn it.
 func linkTarget(name, target string) error {
 	to, down := path.Join(path.Dir(name), target), target
 	for strings.HasPrefix(down, "../") {

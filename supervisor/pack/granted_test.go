@@ -10,8 +10,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// granted tells what is granted in the records of a run that has come out of a pack file and that nobody has resumed; "" if
-// nothing.
+// granted tells what is granted in the records of a run that has come out of a pack file and that nobody has resumed;
+// "" if nothing.
 func granted(s supervisor.State) string {
 	cfg := s.Config
 	_, loose := procs.HarmlessFlags(cfg.Flags)

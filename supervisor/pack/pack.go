@@ -25,13 +25,14 @@ import (
 
 // PackOptions say what goes into a pack file and what becomes of it.
 type PackOptions struct {
-	File        string       // what the file is called, for people: it is named where the run is refused afterwards
-	Keep        func() error // makes what was written last; called once all is, before the run counts as packed; nil does nothing
-	Without     []string     // files that are not part of the work, by absolute path: the pack file itself
-	WithoutWork bool         // leave the uncommitted work out
-	MaxWork     int64        // bytes of it; 0 is DefaultMaxWork
-	Env         []string     // where claude's transcripts are looked for; nil is this process's
-	Program     string       // the name and release of this program
+	File string // what the file is called, for people: it is named where the run is refused afterwards
+	// makes what was written last; called once all is, before the run counts as packed; nil does nothing
+	Keep        func() error
+	Without     []string // files that are not part of the work, by absolute path: the pack file itself
+	WithoutWork bool     // leave the uncommitted work out
+	MaxWork     int64    // bytes of it; 0 is DefaultMaxWork
+	Env         []string // where claude's transcripts are looked for; nil is this process's
+	Program     string   // the name and release of this program
 }
 
 // A PackedRun says what was packed.
@@ -41,10 +42,11 @@ type PackedRun struct {
 	Told  []string // what a person should know was left out
 }
 
-// Write writes a run that nobody supervises to w, as one file from which it goes on on another machine (the form stands in
-// format.go), and marks it as packed: nothing is left for it here any more, until it is unpacked or taken back. The
-// error is ErrOwned where it is supervised, a *checkpoints.PackedError where it is packed already, checkpoints.ErrInboxMoved
-// where an answer came in meanwhile; on any error the run is as it was. Pack blocks for as long as reading its files takes.
+// Write writes a run that nobody supervises to w, as one file from which it goes on on another machine (the form stands
+// in format.go), and marks it as packed: nothing is left for it here any more, until it is unpacked or taken back. The
+// error is ErrOwned where it is supervised, a *checkpoints.PackedError where it is packed already,
+// checkpoints.ErrInboxMoved where an answer came in meanwhile; on any error the run is as it was. Pack blocks for as
+// long as reading its files takes.
 func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt PackOptions) (PackedRun, error) {
 	run, _, err := view.RunNamed(ctx, c.Store, id)
 	if err != nil {
@@ -52,7 +54,8 @@ func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt Pac
 	}
 	owner, err := c.Dirs.Own(ctx, run)
 	if err != nil {
-		return PackedRun{}, fmt.Errorf("%s cannot be packed: %w; pack it once it is parked, or interrupt its supervisor", run, err)
+		return PackedRun{}, fmt.Errorf("%s cannot be packed: %w; pack it once it is parked, or interrupt its supervisor", run,
+			err)
 	}
 	defer func() { _ = owner.Release() }() // the kernel would do it
 	e, s, err := packable(ctx, c, run)
@@ -67,7 +70,8 @@ func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt Pac
 	if opt.MaxWork == 0 {
 		opt.MaxWork = DefaultMaxWork
 	}
-	p := packing{PackOptions: opt, dirs: c.Dirs, exported: e, state: s, scratch: scratch, at: time.Now().UTC().Truncate(time.Second)}
+	p := packing{PackOptions: opt, dirs: c.Dirs, exported: e, state: s,
+		scratch: scratch, at: time.Now().UTC().Truncate(time.Second)}
 	if err := p.write(ctx, w); err != nil {
 		return PackedRun{}, err
 	}
@@ -78,7 +82,9 @@ func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt Pac
 		}
 	}
 	if err := mark(ctx, c, e, s, supervisor.Packed{File: opt.File}); err != nil {
-		return PackedRun{}, fmt.Errorf("%s was written, but the run is not packed and goes on here: %w; remove the file and pack again", opt.File, err)
+		return PackedRun{},
+			fmt.Errorf("%s was written, but the run is not packed and goes on here: %w; remove the file and pack again",
+				opt.File, err)
 	}
 	return PackedRun{Run: run, Bytes: p.out.bytes, Told: p.told}, nil
 }
@@ -135,7 +141,8 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 	case e.Run.Packed != "":
 		return e, s, &checkpoints.PackedError{Run: run, File: e.Run.Packed}
 	case e.Run.EndedAt != nil && !supervisor.Revivable(root):
-		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed", run, root.Status, root.Reason)
+		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed",
+			run, root.Status, root.Reason)
 	}
 	for _, l := range e.Launches {
 		if l.Phase.Ended() {
@@ -273,7 +280,8 @@ func (p *packing) left(folder string) func(string, fs.DirEntry) bool {
 func (p *packing) logs() error {
 	for _, a := range p.state.AllAgents() {
 		if a.Worktree != nil && a.Worktree.Path != "" {
-			p.told = append(p.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID, a.Worktree.Path, a.Worktree.Branch))
+			p.told = append(p.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID,
+				a.Worktree.Path, a.Worktree.Branch))
 		}
 	}
 	if findings := findings.SharedFolder(p.dirs, p.state.Run.ID); holdsAnything(findings) {
@@ -323,7 +331,8 @@ func (p *packing) transcripts() error {
 		if err != nil {
 			begun := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
 			if begun && (!a.Status.Ended() || supervisor.Revivable(a)) {
-				p.told = append(p.told, fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))
+				p.told = append(p.told,
+					fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))
 			}
 			continue
 		}

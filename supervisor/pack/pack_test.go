@@ -259,7 +259,9 @@ func TestARunThatIsSupervisedIsNotPacked(t *testing.T) {
 func TestAStopThatComesWhileARunIsPackedIsNotLost(t *testing.T) {
 	p := newPC(t)
 	p.waiting(t.TempDir(), supervisor.Config{})
-	_, _, err := p.pack(PackOptions{Keep: func() error { return p.Stop(context.Background(), packedRun, "", false, "me") }})
+	_, _, err := p.pack(PackOptions{Keep: func() error {
+		return p.Stop(context.Background(), packedRun, "", false, "me")
+	}})
 	if !errors.Is(err, checkpoints.ErrInboxMoved) {
 		t.Errorf("%v", err)
 	}

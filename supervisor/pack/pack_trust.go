@@ -1,13 +1,15 @@
 package pack
 
-// What of a pack file is trusted for what. Anybody can have written one, and nothing authenticates it, not even one that was
-// packed on this machine. So nothing in it grants, runs or answers anything here; what it grants is dropped or asked anew, and
-// listed by unpack. The person grants it here, to unpack or resume.
+// What of a pack file is trusted for what. Anybody can have written one, and nothing authenticates it, not even one
+// that was packed on this machine. So nothing in it grants, runs or answers anything here; what it grants is dropped or
+// asked anew, and listed by unpack. The person grants it here, to unpack or resume.
 //
 //	data      shown to people and told to agents, as any text of an agent's. What follows from it, a person lets follow
-//	form      ids, order and states: checked to be those of a run (checkpoints.Exported.Check, checkRecords), else refused
+//	form      ids, order and states: checked to be those of a run (checkpoints.Exported.Check, checkRecords),
+//	          else refused
 //	narrow    taken where it lets the run do less than the person's own defaults, or here where it was started here
-//	anew      answers to decisions: what they let happen and has not happened is asked anew, the rest is taken back (distrust)
+//	anew      answers to decisions: what they let happen and has not happened is asked anew, the rest is taken back
+//	          (distrust)
 //	sifted    what is known to be harmless is taken, the rest is dropped (harmless, distrust)
 //	here      of another machine: dropped, or found here
 //
@@ -19,7 +21,8 @@ package pack
 //	GitManifest   data    branch remotes
 //	Exported      form    schema run agents launches questions deliveries events notes taken
 //	Run           form    id root status epoch
-//	Run           data    name reason since started_at ended_at exit_code leaving announced left limited limited_by pressure merged
+//	Run           data    name reason since started_at ended_at exit_code leaving announced left limited limited_by
+//	Run           data    pressure merged
 //	Run           here    cwd pid bell packed from_pack
 //	Run           sifted  config
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
@@ -33,8 +36,10 @@ package pack
 //	MergedFile    data    name merged lines broken aside
 //	Agent         form    id run parent depth seq status launches exceeds continued_by
 //	Agent         form    failures tool_uses turns cost_usd input_tokens output_tokens worked finish_by rejected estimate
-//	Agent         data    task reason since not_before hold_until report sayings go_on fresh checkpoint stop_only stop_wanted
-//	Agent         data    fault fault_reason progress sent_on told_missing priority group queued_at ended_at limited_by overdue
+//	Agent         data    task reason since not_before hold_until report sayings go_on fresh checkpoint stop_only
+//	Agent         data    stop_wanted
+//	Agent         data    fault fault_reason progress sent_on told_missing priority group queued_at ended_at
+//	Agent         data    limited_by overdue
 //	Agent         data    told_overdue success_criteria deliverables
 //	Agent         sifted  session_id kept delegated from
 //	Agent         narrow  budget
@@ -47,13 +52,15 @@ package pack
 //	Progress      data    percent step eta at
 //	Delegated     anew    question
 //	Delegated     sifted  type model
-//	Delegated     data    independence name item after reason context coordination estimated max_turns fingerprint nested told
+//	Delegated     data    independence name item after reason context coordination estimated max_turns fingerprint
+//	Delegated     data    nested told
 //	Nested        data    clients seen work
 //	Turn          data    launch before
 //	Budget        narrow  cost_usd tokens time turns
 //	Worktree      here    state branch path repo from base lacks tip loose commits problem
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
-//	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused untold end
+//	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
+//	Launch        data    untold end
 //	Launch        data    end_reason outcome surveyed silent besides
 //	Launch        here    pid start_ticks gate transcript replies
 //	Task          data    id name subagent
@@ -62,7 +69,8 @@ package pack
 //	Reply         here    request text is_error
 //	Used          form    input_tokens output_tokens turns
 //	Question      form    id run agent group index kind state child signal asker
-//	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone fingerprint
+//	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
+//	Question      data    fingerprint
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file
@@ -83,6 +91,6 @@ package pack
 //	InboxEntry    anew    kind question value alike
 //	InboxEntry    data    agent skip decline only by at doc
 //
-// What an open permission, delegation, command or budget shows is no data: it is written anew from what is decided about
-// (showAnew), so that nobody allows one thing and another happens. Agents that the task itself states, and that have not begun,
-// begin with resume like the task: no more than the run may have agents.
+// What an open permission, delegation, command or budget shows is no data: it is written anew from what is decided
+// about (showAnew), so that nobody allows one thing and another happens. Agents that the task itself states, and that
+// have not begun, begin with resume like the task: no more than the run may have agents.

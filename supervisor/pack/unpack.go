@@ -51,10 +51,10 @@ type UnpackedRun struct {
 }
 
 // Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
-// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). errNotPack, errNotClean, errNotClone,
-// errOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong; nothing was changed then. Files are
-// put in place first and the run last, so that one cut short is not there at all, and unpacking again goes on with it. It
-// blocks for as long as writing the files takes.
+// checked before anything is changed, and nothing that it grants is granted here (pack_trust.go). errNotPack,
+// errNotClean, errNotClone, errOtherFile, checkpoints.ErrDuplicateID, ErrMalformed and ErrNewer say what is wrong;
+// nothing was changed then. Files are put in place first and the run last, so that one cut short is not there at all,
+// and unpacking again goes on with it. It blocks for as long as writing the files takes.
 func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions) (UnpackedRun, error) {
 	staging, err := os.MkdirTemp("", "claude-supervise-unpack-")
 	if err != nil {
@@ -93,7 +93,8 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 	return u.result(), nil
 }
 
-// leave removes what looking at the file has made: the run's folder, if it holds nothing, and a repository in an empty place.
+// leave removes what looking at the file has made: the run's folder, if it holds nothing, and a repository in an empty
+// place.
 func (u *unpacking) leave(ctx context.Context, run string) {
 	if u.repo != "" {
 		_ = os.RemoveAll(filepath.Join(u.repo, ".git"))
@@ -104,7 +105,8 @@ func (u *unpacking) leave(ctx context.Context, run string) {
 	if _, err := u.Store.Run(ctx, run); !view.NoSuchID(err) {
 		return
 	}
-	if held, err := os.ReadDir(u.Dirs.RunDir(run)); err == nil && len(held) == 1 && held[0].Name() == filepath.Base(u.Dirs.Lock(run)) {
+	if held, err := os.ReadDir(u.Dirs.RunDir(run)); err == nil &&
+		len(held) == 1 && held[0].Name() == filepath.Base(u.Dirs.Lock(run)) {
 		_ = u.Dirs.RemoveRun(run)
 	}
 }
@@ -191,8 +193,9 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		return err
 	}
 	if n := u.state.UnendedAgents(); u.state.Config.MaxAgents > 0 && n > u.state.Config.MaxAgents {
-		return fmt.Errorf("the run in the file has %d agents that have not ended, and may have %d here; nothing was changed: "+
-			"--max-agents %d lets them in", n, u.state.Config.MaxAgents, n)
+		return fmt.Errorf(
+			"the run in the file has %d agents that have not ended, and may have %d here; nothing was changed: "+
+				"--max-agents %d lets them in", n, u.state.Config.MaxAgents, n)
 	}
 	if err := u.tryOut(event.At); err != nil {
 		return err
@@ -223,8 +226,9 @@ func (u *unpacking) known(ctx context.Context) error {
 	case err != nil:
 		return err
 	case here.Packed == "":
-		return fmt.Errorf("%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
-			"Nothing was changed; to go on, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
+		return fmt.Errorf(
+			"%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
+				"Nothing was changed; to go on, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
 	default:
 		u.same = true
 		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
@@ -256,7 +260,8 @@ func (u *unpacking) planWork(ctx context.Context) error {
 		return u.planGit(ctx, m)
 	}
 	if info, err := os.Stat(u.cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is no folder, and there is no work in the file to make it of; nothing was changed: give one with --cwd", u.cwd)
+		return fmt.Errorf(
+			"%s is no folder, and there is no work in the file to make it of; nothing was changed: give one with --cwd", u.cwd)
 	}
 	return nil
 }
@@ -313,7 +318,8 @@ func (w *gitWork) told() []string {
 	told := []string{fmt.Sprintf("uncommitted work: %s put in place, %s removed",
 		text.Plural(len(w.put), "file", "files"), text.Plural(len(w.drop), "file", "files"))}
 	if w.moved && !w.unborn && w.to.Head != "" {
-		text := fmt.Sprintf("HEAD was at %.12s and is moved to %.12s, to which the work belongs; no branch is moved", w.here, w.to.Head)
+		text := fmt.Sprintf("HEAD was at %.12s and is moved to %.12s, to which the work belongs; no branch is moved",
+			w.here, w.to.Head)
 		if w.to.Branch != "" {
 			text += " (it was on " + w.to.Branch + ")"
 		}

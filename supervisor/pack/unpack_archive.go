@@ -21,8 +21,8 @@ import (
 	"claude-supervise/supervisor/git"
 )
 
-// A archive is a pack file that was read, and whose form was checked. What its entries hold lies in a folder of ours under
-// numbers, so that no name in it has met a file system yet.
+// A archive is a pack file that was read, and whose form was checked. What its entries hold lies in a folder of ours
+// under numbers, so that no name in it has met a file system yet.
 type archive struct {
 	manifest manifest
 	run      checkpoints.Exported
@@ -44,8 +44,8 @@ type entry struct {
 	number int // of its content in the archive's folder
 }
 
-// readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked. What
-// it refuses is errNotPack, or says that a newer release made it.
+// readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked.
+// What it refuses is errNotPack, or says that a newer release made it.
 func readArchive(r io.Reader, dir string, maxWork int64) (*archive, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -93,7 +93,8 @@ func (p *archive) take(h *tar.Header, content io.Reader, maxWork int64) error {
 	case p.run.Run.ID == "":
 		return p.document(h, content, runName, maxRunDocument, &p.run, p.checkRun)
 	}
-	e := entry{name: strings.TrimSuffix(h.Name, "/"), kind: h.Typeflag, exec: h.Mode&0o100 != 0, link: h.Linkname, size: h.Size}
+	e := entry{name: strings.TrimSuffix(h.Name, "/"), kind: h.Typeflag, exec: h.Mode&0o100 != 0,
+		link: h.Linkname, size: h.Size}
 	if err := p.admit(e); err != nil {
 		return err
 	}

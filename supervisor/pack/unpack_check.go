@@ -13,8 +13,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// checkRecords tells why the records of a pack file cannot be those of a run: what is read later without being asked whether it
-// is there has to be there, and what is counted cannot be negative.
+// checkRecords tells why the records of a pack file cannot be those of a run: what is read later without being asked
+// whether it is there has to be there, and what is counted cannot be negative.
 func checkRecords(s supervisor.State) error {
 	for _, check := range []func(supervisor.State) error{checkAgents, checkQuestions, checkDeliveries} {
 		if err := check(s); err != nil {
@@ -29,7 +29,8 @@ const maxCount = 1 << 44
 
 func checkAgents(s supervisor.State) error {
 	for id, a := range s.Agents {
-		if (a.Parent == "") != (id == s.Run.Root) || a.Parent != "" && (a.Delegated == nil || a.Seq <= s.Agents[a.Parent].Seq) {
+		if (a.Parent == "") != (id == s.Run.Root) || a.Parent != "" &&
+			(a.Delegated == nil || a.Seq <= s.Agents[a.Parent].Seq) {
 			return notPack("agent %s stands nowhere in the tree of the run", id)
 		}
 		if a.Exceeds != "" && (s.Agents[a.Exceeds] == nil || s.Agents[a.Exceeds].Budget == nil) {
@@ -106,7 +107,8 @@ func checkQuestions(s supervisor.State) error {
 }
 
 var kinds = []checkpoints.QuestionKind{
-	checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation, checkpoints.AskBudget,
+	checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation,
+	checkpoints.AskBudget,
 	checkpoints.AskCommand, checkpoints.AskFile,
 }
 

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// errOtherFile means that a file is there already and tells another story than the one in the pack file. It is left as it
-// is, and nothing was changed.
+// errOtherFile means that a file is there already and tells another story than the one in the pack file. It is left as
+// it is, and nothing was changed.
 var errOtherFile = errors.New("is there already, and is another or has gone on")
 
-// A installer puts files of ours, logs and transcripts, where they belong: once it is planned, nothing that is there is lost
-// by it. A file that is the beginning of the one in the pack is replaced; any other stays, and is an error.
+// A installer puts files of ours, logs and transcripts, where they belong: once it is planned, nothing that is there is
+// lost by it. A file that is the beginning of the one in the pack is replaced; any other stays, and is an error.
 type installer struct {
 	archive *archive
 	files   []kept
@@ -90,8 +90,8 @@ func placeFile(to rootedWriter, p *archive, e entry, name string) error {
 	return to.file(name, content, e.exec)
 }
 
-// A folderWork puts all files of a folder that is no work tree into another one. A file that is there already must be the
-// same.
+// A folderWork puts all files of a folder that is no work tree into another one. A file that is there already must be
+// the same.
 type folderWork struct {
 	archive *archive
 	folder  string

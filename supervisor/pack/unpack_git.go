@@ -20,8 +20,8 @@ import (
 // Nothing was changed.
 var errNotClean = errors.New("the folder has changes of its own")
 
-// errNotClone means that the folder cannot take the uncommitted work: it is no clone of what the work belongs to, or one
-// that lacks a commit. Nothing was changed.
+// errNotClone means that the folder cannot take the uncommitted work: it is no clone of what the work belongs to, or
+// one that lacks a commit. Nothing was changed.
 var errNotClone = errors.New("the folder cannot take the uncommitted work")
 
 // A gitWork puts the uncommitted work of a bundle into a clone: as files, with the index as it was. HEAD is moved where
@@ -42,7 +42,8 @@ type gitWork struct {
 	moved       bool
 }
 
-// planGit reads a bundle and finds what is to be done in a folder; it changes nothing. limit bounds the files, in bytes.
+// planGit reads a bundle and finds what is to be done in a folder; it changes nothing. limit bounds the files, in
+// bytes.
 func planGit(ctx context.Context, folder, scratch, bundle string, m *git.GitManifest, limit int64) (*gitWork, error) {
 	w := &gitWork{to: m, bundle: bundle}
 	var needs []string
@@ -86,18 +87,20 @@ func notClone(m *git.GitManifest, history bool, why string) error {
 		}
 		hint += " (a shallow one may need: git fetch --unshallow)"
 	}
-	return fmt.Errorf("%w: %s. Nothing was changed: %s, or take the run without the work with --without-work", errNotClone, why, hint)
+	return fmt.Errorf("%w: %s. Nothing was changed: %s, or take the run without the work with --without-work", errNotClone,
+		why, hint)
 }
 
-// compare finds what is to be put and dropped, and refuses where the clone has changes of its own. A file or a line of the
-// index may be as it is committed here, or already as it is in the pack.
+// compare finds what is to be put and dropped, and refuses where the clone has changes of its own. A file or a line of
+// the index may be as it is committed here, or already as it is in the pack.
 func (w *gitWork) compare(ctx context.Context, limit int64) error {
 	now, err := w.Snapshot(ctx, "here", nil, limit)
 	if err != nil {
 		return err
 	}
 	if now.Index == "" {
-		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again", errNotClean)
+		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again",
+			errNotClean)
 	}
 	if w.want, err = w.Differences(ctx, w.here, w.work); err != nil {
 		return err
@@ -132,7 +135,8 @@ func (w *gitWork) compare(ctx context.Context, limit int64) error {
 }
 
 func notClean(path string) error {
-	return fmt.Errorf("%w: %s. Nothing was changed: commit or stash them (git stash --include-untracked), or unpack in another clone",
+	return fmt.Errorf(
+		"%w: %s. Nothing was changed: commit or stash them (git stash --include-untracked), or unpack in another clone",
 		errNotClean, path)
 }
 
@@ -230,7 +234,8 @@ func (w *gitWork) sizes(ctx context.Context, blobs []string, limit int64) error 
 	return nil
 }
 
-// do puts the work in place: objects, files, index, HEAD. Each step that is done stays done if a later one is cut short.
+// do puts the work in place: objects, files, index, HEAD. Each step that is done stays done if a later one is cut
+// short.
 func (w *gitWork) do(ctx context.Context, limit int64) error {
 	defer func() { _ = w.files.root.Close() }() // every file was closed by itself
 	if err := w.unbundle(ctx, []string{"GIT_DIR=" + w.Common}, limit); err != nil {

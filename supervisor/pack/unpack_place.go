@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// A rootedWriter puts files into a folder without leaving it: through os.Root, never through a symlink, and each whole or not at
-// all. What it has begun lies in placing until it is whole.
+// A rootedWriter puts files into a folder without leaving it: through os.Root, never through a symlink, and each whole
+// or not at all. What it has begun lies in placing until it is whole.
 type rootedWriter struct{ root *os.Root }
 
 // placing is a folder in the one that is written to, gone when all is in place.
 const placing = ".claude-supervise-unpack"
 
-// free tells why a path cannot be written: something that is no folder stands in the way, or a folder in its place. What
-// is about to be dropped stands in no way.
+// free tells why a path cannot be written: something that is no folder stands in the way, or a folder in its place.
+// What is about to be dropped stands in no way.
 func (p rootedWriter) free(name string, dropped []string) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := p.root.Lstat(dir)
@@ -29,7 +29,9 @@ func (p rootedWriter) free(name string, dropped []string) error {
 		}
 	}
 	info, err := p.root.Lstat(name)
-	if err == nil && info.IsDir() && !slices.ContainsFunc(dropped, func(d string) bool { return strings.HasPrefix(d, name+"/") }) {
+	if err == nil && info.IsDir() && !slices.ContainsFunc(dropped, func(d string) bool {
+		return strings.HasPrefix(d, name+"/")
+	}) {
 		return notClean(name + " is a folder")
 	}
 	return nil

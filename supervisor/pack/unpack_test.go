@@ -96,45 +96,50 @@ func TestAForgedPackFileChangesNothing(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func([]forgedEntry) []forgedEntry{
-		"an absolute path":                 add(file("/etc/x", "")),
-		"a path that leaves":               add(file("work/files/../../../x", "")),
-		"a path that is not clean":         add(file("work/files/a//b", "")),
-		"a backslash":                      add(file(`work/files/a\..\b`, "")),
-		"a git folder":                     add(file("work/files/a/.git/config", "")),
-		"a git folder by another case":     add(file("work/files/.GIT/hooks/post-checkout", "")),
-		"a git folder with an end":         add(file("work/files/.git. /config", "")),
-		"a git folder by its short name":   add(file("work/files/git~1/config", "")),
-		"a git folder, invisibly":          add(file("work/files/.g\u200cit/config", "")),
-		"a git file":                       add(file("work/files/.git", "gitdir: /tmp/x")),
-		"a file that does not belong":      add(file("logs/owner.lock", "")),
-		"another run's log":                add(file("logs/a-000000000000.jsonl", "")),
-		"another session's transcript":     add(file("transcripts/00000000-0000-0000-0000-000000000000.jsonl", "")),
-		"a bundle beside files":            add(file("work/work.bundle", "")),
-		"a device":                         add(forgedEntry{tar.Header{Typeflag: tar.TypeChar, Name: "work/files/null", Devmajor: 1, Devminor: 3}, ""}),
-		"a fifo":                           add(forgedEntry{tar.Header{Typeflag: tar.TypeFifo, Name: "work/files/fifo"}, ""}),
-		"a hard link":                      add(forgedEntry{tar.Header{Typeflag: tar.TypeLink, Name: "work/files/hard", Linkname: "/etc/passwd"}, ""}),
-		"a symlink to anywhere":            add(link("work/files/l", "/etc")),
-		"a symlink that leaves":            add(link("work/files/a/l", "../../x")),
-		"a symlink that leaves by another": add(link("work/files/d/e/f", "../../g"), link("work/files/l", "d/e/f/../../../x")),
-		"a symlink to a git folder":        add(link("work/files/l", ".git")),
-		"a file through a symlink":         add(link("work/files/l", "a"), file("work/files/l/x", "")),
-		"a symlink over a folder":          add(file("work/files/l/x", ""), link("work/files/l", "a")),
-		"a symlink among the logs":         add(link("logs/"+packedAgent+".checkpoint.json", "x")),
-		"a file twice":                     add(file("work/files/file", "other")),
-		"a file in a file":                 add(file("work/files/file/x", "")),
-		"a name that is too long":          add(file("work/files/"+strings.Repeat("x/", 3000)+"x", "")),
-		"no manifest":                      func(es []forgedEntry) []forgedEntry { return es[1:] },
-		"no run":                           func(es []forgedEntry) []forgedEntry { return es[:1] },
-		"the run first":                    func(es []forgedEntry) []forgedEntry { return append([]forgedEntry{es[1], es[0]}, es[2:]...) },
-		"another run in the manifest":      edit(manifestName, packedRun, "r-zzzzzzzz"),
-		"a run that is a path":             edit(manifestName, packedRun, "../../x"),
-		"a folder that is none":            edit(manifestName, `"folder": "/`, `"folder": "`),
-		"an unknown kind of work":          edit(manifestName, `"files"`, `"programs"`),
-		"work that is not there":           edit(manifestName, `"files"`, `"git"`),
-		"a record that is missing":         edit(runName, `"launches": [`, `"launches": [null,`),
-		"a run of another name":            edit(runName, packedRun, "r-zzzzzzzz"),
-		"a session that is a path":         edit(runName, `"session_id": "`, `"session_id": "../../`),
-		"no JSON":                          edit(runName, `{`, `[`),
+		"an absolute path":               add(file("/etc/x", "")),
+		"a path that leaves":             add(file("work/files/../../../x", "")),
+		"a path that is not clean":       add(file("work/files/a//b", "")),
+		"a backslash":                    add(file(`work/files/a\..\b`, "")),
+		"a git folder":                   add(file("work/files/a/.git/config", "")),
+		"a git folder by another case":   add(file("work/files/.GIT/hooks/post-checkout", "")),
+		"a git folder with an end":       add(file("work/files/.git. /config", "")),
+		"a git folder by its short name": add(file("work/files/git~1/config", "")),
+		"a git folder, invisibly":        add(file("work/files/.g\u200cit/config", "")),
+		"a git file":                     add(file("work/files/.git", "gitdir: /tmp/x")),
+		"a file that does not belong":    add(file("logs/owner.lock", "")),
+		"another run's log":              add(file("logs/a-000000000000.jsonl", "")),
+		"another session's transcript":   add(file("transcripts/00000000-0000-0000-0000-000000000000.jsonl", "")),
+		"a bundle beside files":          add(file("work/work.bundle", "")),
+		"a device": add(
+			forgedEntry{tar.Header{Typeflag: tar.TypeChar, Name: "work/files/null", Devmajor: 1, Devminor: 3}, ""}),
+		"a fifo": add(forgedEntry{tar.Header{Typeflag: tar.TypeFifo, Name: "work/files/fifo"}, ""}),
+		"a hard link": add(
+			forgedEntry{tar.Header{Typeflag: tar.TypeLink, Name: "work/files/hard", Linkname: "/etc/passwd"}, ""}),
+		"a symlink to anywhere": add(link("work/files/l", "/etc")),
+		"a symlink that leaves": add(link("work/files/a/l", "../../x")),
+		"a symlink that leaves by another": add(link("work/files/d/e/f", "../../g"),
+			link("work/files/l", "d/e/f/../../../x")),
+		"a symlink to a git folder": add(link("work/files/l", ".git")),
+		"a file through a symlink":  add(link("work/files/l", "a"), file("work/files/l/x", "")),
+		"a symlink over a folder":   add(file("work/files/l/x", ""), link("work/files/l", "a")),
+		"a symlink among the logs":  add(link("logs/"+packedAgent+".checkpoint.json", "x")),
+		"a file twice":              add(file("work/files/file", "other")),
+		"a file in a file":          add(file("work/files/file/x", "")),
+		"a name that is too long":   add(file("work/files/"+strings.Repeat("x/", 3000)+"x", "")),
+		"no manifest":               func(es []forgedEntry) []forgedEntry { return es[1:] },
+		"no run":                    func(es []forgedEntry) []forgedEntry { return es[:1] },
+		"the run first": func(es []forgedEntry) []forgedEntry {
+			return append([]forgedEntry{es[1], es[0]}, es[2:]...)
+		},
+		"another run in the manifest": edit(manifestName, packedRun, "r-zzzzzzzz"),
+		"a run that is a path":        edit(manifestName, packedRun, "../../x"),
+		"a folder that is none":       edit(manifestName, `"folder": "/`, `"folder": "`),
+		"an unknown kind of work":     edit(manifestName, `"files"`, `"programs"`),
+		"work that is not there":      edit(manifestName, `"files"`, `"git"`),
+		"a record that is missing":    edit(runName, `"launches": [`, `"launches": [null,`),
+		"a run of another name":       edit(runName, packedRun, "r-zzzzzzzz"),
+		"a session that is a path":    edit(runName, `"session_id": "`, `"session_id": "../../`),
+		"no JSON":                     edit(runName, `{`, `[`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,7 +169,8 @@ func TestAPackFileOfALaterReleaseOrCutShortSaysSo(t *testing.T) {
 		es[0].content = strings.Replace(es[0].content, `"format": 1`, `"format": 2`, 1)
 		return es
 	})
-	if _, err := newPC(t).unpack(later, UnpackOptions{Folder: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "upgrade") {
+	if _, err := newPC(t).unpack(later, UnpackOptions{Folder: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "upgrade") {
 		t.Errorf("%v", err)
 	}
 	for _, n := range []int{0, 1, 10, 100, len(whole) / 2, len(whole) - 1} {
@@ -176,7 +182,8 @@ func TestAPackFileOfALaterReleaseOrCutShortSaysSo(t *testing.T) {
 
 func TestAPackFileThatUnpacksWithoutEndIsLeft(t *testing.T) {
 	bomb := forged(t, func(es []forgedEntry) []forgedEntry {
-		return append(es, forgedEntry{tar.Header{Typeflag: tar.TypeReg, Name: "work/files/zeros", Mode: 0o600}, string(make([]byte, 2<<20))})
+		return append(es, forgedEntry{tar.Header{Typeflag: tar.TypeReg, Name: "work/files/zeros", Mode: 0o600},
+			string(make([]byte, 2<<20))})
 	})
 	if len(bomb) > 64<<10 {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
@@ -319,24 +326,36 @@ func TestAPackFileOfWrongTypesOrRecordsChangesNothing(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func([]forgedEntry) []forgedEntry{
-		"a number for a text":            records(`"task": "do it"`, `"task": 1`),
-		"a text for a number":            records(`"launches": 1`, `"launches": "1"`),
-		"a list for the configuration":   records(`"hold": 0`, `"hold": []`),
-		"a launch that is missing":       records(`"n": 1`, `"n": 2`),
-		"launches that are not there":    records(`"launches": 1`, `"launches": 7`),
-		"a cost below nothing":           records(`"cost_usd": 0`, `"cost_usd": -100`),
-		"tokens that no sum can hold":    records(`"input_tokens": 0`, `"input_tokens": 9000000000000000000`),
-		"a question of no group":         records(`"questions": null`, `"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","state":"open","kind":"clarification"}]`),
-		"a question of an unknown kind":  records(`"questions": null`, `"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","group":"q-1","state":"open","kind":"root"}]`),
-		"a child whose id is a path":     records(`"questions": null`, `"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","group":"q-1","state":"open","kind":"delegation","child":"a-/../../x"}]`),
-		"a permission of nothing":        records(`"questions": null`, `"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","group":"q-1","state":"open","kind":"permission"}]`),
-		"an answer to another's":         records(`"deliveries": null`, `"deliveries": [{"uuid":"u-1","agent":"`+packedAgent+`","state":"pending","groups":["q-2"]}]`),
-		"two manifests":                  func(es []forgedEntry) []forgedEntry { return append([]forgedEntry{es[0]}, es...) },
-		"two runs":                       func(es []forgedEntry) []forgedEntry { return append([]forgedEntry{es[0], es[1]}, es[1:]...) },
-		"the same log twice":             func(es []forgedEntry) []forgedEntry { return append(es, es[2]) },
-		"the same file twice":            func(es []forgedEntry) []forgedEntry { return append(es, es[len(es)-1]) },
-		"a schema of a later release":    records(`"schema": 1`, `"schema": 2`),
-		"a budget that nobody can check": records(`"questions": null`, `"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","group":"q-1","state":"open","kind":"budget"}]`),
+		"a number for a text":          records(`"task": "do it"`, `"task": 1`),
+		"a text for a number":          records(`"launches": 1`, `"launches": "1"`),
+		"a list for the configuration": records(`"hold": 0`, `"hold": []`),
+		"a launch that is missing":     records(`"n": 1`, `"n": 2`),
+		"launches that are not there":  records(`"launches": 1`, `"launches": 7`),
+		"a cost below nothing":         records(`"cost_usd": 0`, `"cost_usd": -100`),
+		"tokens that no sum can hold":  records(`"input_tokens": 0`, `"input_tokens": 9000000000000000000`),
+		"a question of no group": records(`"questions": null`,
+			`"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+packedAgent+`","state":"open","kind":"clarification"}]`),
+		"a question of an unknown kind": records(`"questions": null`,
+			`"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+
+				packedAgent+`","group":"q-1","state":"open","kind":"root"}]`),
+		"a child whose id is a path": records(`"questions": null`,
+			`"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+
+				packedAgent+`","group":"q-1","state":"open","kind":"delegation","child":"a-/../../x"}]`),
+		"a permission of nothing": records(`"questions": null`,
+			`"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+
+				packedAgent+`","group":"q-1","state":"open","kind":"permission"}]`),
+		"an answer to another's": records(`"deliveries": null`,
+			`"deliveries": [{"uuid":"u-1","agent":"`+packedAgent+`","state":"pending","groups":["q-2"]}]`),
+		"two manifests": func(es []forgedEntry) []forgedEntry { return append([]forgedEntry{es[0]}, es...) },
+		"two runs": func(es []forgedEntry) []forgedEntry {
+			return append([]forgedEntry{es[0], es[1]}, es[1:]...)
+		},
+		"the same log twice":          func(es []forgedEntry) []forgedEntry { return append(es, es[2]) },
+		"the same file twice":         func(es []forgedEntry) []forgedEntry { return append(es, es[len(es)-1]) },
+		"a schema of a later release": records(`"schema": 1`, `"schema": 2`),
+		"a budget that nobody can check": records(`"questions": null`,
+			`"questions": [{"id":"q-1","run":"`+packedRun+`","agent":"`+
+				packedAgent+`","group":"q-1","state":"open","kind":"budget"}]`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -372,7 +391,8 @@ func attacked(t testing.TB) []byte {
 
 func attack(e *checkpoints.Exported) {
 	e.Run.Config = text.JSON(supervisor.Config{
-		Claude: "/bin/sh", Notify: []string{"touch", "x"}, Flags: []string{"--model", "opus", "--dangerously-skip-permissions"},
+		Claude: "/bin/sh", Notify: []string{"touch", "x"},
+		Flags: []string{"--model", "opus", "--dangerously-skip-permissions"},
 		Allow: []string{"Bash"}, AllowProject: true,
 		Answers:  []supervisor.Preset{{Key: "Bash", Value: supervisor.Allow}},
 		Delegate: supervisor.Delegates{supervisor.AutoDelegations},
@@ -380,7 +400,8 @@ func attack(e *checkpoints.Exported) {
 	})
 	at := checkpoints.Now()
 	call := func() *checkpoints.ToolCall {
-		return &checkpoints.ToolCall{Launch: 2, Request: "r", ToolUse: "t", Name: "Bash", Input: json.RawMessage(`{"command":"touch x"}`)}
+		return &checkpoints.ToolCall{Launch: 2, Request: "r", ToolUse: "t",
+			Name: "Bash", Input: json.RawMessage(`{"command":"touch x"}`)}
 	}
 	work := text.JSON(signals.Signal{Kind: signals.Delegate,
 		Fields: []signals.Field{{Name: "new_task_description", Value: "touch x"}}})
@@ -429,7 +450,8 @@ func attack(e *checkpoints.Exported) {
 		e.Questions = append(e.Questions, &q)
 	}
 	e.Deliveries = append(e.Deliveries, &checkpoints.Delivery{
-		UUID: "u-1", Agent: packedAgent, Key: "k", Seq: 1, State: checkpoints.DeliveryPending, Launch: 2, Tool: call(), Grant: "q-5",
+		UUID: "u-1", Agent: packedAgent, Key: "k", Seq: 1, State: checkpoints.DeliveryPending, Launch: 2,
+		Tool: call(), Grant: "q-5",
 		Reply: text.JSON(supervisor.Reply{Behavior: supervisor.Allow}), Groups: []string{"q-5"}, CreatedAt: at,
 	})
 	e.Agents[0].Without, e.Agents[0].From = []string{"--replay-user-messages"}, "11111111-1111-1111-1111-111111111111"
@@ -480,7 +502,8 @@ func TestWhatAPackFileGrantsIsAskedAnewOrDropped(t *testing.T) {
 	if q := s.Questions["q-a"]; q.Answer != "SQLite" {
 		t.Errorf("the answer to what it only wanted to know is %q", q.Answer)
 	}
-	if flags := strings.Join(s.Config.Flags, " "); flags != "--model=opus" || len(s.Config.Deny) != 1 || s.Config.Budget.CostUSD != 5 {
+	if flags := strings.Join(s.Config.Flags, " "); flags != "--model=opus" || len(s.Config.Deny) != 1 ||
+		s.Config.Budget.CostUSD != 5 {
 		t.Errorf("what is harmless does not stay: %+v", s.Config)
 	}
 	told := ""
@@ -488,7 +511,8 @@ func TestWhatAPackFileGrantsIsAskedAnewOrDropped(t *testing.T) {
 		told += w.What + " | " + w.Again + "\n"
 	}
 	for _, want := range []string{
-		"/bin/sh", "touch x | ", "| -- --dangerously-skip-permissions", "| --allow Bash\n", "| --allow project", `"Bash": allow`,
+		"/bin/sh", "touch x | ", "| -- --dangerously-skip-permissions", "| --allow Bash\n", "| --allow project",
+		`"Bash": allow`,
 		"--delegate auto", "--retries 1000", "--keep-processes", "the rule Bash(touch x) | --allow 'Bash(touch x)'",
 		"the answer to q-6 (permission): allow",
 	} {

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// LookAt shows a call so that a person can judge it: of a command what it is and where it runs, of an edit what it changes in
-// the file as that is now. What the model says of it comes after. cwd is the agent's folder.
+// LookAt shows a call so that a person can judge it: of a command what it is and where it runs, of an edit what it
+// changes in the file as that is now. What the model says of it comes after. cwd is the agent's folder.
 func LookAt(tool string, input json.RawMessage, cwd string) supervisor.CallView {
 	var in map[string]json.RawMessage
 	var e evidence
@@ -59,7 +59,8 @@ func LookAt(tool string, input json.RawMessage, cwd string) supervisor.CallView 
 	case strings.HasPrefix(tool, mcpPrefix):
 		l.Rule, _ = rules.Exactly(tool, "")
 	case tool == "Skill":
-		e.line("What its file says about tools and hooks is in force while it is used: it may permit calls, and run programs.")
+		e.line(
+			"What its file says about tools and hooks is in force while it is used: it may permit calls, and run programs.")
 		if l.What = said("skill"); l.What != "" {
 			l.Rule, _ = rules.Exactly(tool, l.What)
 		}

@@ -18,8 +18,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file shows what an edit would make of a file. The file is read at the moment in which the agent asks; claude itself
-// refuses an edit of a file that has changed since it was read.
+// This file shows what an edit would make of a file. The file is read at the moment in which the agent asks; claude
+// itself refuses an edit of a file that has changed since it was read.
 
 // maxCompared bounds the texts that are compared, in bytes each: the work grows faster than they do.
 const maxCompared = 256 << 10
@@ -30,8 +30,8 @@ type edit struct {
 	All      bool
 }
 
-// UnmarshalJSON finds the members by their very names, as claude does. Those of a struct would be found in any case, and the person
-// could be shown another change than the one that is made.
+// UnmarshalJSON finds the members by their very names, as claude does. Those of a struct would be found in any case,
+// and the person could be shown another change than the one that is made.
 func (e *edit) UnmarshalJSON(doc []byte) error {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &in); err != nil {
@@ -114,7 +114,8 @@ func (e edit) apply(text string) (string, bool) {
 // cellChange shows a change of one cell of a notebook.
 func (e *evidence) cellChange(notebook string, in map[string]json.RawMessage, input json.RawMessage) {
 	var id, source, mode, kind string
-	_, _, _ = json.Unmarshal(in["cell_id"], &id), json.Unmarshal(in["new_source"], &source), json.Unmarshal(in["edit_mode"], &mode)
+	_, _, _ = json.Unmarshal(in["cell_id"], &id), json.Unmarshal(in["new_source"], &source),
+		json.Unmarshal(in["edit_mode"], &mode)
 	_ = json.Unmarshal(in["cell_type"], &kind)
 	was, found := cell(notebook, id)
 	if !found || mode == "insert" || len(source) > maxCompared {
@@ -172,7 +173,8 @@ func readFile(t target) (string, error) {
 	return readText(path, maxCompared)
 }
 
-// readText reads a file of text. What is no regular file is not opened in a way that would wait for it, and has no text.
+// readText reads a file of text. What is no regular file is not opened in a way that would wait for it, and has no
+// text.
 func readText(path string, most int64) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if of := new(fs.PathError); errors.As(err, &of) {

@@ -10,9 +10,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// An evidence collects what a person is shown of a call. What is of the call stands in it byte for byte, as package text writes it,
-// and none of its lines can pass for one of ours: those begin with a letter or a digit, and of a text of several lines all but the first
-// begin with four spaces, those of a diff with a space, +, -, @ or a backslash.
+// An evidence collects what a person is shown of a call. What is of the call stands in it byte for byte, as package
+// text writes it, and none of its lines can pass for one of ours: those begin with a letter or a digit, and of a text
+// of several lines all but the first begin with four spaces, those of a diff with a space, +, -, @ or a backslash.
 type evidence struct {
 	b      strings.Builder
 	hidden int // characters that are shown in another form, as they cannot be seen

@@ -22,8 +22,10 @@ import (
 
 // hiding is what could be hidden in a call.
 var hiding = []string{
-	"echo done \"\x1b]0;\"; touch PWN; : \"\a\"", "rm -rf x\recho safe", "a\u202eb", "pass\u200bword", "x\U000e0061\U000e0062", "a\u2028b",
-	"a\ufe0fb", "c\u00a0d", "\u3164", `printf '\x1b'`, "\\\x1b", "\tx", "⇥", "a\x85b\x9b", "one\n\n\ntwo\n", "ls\ndescription: harmless",
+	"echo done \"\x1b]0;\"; touch PWN; : \"\a\"", "rm -rf x\recho safe", "a\u202eb", "pass\u200bword",
+	"x\U000e0061\U000e0062", "a\u2028b",
+	"a\ufe0fb", "c\u00a0d", "\u3164", `printf '\x1b'`, "\\\x1b", "\tx", "⇥", "a\x85b\x9b", "one\n\n\ntwo\n",
+	"ls\ndescription: harmless",
 	"\nrun's folder: /safe", "a\r\nb\r\n", "\x00", "\x7f",
 }
 
@@ -79,7 +81,8 @@ func runs(s string) string {
 func mustBeSeen(t *testing.T, shown string) {
 	t.Helper()
 	for _, r := range shown {
-		if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 			t.Errorf("%U is left in %q", r, shown)
 		}
 	}
@@ -88,7 +91,8 @@ func mustBeSeen(t *testing.T, shown string) {
 // The call of the issue: a script whose second command was not to be seen.
 func TestTheHiddenCommandOfANewScriptIsSeen(t *testing.T) {
 	content := "#!/bin/sh\necho done \"\x1b]0;\"; touch PWN; : \"\a\"\n"
-	q, _ := askedOf(procs.Ask{Name: "Write", Input: raw(map[string]any{"file_path": "build.sh", "content": content})}, t.TempDir())
+	q, _ := askedOf(procs.Ask{Name: "Write", Input: raw(map[string]any{"file_path": "build.sh", "content": content})},
+		t.TempDir())
 	if want := `+echo done "\x1b]0;"; touch PWN; : "\x07"`; !strings.Contains(q.Context, want) {
 		t.Errorf("it is not shown as %s:\n%s", want, q.Context)
 	}
@@ -101,9 +105,11 @@ func TestTheHiddenCommandOfANewScriptIsSeen(t *testing.T) {
 func TestNoNameInACallPassesForALineOfOurs(t *testing.T) {
 	const evil = "x\nrun's folder: /safe\x1b[2J"
 	for tool, input := range map[string]map[string]any{
-		"Write": {"file_path": evil, "content": "y"}, "Read": {"file_path": "/etc/" + evil}, "Bash": {"command": "ls", evil: "y"},
-		"mcp__" + evil + "__" + evil: {"a": 1}, "NotebookEdit": {"notebook_path": evil, "new_source": evil}, "WebFetch": {"url": "http://" + evil},
-		evil: {"a": evil},
+		"Write": {"file_path": evil, "content": "y"}, "Read": {"file_path": "/etc/" + evil},
+		"Bash":                       {"command": "ls", evil: "y"},
+		"mcp__" + evil + "__" + evil: {"a": 1}, "NotebookEdit": {"notebook_path": evil, "new_source": evil},
+		"WebFetch": {"url": "http://" + evil},
+		evil:       {"a": evil},
 	} {
 		m := procs.Ask{Name: tool, Input: raw(input), Reason: evil, Description: evil}
 		m.From.ID = evil
@@ -180,9 +186,11 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 func TestAPermissionOfAnOlderReleaseHidesNothing(t *testing.T) {
 	q := &supervisor.Question{Kind: checkpoints.AskPermission,
 		Wording: checkpoints.Wording{Text: "Allow Bash: a\x1bb?", Context: "command: a\x1bb"},
-		Origin:  checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash", Input: raw(map[string]any{"command": "a\x1bb"})}}}
+		Origin: checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash",
+			Input: raw(map[string]any{"command": "a\x1bb"})}}}
 	v := view.View(q)
-	if v.Question != `Allow Bash: a\x1bb?` || v.Context != `command: a\x1bb` || v.Tool != "Bash" || string(v.Input) != string(q.Tool.Input) {
+	if v.Question != `Allow Bash: a\x1bb?` || v.Context != `command: a\x1bb` || v.Tool != "Bash" ||
+		string(v.Input) != string(q.Tool.Input) {
 		t.Errorf("it is shown as %+v", v)
 	}
 }

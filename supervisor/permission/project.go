@@ -12,22 +12,25 @@ import (
 )
 
 // What comes with a folder (its .claude, .mcp.json and CLAUDE.md, those of the folders above it, and those of the main
-// checkout of a worktree) was written by whoever wrote the repository. Without a terminal Claude Code lets much of it grant and
-// run: hooks, helpers, servers, plugins, allowed rules, permission modes, commands in skills.
+// checkout of a worktree) was written by whoever wrote the repository. Without a terminal Claude Code lets much of it
+// grant and run: hooks, helpers, servers, plugins, allowed rules, permission modes, commands in skills.
 //
 // So claude is always started in one way in which no such file grants or runs anything, at any moment of its life:
 //
-//   - --setting-sources user: no settings, rules, hooks, servers, plugins, agents, skills or commands of the folder are read,
-//     at the start or when any settings change. The program does not look for what is dangerous, so nothing can be missed.
+//   - --setting-sources user: no settings, rules, hooks, servers, plugins, agents, skills or commands of the folder are
+//     read, at the start or when any settings change. The program does not look for what is dangerous, so nothing can
+//     be missed.
 //   - --add-dir with keepMemory: CLAUDE.md is read all the same. It is text.
-//   - --settings: what the folder's settings narrow (deny and ask rules) holds, and the settings that only shape what is said.
+//   - --settings: what the folder's settings narrow (deny and ask rules) holds, and the settings that only shape what
+//     is said.
 //   - --agents: the folder's agents, of which only the members are handed over that neither grant nor run anything.
 //   - git asks no program of .git/config what has changed (noMonitor).
 //
-// The rest is lost, and the person is told so in one line. --allow project gives all of it back: then none of this is done.
-// e2e/attack_test.go shows for each source that it fires in bare claude, and not here, on each measured release.
+// The rest is lost, and the person is told so in one line. --allow project gives all of it back: then none of this is
+// done. e2e/attack_test.go shows for each source that it fires in bare claude, and not here, on each measured release.
 
-// keepMemory is the environment in which claude reads the CLAUDE.md of a folder given with --add-dir (2.1.100 and later).
+// keepMemory is the environment in which claude reads the CLAUDE.md of a folder given with --add-dir (2.1.100 and
+// later).
 const keepMemory = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"
 
 // maxArgument bounds a flag that is made of a folder's files, in bytes: one argument holds 128 KiB.
@@ -38,8 +41,9 @@ type ProjectFolder struct {
 	Cwd    string   // where the agent works
 	Env    []string // of its process
 	Claude string   // the person's own .claude, which is no project's
-	Memory string   // the folder in which their CLAUDE.md is left that claude itself does not read now; made if there is one
-	ByFlag bool     // the release does not read the CLAUDE.md of a folder given with --add-dir
+	// the folder in which their CLAUDE.md is left that claude itself does not read now; made if there is one
+	Memory string
+	ByFlag bool // the release does not read the CLAUDE.md of a folder given with --add-dir
 }
 
 // ProjectStart is how a process is started in a folder whose files grant nothing.
@@ -60,8 +64,9 @@ type InFolder struct {
 	lost                     []string // what else is not in force, for people
 }
 
-// StartInProject looks at the files of the agent's folder and returns how claude is started there. It reads files of bounded
-// size and number, writes the memory folder, and blocks for as long as that takes. An error is one of the memory folder.
+// StartInProject looks at the files of the agent's folder and returns how claude is started there. It reads files of
+// bounded size and number, writes the memory folder, and blocks for as long as that takes. An error is one of the
+// memory folder.
 func StartInProject(f ProjectFolder, cfg supervisor.Config) (ProjectStart, error) {
 	if cfg.AllowProject || hasFlag(cfg.Flags, "--setting-sources") { // the person has said which files count
 		return ProjectStart{}, nil

@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// An agent that a folder defines (.claude/agents) may bring hooks and MCP servers, which are programs, and a permission mode. So
-// what is handed over (--agents) has the members below alone, with values that claude is known to take: newer releases end at
-// once at one that they do not take, and older ones drop all agents.
+// An agent that a folder defines (.claude/agents) may bring hooks and MCP servers, which are programs, and a permission
+// mode. So what is handed over (--agents) has the members below alone, with values that claude is known to take: newer
+// releases end at once at one that they do not take, and older ones drop all agents.
 //
 // Its tools are the ones that it may ask for.
 
@@ -48,8 +48,8 @@ var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_:.-]*$`)
 
 const maxAgentName = 64
 
-// readAgents reads the agents that claude would take: of the folder, of those above it in its checkout, and of the main one. Of
-// two with one name the nearest counts.
+// readAgents reads the agents that claude would take: of the folder, of those above it in its checkout, and of the main
+// one. Of two with one name the nearest counts.
 func (p *InFolder) readAgents(f ProjectFolder, repo checkout) {
 	dirs := []string{f.Cwd}
 	if repo.root != "" {
@@ -186,8 +186,8 @@ func toolList(v any) any {
 	return names
 }
 
-// frontMatter returns the members of the YAML that stands between two lines of --- at the top of a text, and what follows; no
-// members if nothing stands there. It fails where another reader might see other members.
+// frontMatter returns the members of the YAML that stands between two lines of --- at the top of a text, and what
+// follows; no members if nothing stands there. It fails where another reader might see other members.
 func frontMatter(doc string) (members map[string]any, body string, err error) {
 	doc = strings.TrimLeft(strings.TrimPrefix(doc, "\ufeff"), " \t\r\n")
 	if !strings.HasPrefix(doc, "---") {
@@ -208,7 +208,8 @@ func frontMatter(doc string) (members map[string]any, body string, err error) {
 	if strings.TrimSpace(head.String()) == "" {
 		return nil, rest, nil
 	}
-	if yaml.Load([]byte(head.String()), &members, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDefinitionDepth)))) != nil {
+	if yaml.Load([]byte(head.String()), &members,
+		yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDefinitionDepth)))) != nil {
 		members, err = memberLines(head.String())
 	}
 	return members, rest, err
@@ -216,8 +217,8 @@ func frontMatter(doc string) (members map[string]any, body string, err error) {
 
 var memberLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`)
 
-// memberLines returns the members of what is YAML but for a value that ought to stand in quotes, as claude takes it: descriptions
-// with colons are common. A value is the text of its first line.
+// memberLines returns the members of what is YAML but for a value that ought to stand in quotes, as claude takes it:
+// descriptions with colons are common. A value is the text of its first line.
 func memberLines(head string) (map[string]any, error) {
 	members := map[string]any{}
 	for line := range strings.Lines(head) {

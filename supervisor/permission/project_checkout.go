@@ -17,8 +17,8 @@ type checkout struct {
 // maxGitFile bounds a .git file and what it leads to, in bytes.
 const maxGitFile = 4 << 10
 
-// checkoutOf finds the work tree of a folder as claude does: by the next .git above it. What a .git file leads to is only read;
-// one that leads nowhere, or in a circle, is taken for none.
+// checkoutOf finds the work tree of a folder as claude does: by the next .git above it. What a .git file leads to is
+// only read; one that leads nowhere, or in a circle, is taken for none.
 func checkoutOf(cwd string) checkout {
 	for _, dir := range withAbove(cwd) {
 		git := filepath.Join(dir, ".git")
@@ -57,9 +57,9 @@ func mainOf(dir, git string) string {
 	return filepath.Dir(common)
 }
 
-// noMonitor is the environment in which git runs no program to learn what has changed: one that a folder's .git/config names runs
-// with a mere git status, at claude's start (before 2.1.329) and unasked by Bash. It goes on top of env, and after what git finds
-// there already.
+// noMonitor is the environment in which git runs no program to learn what has changed: one that a folder's .git/config
+// names runs with a mere git status, at claude's start (before 2.1.329) and unasked by Bash. It goes on top of env, and
+// after what git finds there already.
 func noMonitor(env []string) []string {
 	const counter = "GIT_CONFIG_COUNT="
 	n := 0
@@ -69,6 +69,7 @@ func noMonitor(env []string) []string {
 		}
 	}
 	return []string{
-		fmt.Sprintf("%s%d", counter, n+1), fmt.Sprintf("GIT_CONFIG_KEY_%d=core.fsmonitor", n), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", n),
+		fmt.Sprintf("%s%d", counter, n+1), fmt.Sprintf("GIT_CONFIG_KEY_%d=core.fsmonitor", n),
+		fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", n),
 	}
 }

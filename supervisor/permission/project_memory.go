@@ -13,9 +13,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Of CLAUDE.md and what belongs to it claude reads by --add-dir what lies in the folder itself. What it would read besides, in
-// the folders above and in CLAUDE.local.md, is left for it in a folder of ours, as one text. A CLAUDE.md below the folder, which
-// it would read with the first file from there, is not: README.md says so.
+// Of CLAUDE.md and what belongs to it claude reads by --add-dir what lies in the folder itself. What it would read
+// besides, in the folders above and in CLAUDE.local.md, is left for it in a folder of ours, as one text. A CLAUDE.md
+// below the folder, which it would read with the first file from there, is not: README.md says so.
 
 // The bounds of what is read of it, in bytes: of one file, and of all.
 const (
@@ -23,8 +23,8 @@ const (
 	maxMemory     = 256 << 10
 )
 
-// handMemory hands over the texts that claude does not read by itself now. Of a release that reads none by --add-dir it hands
-// over all, as a part of the system prompt.
+// handMemory hands over the texts that claude does not read by itself now. Of a release that reads none by --add-dir it
+// hands over all, as a part of the system prompt.
 func (p *InFolder) handMemory(start *ProjectStart, f ProjectFolder, flags []string) error {
 	s := f.texts(f.ByFlag)
 	if f.ByFlag {
@@ -48,8 +48,8 @@ func (p *InFolder) handMemory(start *ProjectStart, f ProjectFolder, flags []stri
 	return nil
 }
 
-// texts puts together what the folder and those above it have, the furthest first as claude does. Of the folder itself it takes
-// CLAUDE.local.md alone, unless all is wanted.
+// texts puts together what the folder and those above it have, the furthest first as claude does. Of the folder itself
+// it takes CLAUDE.local.md alone, unless all is wanted.
 func (f ProjectFolder) texts(all bool) string {
 	var b strings.Builder
 	for _, dir := range slices.Backward(withAbove(f.Cwd)) {
@@ -83,8 +83,8 @@ func (f ProjectFolder) texts(all bool) string {
 
 var errElsewhere = errors.New("it leads out of its folder, or belongs to somebody else")
 
-// readWithin reads a text of dir. A link is followed within dir: a repository must not name a file of the person's for the model
-// to read. The file must be the person's, root's, or its folder's owner's.
+// readWithin reads a text of dir. A link is followed within dir: a repository must not name a file of the person's for
+// the model to read. The file must be the person's, root's, or its folder's owner's.
 func readWithin(dir, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -22,8 +22,8 @@ type Narrowing struct {
 	Shape     map[string]any // settings that only shape what is said
 }
 
-// A shaping setting is handed over if its value is one that claude is known to take: one that it does not take would void the
-// settings beside it.
+// A shaping setting is handed over if its value is one that claude is known to take: one that it does not take would
+// void the settings beside it.
 var shaping = map[string]func(any) bool{
 	"model":       isWord,
 	"outputStyle": isWord,
@@ -53,8 +53,8 @@ func isWord(v any) bool {
 // strict are the permission modes that permit nothing by themselves.
 var strict = []string{"", "default", "manual", "plan", "dontAsk"}
 
-// readSettings reads the settings that claude would read: the folder's own, and the local ones of its checkout and of the main
-// one. own are the rules that the person has given.
+// readSettings reads the settings that claude would read: the folder's own, and the local ones of its checkout and of
+// the main one. own are the rules that the person has given.
 func (p *InFolder) readSettings(f ProjectFolder, repo checkout, own []string) {
 	var allow []string
 	read := func(dir, name string) {
@@ -174,8 +174,8 @@ func (p *InFolder) narrow(put *[]string, rule, dir string) {
 	}
 }
 
-// rooted returns a rule of a folder's settings as it has to be in other ones: a path from the folder (/src/**) becomes one from
-// the root. There is none where the folder's name would be read as a pattern.
+// rooted returns a rule of a folder's settings as it has to be in other ones: a path from the folder (/src/**) becomes
+// one from the root. There is none where the folder's name would be read as a pattern.
 func rooted(r rules.Rule, dir string) (_ string, ok bool) {
 	if r.Tool != "Read" && r.Tool != "Edit" || !strings.HasPrefix(r.Spec, "/") || strings.HasPrefix(r.Spec, "//") {
 		return r.String(), true
@@ -187,8 +187,8 @@ func rooted(r rules.Rule, dir string) (_ string, ok bool) {
 	return r.String(), !strings.ContainsAny(dir, "*?[]{}()!\\")
 }
 
-// narrowingFlags are the flags by which the narrowing holds. The person's own --settings are not mixed with what a repository
-// says, which could void them: then the denied rules alone hold.
+// narrowingFlags are the flags by which the narrowing holds. The person's own --settings are not mixed with what a
+// repository says, which could void them: then the denied rules alone hold.
 func (p *InFolder) narrowingFlags(flags []string) []string {
 	p.ask, p.deny = uniq(p.ask), uniq(p.deny)
 	if hasFlag(flags, "--settings") {

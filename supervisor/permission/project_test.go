@@ -32,7 +32,8 @@ func openIn(t *testing.T, cwd string, cfg supervisor.Config) (added []string, lo
 }
 
 func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
-	const settings, local, servers, agent = ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".claude/agents/a.md"
+	const settings, local, servers, agent = ".claude/settings.json", ".claude/settings.local.json",
+		".mcp.json", ".claude/agents/a.md"
 	asks := func(rules ...string) []string {
 		doc, err := json.Marshal(map[string]any{"permissions": map[string]any{"ask": rules}})
 		if err != nil {
@@ -60,7 +61,8 @@ func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
 		"ours":                                {map[string]string{local: `{"permissions":{"allow":["mcp__supervise__ask_user"]}}`}, supervisor.Config{}, nil, ""},
 		"a narrowing that claude cannot take": {map[string]string{settings: `{"permissions":{"deny":["Write(/x/**)","((("]}}`}, supervisor.Config{}, asks("Write"), ""},
 		"beside narrowing":                    {map[string]string{settings: `{"permissions":{"allow":["Read"],"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, supervisor.Config{}, []string{"--settings", `{"permissions":{"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, "1 allowed rule"},
-		"a mode":                              {map[string]string{settings: `{"permissions":{"defaultMode":"acceptEdits"}}`}, supervisor.Config{}, nil, "a permission mode"},
+		"a mode": {map[string]string{settings: `{"permissions":{"defaultMode":"acceptEdits"}}`},
+			supervisor.Config{}, nil, "a permission mode"},
 		"a mode nobody knows": {map[string]string{settings: `{"permissions":{"defaultMode":"yolo"}}`},
 			supervisor.Config{}, nil, "a permission mode"},
 		"servers": {map[string]string{servers: `{"mcpServers":{"b":{"command":"x"},"a":{}}}`,
@@ -97,18 +99,34 @@ func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
 		"many kinds": {map[string]string{settings: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`},
 			supervisor.Config{}, nil, "a, b, c, d, e, and 2 more"},
 
-		"an agent":                      {map[string]string{agent: "---\nname: a\ndescription: >\n  hooks: of all kinds\ntools: Bash, Read\nmodel: opus\nmaxTurns: 3\nbackground: true\n---\nhooks: none\n---\n"}, supervisor.Config{}, agents(`{"a":{"background":true,"description":"hooks: of all kinds\n","maxTurns":3,"model":"opus","prompt":"hooks: none\n---","tools":["Bash","Read"]}}`), ""},
-		"an agent as people write them": {map[string]string{agent: "---\nname: a\ndescription: Use it when: x. Example: \"y: z\"\n  more: of it\n# hooks: none\nmodel: opus\n---\nYou are a.\n"}, supervisor.Config{}, agents(`{"a":{"description":"Use it when: x. Example: \"y: z\"","model":"opus","prompt":"You are a."}}`), ""},
+		"an agent": {map[string]string{agent: "---\nname: a\ndescription: >\n  hooks: of all " +
+			"kinds\ntools: Bash, Read\nmodel: opus\nmaxTurns: 3\nbackground: true\n---\nhooks: none\n---\n"},
+			supervisor.Config{},
+			agents(
+				`{"a":{"background":true,"description":"hooks: of all kinds\n","maxTurns":3,"model":"opus","prompt":"hooks: ` +
+					`none\n---","tools":["Bash","Read"]}}`), ""},
+		"an agent as people write them": {map[string]string{agent: "---\nname: a\ndescription: Use it when: x. Example: " +
+			"\"y: z\"\n  more: of it\n# hooks: none\nmodel: opus\n---\nYou are a.\n"}, supervisor.Config{},
+			agents(`{"a":{"description":"Use it when: x. Example: \"y: z\"","model":"opus","prompt":"You are a."}}`), ""},
 		"agents that define nothing": {map[string]string{agent: "Hooks.\n",
 			".claude/agents/b.md": "---\n---\n", ".claude/agents/c.txt": "---\nhooks: 1\n---\n"}, supervisor.Config{},
 			nil, ""},
-		"an agent's hooks":                    {map[string]string{agent: "---\nname: a\ndescription: d\nhooks:\n  Stop: []\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
-		"hooks as JSON":                       {map[string]string{agent: "\ufeff\n---\r\n{\"name\":\"a\",\"description\":\"d\",\"ho\\u006fks\":{}}\r\n---\r\nA.\r\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
-		"hooks behind a value without quotes": {map[string]string{agent: "---\nname: a\ndescription: a: b\nhooks:\n  Stop: []\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"a: b","prompt":"A."}}`), "hooks of the agent a"},
-		"an agent's servers, deep":            {map[string]string{".claude/agents/x/y/B.MD": "---\nname: b\ndescription: d\nmcpServers: []\n---\nB.\n"}, supervisor.Config{}, agents(`{"b":{"description":"d","prompt":"B."}}`), "mcpServers of the agent b"},
-		"an agent's mode":                     {map[string]string{agent: "---\nname: a\ndescription: d\npermissionMode: bypassPermissions\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "permissionMode of the agent a"},
-		"values that claude would end at":     {map[string]string{agent: "---\nname: a\ndescription: d\nmodel: 5\neffort: most\nisolation: all\ntools: [1]\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "effort of the agent a"},
-		"a name that claude would end at":     {map[string]string{agent: "---\nname: \"a b/../c\"\ndescription: d\n---\nA.\n"}, supervisor.Config{}, nil, "an agent without a name"},
+		"an agent's hooks": {map[string]string{agent: "---\nname: a\ndescription: d\nhooks:\n  Stop: " +
+			"[]\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
+		"hooks as JSON": {map[string]string{agent: "\ufeff\n---\r\n{\"name\":\"a\",\"description\":\"d\",\"ho\\u006fks\":{}}\r\n---\r\nA.\r\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
+		"hooks behind a value without quotes": {map[string]string{agent: "---\nname: a\ndescription: a: b\nhooks:\n  Stop: " +
+			"[]\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"a: b","prompt":"A."}}`), "hooks of the agent a"},
+		"an agent's servers, deep": {map[string]string{".claude/agents/x/y/B.MD": "---\nname: b\ndescription: " +
+			"d\nmcpServers: []\n---\nB.\n"}, supervisor.Config{}, agents(`{"b":{"description":"d","prompt":"B."}}`),
+			"mcpServers of the agent b"},
+		"an agent's mode": {map[string]string{agent: "---\nname: a\ndescription: d\npermissionMode: " +
+			"bypassPermissions\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`),
+			"permissionMode of the agent a"},
+		"values that claude would end at": {map[string]string{agent: "---\nname: a\ndescription: d\nmodel: 5\neffort: " +
+			"most\nisolation: all\ntools: [1]\n---\nA.\n"}, supervisor.Config{},
+			agents(`{"a":{"description":"d","prompt":"A."}}`), "effort of the agent a"},
+		"a name that claude would end at": {map[string]string{agent: "---\nname: \"a b/../c\"\ndescription: " +
+			"d\n---\nA.\n"}, supervisor.Config{}, nil, "an agent without a name"},
 		"an agent without a text": {map[string]string{agent: "---\nname: a\ndescription: d\n---\n"},
 			supervisor.Config{}, nil, "the agent a without a description or text"},
 		"an agent that may end early": {map[string]string{agent: "---\nname: \"a ---\nhooks: {}\n--- b\"\n---\n"},
@@ -190,7 +208,8 @@ func TestWhatAWorktreeTakesFromItsMainCheckoutNarrowsOnly(t *testing.T) {
 		"wt/sub/f":                         "",
 	})
 	got, lost := openIn(t, filepath.Join(root, "wt", "sub"), supervisor.Config{})
-	want := []string{"--settings", `{"permissions":{"deny":["Read(/` + root + `/main/.env)","Read(/` + root + `/wt/sub/.env)"]}}`,
+	want := []string{"--settings", `{"permissions":{"deny":["Read(/` + root + `/main/.env)","Read(/` +
+		root + `/wt/sub/.env)"]}}`,
 		"--agents", `{"a":{"description":"d","prompt":"A."}}`}
 	if !slices.Equal(got, want) {
 		t.Errorf("claude gets\n%q, want\n%q", got, want)
@@ -243,7 +262,8 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for word, there := range map[string]bool{"ABOVE": true, "DOT": true, "RULE": true, "LINKED": true, "LOCAL": true, "OWN": false, "SECRET": false} {
+	for word, there := range map[string]bool{"ABOVE": true, "DOT": true, "RULE": true, "LINKED": true,
+		"LOCAL": true, "OWN": false, "SECRET": false} {
 		if strings.Contains(string(text), word) != there {
 			t.Errorf("%s is in it: %v\n%s", word, !there, text)
 		}
@@ -260,7 +280,8 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 func TestThePersonsOwnSettingsAreNoProjects(t *testing.T) {
 	home := t.TempDir()
 	own := filepath.Join(home, ".claude")
-	lay(t, home, map[string]string{".claude/settings.json": `{"hooks":{},"permissions":{"allow":["Bash"]}}`, "project/f": ""})
+	lay(t, home, map[string]string{".claude/settings.json": `{"hooks":{},"permissions":{"allow":["Bash"]}}`,
+		"project/f": ""})
 	f := ProjectFolder{Cwd: home, Claude: own}
 	if got, err := StartInProject(f, supervisor.Config{}); err != nil || got.Lost != "" {
 		t.Errorf("they are taken for a repository's: %s (%v)", got.Lost, err)
@@ -286,7 +307,8 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 		"deep lists": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("[", 100_000)), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, file := range []string{".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/agents/a.md"} {
+			for _, file := range []string{".mcp.json", ".claude/settings.json", ".claude/settings.local.json",
+				".claude/agents/a.md"} {
 				cwd := t.TempDir()
 				path := filepath.Join(cwd, file)
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), lays(path)); err != nil {
@@ -317,8 +339,8 @@ func TestManyAgentsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever stands in a definition, reading it neither fails to end nor overlooks a member at the beginning of a line, and what is
-// handed over has no member beside the known ones.
+// Whatever stands in a definition, reading it neither fails to end nor overlooks a member at the beginning of a line,
+// and what is handed over has no member beside the known ones.
 func FuzzFrontMatter(f *testing.F) {
 	f.Add("---\nname: a\nhooks: {}\n---\n")
 	f.Add("---\nname: a: b\n? hooks\n: 1\n---\n")

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// This file holds the rules engine against bash itself: where it says that rules cover a command, bash runs nothing but the programs
-// that they name, and writes nothing. Commands are put together from the pieces below and never from anything else, so that one
-// that is covered by mistake does no harm: it finds no other program than those of the test.
+// This file holds the rules engine against bash itself: where it says that rules cover a command, bash runs nothing but
+// the programs that they name, and writes nothing. Commands are put together from the pieces below and never from
+// anything else, so that one that is covered by mistake does no harm: it finds no other program than those of the test.
 
 // programs are what the commands may find, each a script. One that runs its arguments does so here, too.
 var programs = map[string]string{
@@ -23,20 +23,33 @@ var programs = map[string]string{
 	"find": `while [ $# -gt 0 ]; do case $1 in -exec) shift; "$@"; break ;; esac; shift; done`,
 }
 
-// pieces of commands. What begins with evil, or holds it where the shell evaluates something, is covered by no rule below.
+// pieces of commands. What begins with evil, or holds it where the shell evaluates something, is covered by no rule
+// below.
 var (
-	names = []string{"ok", "ok", "ok2", "echo", "test", "[", "printf", "read", "unset", "let", "export", "declare", "typeset", "readonly",
-		"local", "mapfile", "readarray", "getopts", "wait", "trap", "eval", "source", ".", "exec", "command", "builtin", "env", "xargs", "find",
-		"timeout", "enable", "hash", "alias", "set", "shopt", "compgen", "complete", "jobs", "true", ":", "cd", "type", "coproc", "time", "!", "[["}
-	arguments = []string{"a", "b=1", "'c d'", `"e f"`, "-v", "-p", "-R", "-t", "-a", "-n", "-x", "-C", "-F", "-exec", "1", "0", "x", "=", "-eq", "]", "]]", ";",
-		"evil", "'evil'", `"evil"`, "'a[$(evil)]'", `"a[\$(evil)]"`, "a[$(evil)]", "'x=a[$(evil)]'", "a['$(evil)']", "$(evil)", "`evil`", `"$(evil)"`, "'$(evil)'", "'`evil`'", "<(evil)",
-		"'evil; evil'", "EXIT", "DEBUG", "'%s'", "-v 'a[$(evil)]'", `\evil`, "$'evil'", "{evil,x}", "~", "*", "--", "-", "'", `"`, "\\", "${x:=$(evil)}", "$((a[$(evil)]))", "'$((a[$(evil)]))'"}
-	joints = []string{"", "", "", "", " && ", " || ", "; ", "\n", " | ", " & ", " # ", " 2>&1 ", " >/dev/null ", " > f ", " >> f ", " >| f ", " &> f ", " <> f ", " < f ",
-		" <<E\n$(evil)\nE\n", " <<'E'\nevil\nE\n", " <<< $(evil) ", " {v}>f ", "\\\n", ";evil ", "&&evil ", "\nevil ", " (", ") ", " { ", "; } ", "if ", "; then ", "; fi "}
-	whole = []string{"[[ -v 'a[$(evil)]' ]]", "[[ 'a[$(evil)]' -eq 1 ]]", "((a[$(evil)]))", "((a=1))", "let 'a[$(evil)]=1'", "printf -v 'a[$(evil)]' x", "test -v 'a[$(evil)]'",
-		"[ -v 'a[$(evil)]' ]", "unset 'a[$(evil)]'", "read 'a[$(evil)]' <<< x", "wait -n -p 'a[$(evil)]'", "mapfile -C evil -c 1 x <<< x", "trap evil EXIT", "x=$(evil)", "a[$(evil)]=1",
-		"export 'a=$(evil)'", "compgen -C evil", "compgen -W '$(evil)'", "getopts a 'x[$(evil)]' -a", "declare 'a[$(evil)]=1'", "typeset -i 'x=a[$(evil)]'", "for i in $(evil); do ok; done",
-		"ok <<E\n$(evil)\nE\n", "ok() { evil; }; ok", "alias ok=evil; ok", "ok {evil} >f", "test -o a -a -v 'a[$(evil)]'", "test ! -v 'a[$(evil)]'", "printf '-v' 'a[$(evil)]' x", `printf "-va[\$(evil)]" x`}
+	names = []string{"ok", "ok", "ok2", "echo", "test", "[", "printf", "read", "unset", "let",
+		"export", "declare", "typeset", "readonly",
+		"local", "mapfile", "readarray", "getopts", "wait", "trap", "eval", "source", ".", "exec",
+		"command", "builtin", "env", "xargs", "find",
+		"timeout", "enable", "hash", "alias", "set", "shopt", "compgen", "complete", "jobs", "true",
+		":", "cd", "type", "coproc", "time", "!", "[["}
+	arguments = []string{"a", "b=1", "'c d'", `"e f"`, "-v", "-p", "-R", "-t", "-a", "-n", "-x",
+		"-C", "-F", "-exec", "1", "0", "x", "=", "-eq", "]", "]]", ";",
+		"evil", "'evil'", `"evil"`, "'a[$(evil)]'", `"a[\$(evil)]"`, "a[$(evil)]", "'x=a[$(evil)]'",
+		"a['$(evil)']", "$(evil)", "`evil`", `"$(evil)"`, "'$(evil)'", "'`evil`'", "<(evil)",
+		"'evil; evil'", "EXIT", "DEBUG", "'%s'", "-v 'a[$(evil)]'", `\evil`, "$'evil'", "{evil,x}",
+		"~", "*", "--", "-", "'", `"`, "\\", "${x:=$(evil)}", "$((a[$(evil)]))", "'$((a[$(evil)]))'"}
+	joints = []string{"", "", "", "", " && ", " || ", "; ", "\n", " | ", " & ", " # ", " 2>&1 ",
+		" >/dev/null ", " > f ", " >> f ", " >| f ", " &> f ", " <> f ", " < f ",
+		" <<E\n$(evil)\nE\n", " <<'E'\nevil\nE\n", " <<< $(evil) ", " {v}>f ", "\\\n", ";evil ",
+		"&&evil ", "\nevil ", " (", ") ", " { ", "; } ", "if ", "; then ", "; fi "}
+	whole = []string{"[[ -v 'a[$(evil)]' ]]", "[[ 'a[$(evil)]' -eq 1 ]]", "((a[$(evil)]))", "((a=1))",
+		"let 'a[$(evil)]=1'", "printf -v 'a[$(evil)]' x", "test -v 'a[$(evil)]'",
+		"[ -v 'a[$(evil)]' ]", "unset 'a[$(evil)]'", "read 'a[$(evil)]' <<< x", "wait -n -p 'a[$(evil)]'",
+		"mapfile -C evil -c 1 x <<< x", "trap evil EXIT", "x=$(evil)", "a[$(evil)]=1",
+		"export 'a=$(evil)'", "compgen -C evil", "compgen -W '$(evil)'", "getopts a 'x[$(evil)]' -a",
+		"declare 'a[$(evil)]=1'", "typeset -i 'x=a[$(evil)]'", "for i in $(evil); do ok; done",
+		"ok <<E\n$(evil)\nE\n", "ok() { evil; }; ok", "alias ok=evil; ok", "ok {evil} >f", "test -o a -a -v 'a[$(evil)]'",
+		"test ! -v 'a[$(evil)]'", "printf '-v' 'a[$(evil)]' x", `printf "-va[\$(evil)]" x`}
 )
 
 // covering are the rules that the commands are held against, together.
@@ -90,7 +103,8 @@ func newSandbox(t testing.TB) sandbox {
 		}
 	}
 	for name, does := range programs {
-		if err := os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\necho "+name+" >>'"+s.log+"'\n"+does+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\necho "+name+" >>'"+s.log+"'\n"+does+"\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// commandCovered reports whether rules permit a command line, given as the spec of an exact rule: one of them is that very line, or
-// each of the simple commands that it is made of is covered by one. A line counts as made of simple commands only if nothing in
-// it is decided when it runs: no substitution, variable, pattern, redirection into a file, assignment, pipe, subshell, loop or
-// background, and, in a line of several, no command that changes what the next one means. One that takes an argument for code
-// (evaluates) is covered by a rule that says it whole, and by no wildcard.
+// commandCovered reports whether rules permit a command line, given as the spec of an exact rule: one of them is that
+// very line, or each of the simple commands that it is made of is covered by one. A line counts as made of simple
+// commands only if nothing in it is decided when it runs: no substitution, variable, pattern, redirection into a file,
+// assignment, pipe, subshell, loop or background, and, in a line of several, no command that changes what the next one
+// means. One that takes an argument for code (evaluates) is covered by a rule that says it whole, and by no wildcard.
 func commandCovered(rules []Rule, exact string) bool {
 	about := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Tool != "Bash" })
 	if slices.ContainsFunc(about, func(r Rule) bool { return r.Spec == "" || r.Spec == exact }) {
@@ -21,13 +21,14 @@ func commandCovered(rules []Rule, exact string) bool {
 	commands, ok := simpleCommands(literalParts(exact)[0])
 	return ok && len(about) > 0 && !slices.ContainsFunc(commands, func(c simple) bool {
 		return !slices.ContainsFunc(about, func(r Rule) bool {
-			return patternCovers(r.Spec, c.text) && (len(literalParts(r.Spec)) == 1 && !strings.HasSuffix(r.Spec, ":*") || !c.evaluates())
+			return patternCovers(r.Spec, c.text) &&
+				(len(literalParts(r.Spec)) == 1 && !strings.HasSuffix(r.Spec, ":*") || !c.evaluates())
 		})
 	})
 }
 
-// literalParts gives the text between the wildcards of a rule about commands. A backslash makes a wildcard, or a backslash,
-// stand for itself.
+// literalParts gives the text between the wildcards of a rule about commands. A backslash makes a wildcard, or a
+// backslash, stand for itself.
 func literalParts(spec string) []string {
 	parts := []string{""}
 	for i := 0; i < len(spec); i++ {
@@ -45,8 +46,9 @@ func literalParts(spec string) []string {
 	return parts
 }
 
-// patternCovers holds a command against what a rule about commands says: the command itself, a beginning (`npm run:*`, `npm
-// run *`: with or without more words), or with * for anything. The program has to be named: `* install` covers nothing here.
+// patternCovers holds a command against what a rule about commands says: the command itself, a beginning (`npm run:*`,
+// `npm run *`: with or without more words), or with * for anything. The program has to be named: `* install` covers
+// nothing here.
 func patternCovers(spec, command string) bool {
 	if prefix, any := strings.CutSuffix(spec, ":*"); any {
 		spec = prefix + " *"
@@ -87,7 +89,9 @@ type simple struct {
 
 // simpleCommands takes a command line apart; false if it is more than simple commands one after the other.
 func simpleCommands(line string) ([]simple, bool) {
-	if len(line) > maxParsed || strings.ContainsFunc(line, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }) {
+	if len(line) > maxParsed || strings.ContainsFunc(line, func(r rune) bool {
+		return r != '\n' && r != '\t' && unicode.IsControl(r)
+	}) {
 		return nil, false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
@@ -125,13 +129,15 @@ func simpleCommands(line string) ([]simple, bool) {
 
 // shifting are the shell's own commands after which the next one may mean something else.
 var shifting = []string{
-	"cd", "pushd", "popd", "eval", "exec", "source", ".", "alias", "unalias", "hash", "enable", "export", "declare", "typeset",
-	"readonly", "local", "unset", "set", "shopt", "trap", "umask", "ulimit", "builtin", "command", "read", "mapfile", "readarray",
+	"cd", "pushd", "popd", "eval", "exec", "source", ".", "alias", "unalias", "hash", "enable",
+	"export", "declare", "typeset",
+	"readonly", "local", "unset", "set", "shopt", "trap", "umask", "ulimit", "builtin", "command",
+	"read", "mapfile", "readarray",
 	"printf", "getopts", "wait",
 }
 
-// opensFile reports whether a redirection does more than to join two streams or to throw one away. One that picks a free number
-// ({PATH}>/dev/null) sets a variable to it.
+// opensFile reports whether a redirection does more than to join two streams or to throw one away. One that picks a
+// free number ({PATH}>/dev/null) sets a variable to it.
 func opensFile(r *syntax.Redirect) bool {
 	if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" {
 		return true
@@ -154,7 +160,8 @@ func decidedLater(w *syntax.Word) bool {
 	for i, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "*?[]{}\\!") || i == 0 && strings.HasPrefix(p.Value, "~") || strings.Contains(p.Value, "=~") || strings.Contains(p.Value, ":~") {
+			if strings.ContainsAny(p.Value, "*?[]{}\\!") || i == 0 && strings.HasPrefix(p.Value, "~") ||
+				strings.Contains(p.Value, "=~") || strings.Contains(p.Value, ":~") {
 				return true
 			}
 		case *syntax.SglQuoted:

@@ -11,19 +11,24 @@ import (
 // evaluating are the shell's own commands that take an argument for code, load or run what it names, or expand it as an
 // arithmetic expression, which may hold a command (a[$(command)]).
 var evaluating = []string{
-	".", "alias", "bind", "builtin", "command", "compgen", "complete", "compopt", "coproc", "declare", "enable", "eval", "exec",
-	"export", "fc", "getopts", "hash", "history", "jobs", "let", "local", "mapfile", "read", "readarray", "readonly", "set", "shopt",
+	".", "alias", "bind", "builtin", "command", "compgen", "complete", "compopt", "coproc", "declare",
+	"enable", "eval", "exec",
+	"export", "fc", "getopts", "hash", "history", "jobs", "let", "local", "mapfile", "read", "readarray",
+	"readonly", "set", "shopt",
 	"source", "trap", "typeset", "unset", "wait",
 }
 
 // running are the programs that run what their arguments name, and the shells.
 var running = []string{
-	"ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "fish", "flock", "ionice", "ksh", "nice", "nohup", "nsenter",
-	"parallel", "prlimit", "rbash", "runuser", "script", "setarch", "setpriv", "setsid", "sh", "ssh", "stdbuf", "strace", "su", "sudo",
+	"ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "fish", "flock", "ionice",
+	"ksh", "nice", "nohup", "nsenter",
+	"parallel", "prlimit", "rbash", "runuser", "script", "setarch", "setpriv", "setsid", "sh",
+	"ssh", "stdbuf", "strace", "su", "sudo",
 	"systemd-run", "taskset", "tcsh", "time", "timeout", "unshare", "watch", "xargs", "zsh",
 }
 
-// evaluates reports whether a command takes one of its arguments for code. What such a command does, no rule with a wildcard says.
+// evaluates reports whether a command takes one of its arguments for code. What such a command does, no rule with a
+// wildcard says.
 func (c simple) evaluates() bool {
 	name, args := path.Base(c.words[0]), c.words[1:]
 	switch {
@@ -35,7 +40,8 @@ func (c simple) evaluates() bool {
 		return len(args) > 0 && strings.HasPrefix(args[0], "-")
 	case name == "find":
 		return slices.ContainsFunc(args, func(arg string) bool {
-			return strings.HasPrefix(arg, "-exec") || strings.HasPrefix(arg, "-ok") || strings.HasPrefix(arg, "-f") || arg == "-delete"
+			return strings.HasPrefix(arg, "-exec") || strings.HasPrefix(arg, "-ok") || strings.HasPrefix(arg, "-f") ||
+				arg == "-delete"
 		})
 	}
 	return false

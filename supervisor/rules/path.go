@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// From gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against others.
+// From gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against
+// others.
 func (r Rule) From(folder string) Rule {
 	if (r.Tool == "Read" || r.Tool == "Edit") && strings.HasPrefix(r.Spec, "/") && !strings.HasPrefix(r.Spec, "//") {
 		r.Spec = "/" + path.Join(folder, r.Spec)
@@ -13,12 +14,12 @@ func (r Rule) From(folder string) Rule {
 	return r
 }
 
-// pathCovered reports whether the path of a rule covers that of an exact one, from the root or from the folder. The forms are
-// those of gitignore as Claude Code reads them: //from/the/root, /from/the/folder, ./here or here; * stands for anything in
-// one name, ** for any number of names, and what ends in a folder's name is all that lies under it.
+// pathCovered reports whether the path of a rule covers that of an exact one, from the root or from the folder. The
+// forms are those of gitignore as Claude Code reads them: //from/the/root, /from/the/folder, ./here or here; * stands
+// for anything in one name, ** for any number of names, and what ends in a folder's name is all that lies under it.
 //
-// Less is covered than gitignore would: a name alone is one in the folder and not at any depth, no wildcard stands for a name
-// that begins with a dot (.git, .claude, .env), and ~ is left to claude.
+// Less is covered than gitignore would: a name alone is one in the folder and not at any depth, no wildcard stands for
+// a name that begins with a dot (.git, .claude, .env), and ~ is left to claude.
 func pathCovered(rule, exact, cwd string) bool {
 	target, fromRoot := strings.CutPrefix(exact, "/")
 	if !fromRoot {

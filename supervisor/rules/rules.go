@@ -1,4 +1,5 @@
-// Package rules reads the rules by which Claude Code runs something without asking, and tells what of a call they cover.
+// Package rules reads the rules by which Claude Code runs something without asking, and tells what of a call they
+// cover.
 package rules
 
 import (
@@ -22,9 +23,9 @@ import (
 //	mcp__github               mcp__github__*  mcp__github__get_issue
 //	Skill  Agent              Skill(review)  Agent(Explore)
 //
-// Rules that a person gives with --allow are handed to claude, which knows best what they mean. Those that are given while a
-// run is under way are held against its calls here (covers), and there a rule means that or less: in doubt it covers nothing, and
-// the person is asked.
+// Rules that a person gives with --allow are handed to claude, which knows best what they mean. Those that are given
+// while a run is under way are held against its calls here (covers), and there a rule means that or less: in doubt it
+// covers nothing, and the person is asked.
 type Rule struct {
 	Tool string
 	Spec string // what stands in the parentheses; "": the whole tool
@@ -39,12 +40,15 @@ var fileTools = map[string]string{
 	"Edit": "Edit", "MultiEdit": "Edit", "Write": "Edit", "NotebookEdit": "Edit",
 }
 
-// FileTool gives the tool that rules name about the files of a tool's calls: Edit for Write; "" for one whose calls name none.
+// FileTool gives the tool that rules name about the files of a tool's calls: Edit for Write; "" for one whose calls
+// name none.
 func FileTool(tool string) string { return fileTools[tool] }
 
-// knownTools are the names that a misspelt one is held against. Others are taken as they are: there are new ones all the time.
+// knownTools are the names that a misspelt one is held against. Others are taken as they are: there are new ones all
+// the time.
 var knownTools = []string{
-	"Bash", "Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Skill", "Agent",
+	"Bash", "Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch",
+	"WebSearch", "Skill", "Agent",
 	"Task", "TodoWrite", "ExitPlanMode",
 }
 
@@ -147,8 +151,8 @@ func (r Rule) String() string {
 // literally writes a command as a rule of its own: a * stands for anything there, and a backslash takes that from it.
 var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`)
 
-// Exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none that a
-// person could judge: it has to fit on a line.
+// Exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none
+// that a person could judge: it has to fit on a line.
 func Exactly(tool, what string) (Rule, bool) {
 	r := Rule{Tool: tool, Spec: what}
 	if tool == "Bash" {
@@ -165,8 +169,8 @@ func Exactly(tool, what string) (Rule, bool) {
 	return r, true
 }
 
-// Covered reports whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's folder. It
-// looks at nothing on the disk: whoever made the exact rule has seen to it that its path is no link.
+// Covered reports whether rules permit what an exact rule permits: the call that it was made of. cwd is the agent's
+// folder. It looks at nothing on the disk: whoever made the exact rule has seen to it that its path is no link.
 func Covered(rules []Rule, call Rule, cwd string) bool {
 	if call.Tool == "Bash" && call.Spec != "" {
 		return commandCovered(rules, call.Spec)
@@ -178,7 +182,8 @@ func (r Rule) covers(call Rule, cwd string) bool {
 	if r == call {
 		return true
 	}
-	if server, any := strings.CutSuffix(r.Tool, "__*"); any || strings.HasPrefix(r.Tool, "mcp__") && strings.Count(r.Tool, "__") == 1 {
+	if server, any := strings.CutSuffix(r.Tool, "__*"); any || strings.HasPrefix(r.Tool, "mcp__") &&
+		strings.Count(r.Tool, "__") == 1 {
 		return strings.HasPrefix(call.Tool, server+"__")
 	}
 	if r.Tool != call.Tool {

@@ -7,11 +7,15 @@ import (
 
 func TestARuleIsReadAsClaudeCodeWritesIt(t *testing.T) {
 	for text, want := range map[string]Rule{
-		"Bash": {"Bash", ""}, "Bash(*)": {"Bash", ""}, "Bash(npm test)": {"Bash", "npm test"}, "Bash(npm run:*)": {"Bash", "npm run:*"},
-		"Bash(echo (x))": {"Bash", "echo (x)"}, "Edit(/src/**)": {"Edit", "/src/**"}, "Read(~/.zshrc)": {"Read", "~/.zshrc"},
-		"WebFetch(domain:go.dev)": {"WebFetch", "domain:go.dev"}, "WebFetch(domain:*.go.dev)": {"WebFetch", "domain:*.go.dev"},
-		"mcp__github": {"mcp__github", ""}, "mcp__github__*": {"mcp__github__*", ""}, "mcp__a-b__get_it": {"mcp__a-b__get_it", ""},
-		"Skill(review)": {"Skill", "review"}, "Agent(Explore)": {"Agent", "Explore"}, " Read ": {"Read", ""}, "NewTool(x)": {"NewTool", "x"},
+		"Bash": {"Bash", ""}, "Bash(*)": {"Bash", ""}, "Bash(npm test)": {"Bash", "npm test"},
+		"Bash(npm run:*)": {"Bash", "npm run:*"},
+		"Bash(echo (x))":  {"Bash", "echo (x)"}, "Edit(/src/**)": {"Edit", "/src/**"}, "Read(~/.zshrc)": {"Read", "~/.zshrc"},
+		"WebFetch(domain:go.dev)":   {"WebFetch", "domain:go.dev"},
+		"WebFetch(domain:*.go.dev)": {"WebFetch", "domain:*.go.dev"},
+		"mcp__github":               {"mcp__github", ""}, "mcp__github__*": {"mcp__github__*", ""},
+		"mcp__a-b__get_it": {"mcp__a-b__get_it", ""},
+		"Skill(review)":    {"Skill", "review"}, "Agent(Explore)": {"Agent", "Explore"}, " Read ": {"Read", ""},
+		"NewTool(x)": {"NewTool", "x"},
 	} {
 		got, err := Parse(text)
 		if err != nil || got != want {
@@ -22,11 +26,14 @@ func TestARuleIsReadAsClaudeCodeWritesIt(t *testing.T) {
 
 func TestWhatIsNoRuleIsRefusedWithTheNearestOne(t *testing.T) {
 	for text, near := range map[string]string{
-		"Bash(npm test": "Bash(npm test)?", "bash(npm test)": "Bash(npm test)?", "npm test": "Bash(npm test)?", "Bash()": "Bash?",
+		"Bash(npm test": "Bash(npm test)?", "bash(npm test)": "Bash(npm test)?", "npm test": "Bash(npm test)?",
+		"Bash()":         "Bash?",
 		"Write(/src/**)": "Edit(/src/**)?", "Glob(src/**)": "Read(src/**)?", "WebFetch(go.dev)": "WebFetch(domain:go.dev)?",
 		"WebFetch(https://go.dev/x)": "WebFetch(domain:go.dev)?", "WebFetch(domain:https://go.dev)": "WebFetch(domain:HOST)?",
-		"mcp__github(x)": "mcp__github?", "webfetch": "WebFetch?", "*": "Bash(*)?", "WebSearch(x)": "WebSearch?", "mcp__": "mcp__SERVER__TOOL?",
-		"": "not nothing", "Bash(a\nb)": "on one line", "Bash(\x1b[2J)": "on one line", "Bash(a\u202eb)": "on one line", "Bash(\xff)": "on one line",
+		"mcp__github(x)": "mcp__github?", "webfetch": "WebFetch?", "*": "Bash(*)?", "WebSearch(x)": "WebSearch?",
+		"mcp__": "mcp__SERVER__TOOL?",
+		"":      "not nothing", "Bash(a\nb)": "on one line", "Bash(\x1b[2J)": "on one line", "Bash(a\u202eb)": "on one line",
+		"Bash(\xff)":                             "on one line",
 		"Bash(" + strings.Repeat("x", 600) + ")": "at most 500 bytes",
 	} {
 		if r, err := Parse(text); err == nil || !strings.Contains(err.Error(), near) {
@@ -192,7 +199,8 @@ func TestARuleAboutFilesCoversOnlyWhatLiesThere(t *testing.T) {
 			t.Errorf("Edit(%s) covers %s: %t", c.rule, c.path, got)
 		}
 	}
-	if !(Rule{"Edit", "src/**"}).covers(Rule{"Edit", "/src/x"}, "/work") || (Rule{"Edit", "//etc/**"}).covers(Rule{"Edit", "/etc/x"}, "/work") {
+	if !(Rule{"Edit", "src/**"}).covers(Rule{"Edit", "/src/x"}, "/work") ||
+		(Rule{"Edit", "//etc/**"}).covers(Rule{"Edit", "/etc/x"}, "/work") {
 		t.Error("a path from the folder is not read as one")
 	}
 	for _, path := range []string{"//work/src/../../etc/passwd", "/../etc/passwd", "work/src/x", "//work//src/x", ""} {
@@ -200,7 +208,8 @@ func TestARuleAboutFilesCoversOnlyWhatLiesThere(t *testing.T) {
 			t.Errorf("a path that is not clean is covered: %s", path)
 		}
 	}
-	if (Rule{"Edit", "**"}).covers(Rule{"Edit", "//work/x"}, "/*") || (Rule{"Edit", "**"}).covers(Rule{"Edit", "//x"}, "") {
+	if (Rule{"Edit", "**"}).covers(Rule{"Edit", "//work/x"}, "/*") ||
+		(Rule{"Edit", "**"}).covers(Rule{"Edit", "//x"}, "") {
 		t.Error("a folder that reads as a pattern, or none, is one")
 	}
 }
@@ -277,7 +286,8 @@ func TestTheRuleThatIsOfferedIsAboutThisOneThing(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"Bash(npm run:*)", "Edit(//a/**)", "mcp__a__*", "WebFetch(domain:go.dev)", `Bash(rm \*)`, "npm test"} {
+	for _, seed := range []string{"Bash(npm run:*)", "Edit(//a/**)", "mcp__a__*", "WebFetch(domain:go.dev)", `Bash(rm \*)`,
+		"npm test"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -293,7 +303,8 @@ func FuzzParse(f *testing.F) {
 
 // Whatever follows a permitted command on its line, in whatever way, is not permitted with it.
 func FuzzCommandCovered(f *testing.F) {
-	for _, seed := range []string{"; rm x", "&& rm x", "$(rm x)", "`rm x`", "\nrm x", "| rm x", "> rm", "# rm x", "'\n'rm x", "\\\nrm x", "<<E\nE\nrm x"} {
+	for _, seed := range []string{"; rm x", "&& rm x", "$(rm x)", "`rm x`", "\nrm x", "| rm x",
+		"> rm", "# rm x", "'\n'rm x", "\\\nrm x", "<<E\nE\nrm x"} {
 		f.Add(seed)
 	}
 	rules := []Rule{{"Bash", "echo one"}, {"Bash", "echo two *"}}

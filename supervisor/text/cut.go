@@ -3,8 +3,9 @@ package text
 import "unicode/utf8"
 
 const (
-	// MaxPreview bounds what of a call a person is shown, in bytes. Nobody judges more in a prompt (about 1,500 lines), and what
-	// is not shown cannot be allowed: a call over it can only be refused, and the agent is told to make smaller ones.
+	// MaxPreview bounds what of a call a person is shown, in bytes. Nobody judges more in a prompt (about 1,500 lines),
+	// and what is not shown cannot be allowed: a call over it can only be refused, and the agent is told to make smaller
+	// ones.
 	MaxPreview = 60 << 10
 	// MaxRestated bounds what of a call its own agent is told again, in bytes.
 	MaxRestated = 16 << 10

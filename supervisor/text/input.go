@@ -27,7 +27,8 @@ func Preview(input json.RawMessage) string {
 	return fmt.Sprintf("%s\n(%d bytes more)", kept, len(s)-len(kept))
 }
 
-// EachMember gives the members of a tool's input in their order, texts unescaped and other values as JSON; none if it is no object.
+// EachMember gives the members of a tool's input in their order, texts unescaped and other values as JSON; none if it
+// is no object.
 func EachMember(input json.RawMessage, each func(name, value string)) {
 	if begin := bytes.TrimSpace(input); len(begin) == 0 || begin[0] != '{' || !json.Valid(input) {
 		return

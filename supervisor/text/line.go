@@ -11,7 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Line returns the first line of a text as VisibleLine does, in at most that many bytes, and then how much there is besides:
+// Line returns the first line of a text as VisibleLine does, in at most that many bytes, and then how much there is
+// besides:
 //
 //	npm test… (+1 line, 10 bytes)
 //
@@ -66,8 +67,8 @@ const (
 	roomForNumber = 14
 )
 
-// Fit cuts a line to a width in terminal cells, and says how many bytes are missing then, with those that Line has left out
-// before: in words, on a narrow column as a number, and on a very narrow one by the ellipsis alone.
+// Fit cuts a line to a width in terminal cells, and says how many bytes are missing then, with those that Line has left
+// out before: in words, on a narrow column as a number, and on a very narrow one by the ellipsis alone.
 func Fit(s string, width int) string {
 	if ansi.StringWidth(s) <= width {
 		return s

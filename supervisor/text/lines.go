@@ -6,10 +6,12 @@ import (
 	"unicode"
 )
 
-// This file is where one line of a text ends and the next begins, for a person at a terminal and for an agent that reads a prompt
-// alike. What somebody else has written stands among words of ours: none of its lines may pass for one of them.
+// This file is where one line of a text ends and the next begins, for a person at a terminal and for an agent that
+// reads a prompt alike. What somebody else has written stands among words of ours: none of its lines may pass for one
+// of them.
 
-// Newlines writes every kind of line end as a newline: whoever shows the text or reads it may take each of them for one.
+// Newlines writes every kind of line end as a newline: whoever shows the text or reads it may take each of them for
+// one.
 var Newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
 	"\u2029", "\n")
 

@@ -89,7 +89,8 @@ func TestALineThatIsCutAgainSaysAllThatIsMissing(t *testing.T) {
 // Whatever it is made of, a text is seen whole, and read back in one way.
 func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "echo done \"\x1b]0;\"; touch PWN; : \"\a\"", `\\\x1b\u202e`, "\\\x1b", "\\\\\t⇥   ", "\xff\xfe\\xff", "\u202e\u2066\U000e0061\ufe0f",
+		"", "plain", "echo done \"\x1b]0;\"; touch PWN; : \"\a\"", `\\\x1b\u202e`, "\\\x1b", "\\\\\t⇥   ",
+		"\xff\xfe\\xff", "\u202e\u2066\U000e0061\ufe0f",
 		"❤\ufe0f\ufe0f", "a\r\nb\rc", "\\\n", "\\\u00a0", "\\\\⇥", "é́",
 	} {
 		f.Add(seed)
@@ -101,7 +102,8 @@ func FuzzVisible(f *testing.F) {
 				t.Errorf("%s(%q) = %q, which reads as %q (%v)", name, s, shown, back, err)
 			}
 			for _, r := range shown {
-				if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+				if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) &&
+					!unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 					t.Errorf("%U is left in %s(%q)", r, name, s)
 				}
 			}
@@ -112,7 +114,8 @@ func FuzzVisible(f *testing.F) {
 				t.Errorf("%q is made visible again", shown)
 			}
 		}
-		if got := Line(s, 40); len(got) > 40+len("… (+123456789 lines, 123456789 bytes)") || strings.ContainsAny(got, "\n\t") {
+		if got := Line(s, 40); len(got) > 40+len("… (+123456789 lines, 123456789 bytes)") ||
+			strings.ContainsAny(got, "\n\t") {
 			t.Errorf("Line(%q) = %q", s, got)
 		}
 		if got := Fit(Line(s, 40), 20); ansi.StringWidth(got) > 20 {

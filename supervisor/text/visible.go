@@ -1,9 +1,9 @@
-// Package text writes texts of others for a person to judge: byte for byte, with what cannot be seen made visible, and with the
-// size of what is left out.
+// Package text writes texts of others for a person to judge: byte for byte, with what cannot be seen made visible, and
+// with the size of what is left out.
 //
-// Use [Visible] for evidence, which is what somebody permits: commands, changes of files, addresses, paths, inputs of tools. Nothing
-// of it is removed or replaced, so that what is read is what runs; texttest.Original reads it back. Prose of agents needs none of
-// this and may be cleaned in other ways.
+// Use [Visible] for evidence, which is what somebody permits: commands, changes of files, addresses, paths, inputs of
+// tools. Nothing of it is removed or replaced, so that what is read is what runs; texttest.Original reads it back.
+// Prose of agents needs none of this and may be cleaned in other ways.
 package text
 
 import (
@@ -20,7 +20,8 @@ import (
 //	⇥ and 3 spaces     a tab; the character ⇥ itself is \u21e5
 //	\\x1b              a backslash and x1b: before what reads as one of these forms, each backslash is written twice
 //
-// All other bytes stand for themselves, newlines and other backslashes included. So the text is read back in one way only.
+// All other bytes stand for themselves, newlines and other backslashes included. So the text is read back in one way
+// only.
 
 const (
 	tabSign = '⇥'
@@ -100,7 +101,8 @@ func readsAsForm(s string) bool {
 	return digits > 0 && len(s) > digits && strings.Trim(s[1:digits+1], "0123456789abcdef") == ""
 }
 
-// HiddenIn returns how many characters of a text cannot be seen. Tabs and newlines are not counted: their place shows them.
+// HiddenIn returns how many characters of a text cannot be seen. Tabs and newlines are not counted: their place shows
+// them.
 func HiddenIn(s string) int {
 	n := 0
 	var before rune
@@ -119,9 +121,9 @@ func HiddenIn(s string) int {
 	return n
 }
 
-// hidden reports whether a rune after another one is one that nobody sees, or that is seen as another one: controls, format and
-// bidirectional controls, joiners, tags, all spaces but ' ', fillers, and what Unicode does not know or leaves to fonts. A
-// variation selector is seen where it makes an emoji of a sign.
+// hidden reports whether a rune after another one is one that nobody sees, or that is seen as another one: controls,
+// format and bidirectional controls, joiners, tags, all spaces but ' ', fillers, and what Unicode does not know or
+// leaves to fonts. A variation selector is seen where it makes an emoji of a sign.
 func hidden(r, before rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:

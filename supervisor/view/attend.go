@@ -23,9 +23,9 @@ type Snapshot struct {
 	State supervisor.State
 }
 
-// Attend gives how a run stands, and again each time something of it has changed, until it has ended or nobody supervises it:
-// the last sight says so. It blocks until then, or until each gives an error or ctx ends, whose cause is then the error. It
-// changes nothing; what agents say is not in it, but in their logs.
+// Attend gives how a run stands, and again each time something of it has changed, until it has ended or nobody
+// supervises it: the last sight says so. It blocks until then, or until each gives an error or ctx ends, whose cause is
+// then the error. It changes nothing; what agents say is not in it, but in their logs.
 func (r Reader) Attend(ctx context.Context, run string, each func(Snapshot) error) error {
 	a := Attending{Run: run, Said: map[int64]supervisor.InboxEntry{}}
 	return r.follow(ctx, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
@@ -43,8 +43,8 @@ func (r Reader) Attend(ctx context.Context, run string, each func(Snapshot) erro
 	})
 }
 
-// The types of notice that only Attend gives: a person has left a message (Text) for an agent, and the agent reads it. Of one
-// that was left before the first sight the text and whose it is are not known.
+// The types of notice that only Attend gives: a person has left a message (Text) for an agent, and the agent reads it.
+// Of one that was left before the first sight the text and whose it is are not known.
 const (
 	MessageLeft supervisor.NotificationType = "message"
 	MessageRead supervisor.NotificationType = "message_read"
@@ -93,8 +93,8 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 	return s, nil
 }
 
-// happened tells what events say by themselves, beside what they change. One of a kind that this version does not know tells
-// nothing: a newer one may supervise the run.
+// happened tells what events say by themselves, beside what they change. One of a kind that this version does not know
+// tells nothing: a newer one may supervise the run.
 func (a *Attending) happened(events []checkpoints.Event, last int64, after supervisor.State) []supervisor.Notification {
 	var ns []supervisor.Notification
 	for _, record := range events {
@@ -156,8 +156,8 @@ func (a *Attending) read(before, after supervisor.State) []supervisor.Notificati
 	return ns
 }
 
-// DeliveryForecast says what becomes of a message that is left now for an agent, or, where agent is "", for the root of the run. The
-// error is ErrEnded where nobody would read it any more.
+// DeliveryForecast says what becomes of a message that is left now for an agent, or, where agent is "", for the root of
+// the run. The error is ErrEnded where nobody would read it any more.
 func (s Snapshot) DeliveryForecast(agent string) (string, error) {
 	if agent == "" {
 		agent = s.State.Run.Root
@@ -181,7 +181,8 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 	l := s.State.Live(a.ID)
 	switch {
 	case a.NotBefore != nil:
-		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.", a.NotBefore.Local().Format(time.TimeOnly))
+		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.",
+			a.NotBefore.Local().Format(time.TimeOnly))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
 	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:

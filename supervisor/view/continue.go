@@ -19,8 +19,8 @@ type Continuation struct {
 // errNotContinued says that an agent's conversation cannot be gone on with.
 var errNotContinued = errors.New("nothing was started")
 
-// Continuation gives the conversation of the agent that an id or its start names, that of the root where it names a run. The
-// error says why nothing can go on in it: the agent still lives, or has had none that claude knows.
+// Continuation gives the conversation of the agent that an id or its start names, that of the root where it names a
+// run. The error says why nothing can go on in it: the agent still lives, or has had none that claude knows.
 func (r Reader) Continuation(ctx context.Context, id string) (Continuation, error) {
 	run, agent, err := RunNamed(ctx, r.Store, id)
 	if err != nil {
@@ -43,7 +43,8 @@ func (r Reader) Continuation(ctx context.Context, id string) (Continuation, erro
 	}
 	switch {
 	case !a.Status.Ended():
-		return refuse(fmt.Sprintf("it has not ended (%s); write to it with: claude-supervise attach %s \"MESSAGE\"", a.Status, a.ID))
+		return refuse(fmt.Sprintf("it has not ended (%s); write to it with: claude-supervise attach %s \"MESSAGE\"", a.Status,
+			a.ID))
 	case s.Run.Packed != "":
 		return refuse("its run was packed into " + s.Run.Packed)
 	case s.Execs():

@@ -12,19 +12,22 @@ import (
 
 // Details is all that `show` tells: one question, or a run with its agents, questions and reports.
 type Details struct {
-	Run       RunView                           `json:"run"`
-	Questions []QuestionView                    `json:"questions"`
-	Reports   map[string]*checkpoints.Report    `json:"reports"`                    // by agent
-	Logs      map[string]string                 `json:"logs"`                       // by agent: the file of what it printed
+	Run       RunView                        `json:"run"`
+	Questions []QuestionView                 `json:"questions"`
+	Reports   map[string]*checkpoints.Report `json:"reports"` // by agent
+	// by agent: the file of what it printed
+	Logs      map[string]string                 `json:"logs"`
 	Criteria  map[string][]supervisor.Criterion `json:"success_criteria,omitempty"` // by agent
 	Rules     []PermissionView                  `json:"rules,omitempty"`            // what runs unasked
 	Worktrees map[string]WorktreeView           `json:"worktrees,omitempty"`        // by agent
-	Merged    *checkpoints.Merged               `json:"merged,omitempty"`           // what became of the findings that its agents shared
-	Agents    map[string]AgentDetails           `json:"agents,omitempty"`
-	Tasks     *supervisor.Table                 `json:"tasks,omitempty"` // of a run that is a pool, or nothing but its tasks
-	Pool      bool                              `json:"-"`               // they are alike, and may be many
-	Agent     string                            `json:"-"`               // the one that was named; "": the run
-	Question  *QuestionView                     `json:"-"`
+	// what became of the findings that its agents shared
+	Merged *checkpoints.Merged     `json:"merged,omitempty"`
+	Agents map[string]AgentDetails `json:"agents,omitempty"`
+	// of a run that is a pool, or nothing but its tasks
+	Tasks    *supervisor.Table `json:"tasks,omitempty"`
+	Pool     bool              `json:"-"` // they are alike, and may be many
+	Agent    string            `json:"-"` // the one that was named; "": the run
+	Question *QuestionView     `json:"-"`
 }
 
 // WorktreeView is an agent's git worktree as `show --json` shows it.

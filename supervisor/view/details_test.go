@@ -19,7 +19,8 @@ const childID = "a-child0000000"
 
 // A person takes over what was left, and removes the worktree: show has no commands any more that would fail.
 func TestAWorktreeThatAPersonHasRemovedIsShownAsGone(t *testing.T) {
-	kept := checkpoints.Worktree{State: checkpoints.WorktreeKept, Branch: "b", Tip: "b", Path: t.TempDir(), Repo: "/project", Loose: 2, Commits: 1}
+	kept := checkpoints.Worktree{State: checkpoints.WorktreeKept, Branch: "b", Tip: "b", Path: t.TempDir(),
+		Repo: "/project", Loose: 2, Commits: 1}
 	view := func() WorktreeView {
 		agents := []supervisor.Agent{{ID: Root}, {ID: childID, Parent: Root,
 			Workplace: checkpoints.Workplace{Worktree: &kept}}}

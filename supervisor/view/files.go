@@ -15,8 +15,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// ClaudeFolder is where Claude Code keeps what is this person's, and where the file-drop folders are: $CLAUDE_CONFIG_DIR, else
-// ~/.claude. It need not exist.
+// ClaudeFolder is where Claude Code keeps what is this person's, and where the file-drop folders are:
+// $CLAUDE_CONFIG_DIR, else ~/.claude. It need not exist.
 func ClaudeFolder(getenv func(string) string) (string, error) {
 	if folder := getenv("CLAUDE_CONFIG_DIR"); folder != "" {
 		return filepath.Abs(folder)
@@ -114,8 +114,8 @@ func RunsOwn(known []supervisor.Question, file string) (*supervisor.Question, bo
 	return found, found != nil
 }
 
-// Unowned makes a question of a file that no run knows. Its answer is one line: where the file asks several things they are
-// asked as one, for the document has no form for several answers.
+// Unowned makes a question of a file that no run knows. Its answer is one line: where the file asks several things they
+// are asked as one, for the document has no form for several answers.
 func Unowned(f checkpoints.QuestionFile) *supervisor.Question {
 	q := supervisor.NewQuestion(checkpoints.AskFile, inFile(f))
 	q.ID, q.Agent, q.AskedAt = f.ID, f.AskedBy, f.AskedAt

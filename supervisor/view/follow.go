@@ -18,7 +18,8 @@ import (
 // How the changes of runs are noticed, without looking at the database again and again:
 //
 //   - What a supervisor or a client saves is written to the database's log first, which the kernel tells of. It can be
-//     read a moment later, when it is on the disk: until then its writer has the turn of writers, a lock that is waited for.
+//     read a moment later, when it is on the disk: until then its writer has the turn of writers, a lock that is waited
+//     for.
 //   - What a supervisor does not save, its death, frees the lock that made it the owner of its run.
 //
 // A look once a minute makes up for what a kernel leaves out: a move of the folder, more events than it keeps.
@@ -52,10 +53,11 @@ func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error)
 	return err
 }
 
-// follow calls see at once and after each change, until it wants no more, fails, or ctx ends, whose cause is then the error.
-// See gives the runs whose supervisors' deaths matter to it. Its own context does not end with ctx, so that the first look is
-// whole even where there is no time for a second.
-func (r Reader) follow(ctx context.Context, see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
+// follow calls see at once and after each change, until it wants no more, fails, or ctx ends, whose cause is then the
+// error. See gives the runs whose supervisors' deaths matter to it. Its own context does not end with ctx, so that the
+// first look is whole even where there is no time for a second.
+func (r Reader) follow(ctx context.Context,
+	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
 	database := filepath.Base(r.Dirs.Database())
 	changes, err := newWatch(r.Dirs.State, func(name string) bool { return name == database || name == database+"-wal" })
 	if err != nil {
@@ -162,8 +164,8 @@ type unlock struct {
 	err  error         // the lock cannot be waited for
 }
 
-// unlocks are those under way, by the lock's path. A blocking flock cannot be called off, and takes a thread: all who wait for
-// one lock share one wait, which may outlive them. It has the lock for an instant, shared.
+// unlocks are those under way, by the lock's path. A blocking flock cannot be called off, and takes a thread: all who
+// wait for one lock share one wait, which may outlive them. It has the lock for an instant, shared.
 var unlocks = struct {
 	sync.Mutex
 	of map[string]*unlock

@@ -2,8 +2,8 @@ package view
 
 import "context"
 
-// KeepingUp lets others wait for whoever follows a log. What is saved of a run was printed before: shown after such a wait, it
-// stands behind what led to it. The zero value waits for nobody.
+// KeepingUp lets others wait for whoever follows a log. What is saved of a run was printed before: shown after such a
+// wait, it stands behind what led to it. The zero value waits for nobody.
 type KeepingUp struct {
 	asked chan chan struct{}
 	over  chan struct{} // closed when nobody follows any more

@@ -16,7 +16,9 @@ func TestAfterTheWaitAllIsGivenThatWasPrintedBefore(t *testing.T) {
 			return err
 		},
 		"a run's logs": func(ctx context.Context, l *logged, k KeepingUp, each func() error) error {
-			_, err := RunLog{Run: l.log.Run, KeepingUp: k, reader: l.log.Reader}.Follow(ctx, func(LogLine) error { return each() })
+			_, err := RunLog{Run: l.log.Run, KeepingUp: k, reader: l.log.Reader}.Follow(ctx, func(LogLine) error {
+				return each()
+			})
 			return err
 		},
 	} {

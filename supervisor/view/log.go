@@ -23,8 +23,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// A Log is the file of everything that one agent printed, in all of its launches: one JSON object per line, in the form that
-// procs.Spec.Log tells. It may not be there yet.
+// A Log is the file of everything that one agent printed, in all of its launches: one JSON object per line, in the form
+// that procs.Spec.Log tells. It may not be there yet.
 type Log struct {
 	Run, Agent string
 	Reader     Reader
@@ -45,15 +45,15 @@ func (r Reader) Log(ctx context.Context, id string) (Log, error) {
 
 func (l Log) path() string { return l.Reader.Dirs.AgentLog(l.Run, l.Agent) }
 
-// Each gives the lines of the log with their newlines, byte for byte; a last one that a crash has cut lacks its newline.
-// They are valid until each returns. fs.ErrNotExist is the error where the agent has printed nothing.
+// Each gives the lines of the log with their newlines, byte for byte; a last one that a crash has cut lacks its
+// newline. They are valid until each returns. fs.ErrNotExist is the error where the agent has printed nothing.
 func (l Log) Each(each func(line []byte) error) error { return EachLogLine(l.path(), l.from, each) }
 
 // maxRecent bounds what Recent reads of a log, in bytes.
 const maxRecent = 4 << 20
 
-// Recent gives the last things that the log says in prose, at most n, oldest first, and the log of what is added after them. Of
-// a long log only the end is read; where nothing was printed yet there are none.
+// Recent gives the last things that the log says in prose, at most n, oldest first, and the log of what is added after
+// them. Of a long log only the end is read; where nothing was printed yet there are none.
 func (l Log) Recent(n int) (said []string, after Log, err error) {
 	file, err := os.Open(l.path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,9 +98,9 @@ func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []string) (said
 	return said, from, nil
 }
 
-// Follow gives the lines of the log, and those that are added to it, until the agent has ended (the root ends with the run) or
-// nobody supervises the run, as is then told by its view; or until ctx ends, whose cause is then the error. A line is given once its newline is written, and
-// what is there of the last one at the end.
+// Follow gives the lines of the log, and those that are added to it, until the agent has ended (the root ends with the
+// run) or nobody supervises the run, as is then told by its view; or until ctx ends, whose cause is then the error. A
+// line is given once its newline is written, and what is there of the last one at the end.
 func (l Log) Follow(ctx context.Context, each func(line []byte) error) (RunView, error) {
 	var end RunView
 	over := make(chan struct{})
@@ -118,8 +118,8 @@ func (l Log) Follow(ctx context.Context, each func(line []byte) error) (RunView,
 	return end, err
 }
 
-// Until gives the lines of the log, and those that are added to it, until over is closed: all that will be printed is in the file
-// then.
+// Until gives the lines of the log, and those that are added to it, until over is closed: all that will be printed is
+// in the file then.
 func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []byte) error) error {
 	name := filepath.Base(l.path())
 	grown, err := newWatch(filepath.Dir(l.path()), func(changed string) bool { return changed == name })
@@ -262,8 +262,9 @@ func (e LogEntry) Blocks() []ContentBlock {
 // Said says in words what a line of a log holds; nothing for what only programs need.
 func Said(line []byte) []string { return inWords(line, supervisor.Said) }
 
-// Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the agent's
-// signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until then.
+// Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the
+// agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until
+// then.
 func (l Log) Prose() func(line []byte) []string {
 	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
 	return func(line []byte) []string {
@@ -284,7 +285,8 @@ func inWords(line []byte, read func(procs.Message) string) []string {
 	case e.Stderr != "":
 		out = append(out, stamp+"stderr: "+e.Stderr)
 	case e.Line.Type == "raw":
-		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" { // more than what hides a cursor
+		// more than what hides a cursor
+		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" {
 			out = append(out, stamp+strings.TrimRight(text, "\r\n"))
 		}
 	case e.Line.Type == "assistant":
@@ -306,7 +308,8 @@ func inWords(line []byte, read func(procs.Message) string) []string {
 	return out
 }
 
-// CallInWords says a call in a line: of one that asks or tells a person something what that is, of others how their input begins.
+// CallInWords says a call in a line: of one that asks or tells a person something what that is, of others how their
+// input begins.
 func CallInWords(name string, input json.RawMessage) string {
 	own, served := strings.CutPrefix(name, procs.ToolPrefix)
 	var told string

@@ -128,8 +128,10 @@ func TestWhatACommandPrintsIsSaidAsItIs(t *testing.T) {
 
 func TestACallIsSaidByWhatItAsksOrTells(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
-		{"mcp__supervise__ask_user", `{"questions":[{"text":"Which?\nReally?"},{"text":"How many?"}]}`, "[ask_user] Which? · How many?"},
-		{"AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`, "[AskUserQuestion] Which?"},
+		{"mcp__supervise__ask_user", `{"questions":[{"text":"Which?\nReally?"},{"text":"How many?"}]}`,
+			"[ask_user] Which? · How many?"},
+		{"AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`,
+			"[AskUserQuestion] Which?"},
 		{"mcp__supervise__stop_work", `{"blocker_type":"error","details":"no disk"}`, "[stop_work] no disk"},
 		{"mcp__supervise__delegate_work", `{"new_task_description":"the tests"}`, "[delegate_work] the tests"},
 		{"mcp__supervise__report_progress", `{"percent":10,"step":"reading"}`, "[report_progress] 10 % reading"},
@@ -142,7 +144,8 @@ func TestACallIsSaidByWhatItAsksOrTells(t *testing.T) {
 		{"ask_user", `{"questions":[{"text":"Which?"}]}`, `[ask_user] questions: [{"text":"Which?"}]`},
 		{"Bash", `{"command":"ls"}`, "[Bash] command: ls"},
 	} {
-		line := fmt.Sprintf(`{"time":"2026-11-21T10:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}}`, c.name, c.input)
+		line := fmt.Sprintf(
+			`{"time":"2026-11-21T10:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}}`, c.name, c.input)
 		got := Said([]byte(line))
 		if len(got) != 1 || got[0][len("10:00:00 "):] != c.want {
 			t.Errorf("%s %s: %q, want %q", c.name, c.input, got, c.want)
@@ -226,7 +229,8 @@ func texts(n int, padding string) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, `{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"user","of":%q}}`+"\n", padding)
-		fmt.Fprintf(&b, `{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"id":"m%d","content":[{"type":"text","text":"text %d"}]}}}`+"\n", i, i+1)
+		fmt.Fprintf(&b,
+			`{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"id":"m%d","content":[{"type":"text","text":"text %d"}]}}}`+"\n", i, i+1)
 	}
 	return b.String()
 }
@@ -236,12 +240,14 @@ func TestRecentGivesTheLastThingsSaidAndWhatComesAfter(t *testing.T) {
 		before string
 		want   []string
 	}{
-		"nothing yet":            {"", nil},
-		"few":                    {texts(2, ""), []string{"text 1", "text 2"}},
-		"many":                   {texts(9, ""), []string{"text 7", "text 8", "text 9"}},
-		"far apart":              {texts(9, strings.Repeat("x", 100<<10)), []string{"text 7", "text 8", "text 9"}},
-		"too far apart":          {texts(2, strings.Repeat("x", maxRecent)), []string{"text 2"}},
-		"a line that is unended": {texts(2, "") + `{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"text",`, []string{"text 1", "text 2"}},
+		"nothing yet":   {"", nil},
+		"few":           {texts(2, ""), []string{"text 1", "text 2"}},
+		"many":          {texts(9, ""), []string{"text 7", "text 8", "text 9"}},
+		"far apart":     {texts(9, strings.Repeat("x", 100<<10)), []string{"text 7", "text 8", "text 9"}},
+		"too far apart": {texts(2, strings.Repeat("x", maxRecent)), []string{"text 2"}},
+		"a line that is unended": {texts(2, "") +
+			`{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"text",`,
+			[]string{"text 1", "text 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLogged(t)
@@ -261,7 +267,8 @@ func TestRecentGivesTheLastThingsSaidAndWhatComesAfter(t *testing.T) {
 			unended := c.before[strings.LastIndexByte(c.before, '\n')+1:]
 			l.write("more\n")
 			var rest strings.Builder
-			if err := after.Each(func(line []byte) error { rest.Write(line); return nil }); err != nil || rest.String() != unended+"more\n" {
+			if err := after.Each(func(line []byte) error { rest.Write(line); return nil }); err != nil ||
+				rest.String() != unended+"more\n" {
 				t.Errorf("after them comes %q, %v", rest.String(), err)
 			}
 		})
@@ -276,7 +283,8 @@ func TestProseIsWhatIsSaidWithoutTheAgentsSignals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Appendf(nil, `{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":%s}]}}}`, doc)
+		return fmt.Appendf(nil,
+			`{"launch":1,"time":"2026-01-11T09:00:00Z","line":{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":%s}]}}}`, doc)
 	}
 	ask := "[CLARIFICATION_NEEDED]\nagent_id: %s\nquestions:\n  - text: Which?\n[/CLARIFICATION_NEEDED]"
 	own, foreign := fmt.Sprintf(ask, l.log.Agent), fmt.Sprintf(ask, "a-other")

@@ -26,15 +26,16 @@ type RunLog struct {
 	from      map[string]int64 // where in each agent's file it begins, in bytes; nil: at the beginning
 }
 
-// A LogLine is a line of the log of one of a run's agents, with its newline. It is valid until the function that is given it
-// returns.
+// A LogLine is a line of the log of one of a run's agents, with its newline. It is valid until the function that is
+// given it returns.
 type LogLine struct {
 	Agent string
 	Who   string // the agent in a few words; "" while the run has only one
 	Line  []byte
 }
 
-// RunLog finds the logs of a run, by an id or its start; agent is the agent that it names instead, "" if it names the run.
+// RunLog finds the logs of a run, by an id or its start; agent is the agent that it names instead, "" if it names the
+// run.
 func (r Reader) RunLog(ctx context.Context, id string) (log RunLog, agent string, err error) {
 	run, agent, err := RunNamed(ctx, r.Store, id)
 	return RunLog{Run: run, reader: r}, agent, err
@@ -43,8 +44,8 @@ func (r Reader) RunLog(ctx context.Context, id string) (log RunLog, agent string
 // Said says in words what the line holds, and whose it is; nothing for what only programs need.
 func (l LogLine) Said() []string { return signed(Said(l.Line), l.Who) }
 
-// Prose gives what says in words what the lines of the log hold, one after the other, as LogLine.Said does but without the agents'
-// signals.
+// Prose gives what says in words what the lines of the log hold, one after the other, as LogLine.Said does but without
+// the agents' signals.
 func (l RunLog) Prose() func(LogLine) []string {
 	byAgent := map[string]func([]byte) []string{}
 	return func(line LogLine) []string {
@@ -80,8 +81,9 @@ func (l RunLog) Each(ctx context.Context, each func(LogLine) error) error {
 	return threads.drain((*tail).rest, each)
 }
 
-// Follow gives the lines of the logs, and those that are added to them, of agents that are started meanwhile, too, until the run has
-// ended or nobody supervises it, as is then told by its view; or until ctx ends, whose cause is then the error.
+// Follow gives the lines of the logs, and those that are added to them, of agents that are started meanwhile, too,
+// until the run has ended or nobody supervises it, as is then told by its view; or until ctx ends, whose cause is then
+// the error.
 func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, error) {
 	grown, err := newWatch(l.reader.Dirs.RunDir(l.Run), func(name string) bool { return filepath.Ext(name) == logSuffix })
 	if err != nil {
@@ -128,8 +130,8 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 	return end, err
 }
 
-// Recent gives the last things that the agents that are at work say in prose, at most n in all, and the log of what is added after
-// them; of a run of which none is, those of its root.
+// Recent gives the last things that the agents that are at work say in prose, at most n in all, and the log of what is
+// added after them; of a run of which none is, those of its root.
 func (l RunLog) Recent(ctx context.Context, n int) (said []string, after RunLog, err error) {
 	agents, err := l.reader.Store.Agents(ctx, l.Run)
 	if err != nil {
@@ -207,7 +209,8 @@ func (t *threads) find(ctx context.Context) error {
 		at := slices.IndexFunc(t.all, func(one *thread) bool { return one.agent == a.ID })
 		if at < 0 && logs[a.ID] {
 			at = len(t.all)
-			t.all = append(t.all, &thread{agent: a.ID, tail: tail{path: r.Dirs.AgentLog(t.log.Run, a.ID), from: t.log.from[a.ID]}})
+			t.all = append(t.all, &thread{agent: a.ID,
+				tail: tail{path: r.Dirs.AgentLog(t.log.Run, a.ID), from: t.log.from[a.ID]}})
 		}
 		if at >= 0 && len(agents) > 1 {
 			t.all[at].who = supervisor.Who(&a)

@@ -70,10 +70,14 @@ func TestTheLogsOfARunAreToldInTheOrderOfTimeWithWhoseTheyAre(t *testing.T) {
 	l.says(loggedChild, 3, "three\r\nand more")
 	l.says(loggedChild, 4, "four of the child")
 	var got []string
-	if err := l.tree.Each(t.Context(), func(line LogLine) error { got = append(got, inShort(line)); return nil }); err != nil {
+	if err := l.tree.Each(t.Context(), func(line LogLine) error {
+		got = append(got, inShort(line))
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"root: one", "schema: two", "schema: three\r\nand more", "root: four", "root: also four", "schema: four of the child"}
+	want := []string{"root: one", "schema: two", "schema: three\r\nand more", "root: four", "root: also four",
+		"schema: four of the child"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it tells %q, want %q", got, want)
 	}

@@ -18,8 +18,8 @@ func NoSuchID(err error) bool {
 	return errors.As(err, &unknown) || errors.As(err, &ambiguous) || errors.Is(err, errWrongKind)
 }
 
-// RunNamed gives the run that an id or its start names, or that the agent which it names belongs to; agent is "" where it
-// names the run.
+// RunNamed gives the run that an id or its start names, or that the agent which it names belongs to; agent is "" where
+// it names the run.
 func RunNamed(ctx context.Context, store *checkpoints.Store, id string) (run, agent string, err error) {
 	kind, full, err := store.Resolve(ctx, id)
 	switch {

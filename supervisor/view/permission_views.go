@@ -26,8 +26,8 @@ type PermissionView struct {
 	Since    *time.Time `json:"since"`
 }
 
-// Permissions gives what a run lets its agents do without asking: the rules of --allow, then those given as answers, oldest
-// first. What lies in the inbox and no supervisor has yet taken counts: an answer, a rule that was taken back.
+// Permissions gives what a run lets its agents do without asking: the rules of --allow, then those given as answers,
+// oldest first. What lies in the inbox and no supervisor has yet taken counts: an answer, a rule that was taken back.
 func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, error) {
 	return PermissionsOf(ctx, r.Store, run)
 }
@@ -60,7 +60,8 @@ func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (P
 		v.Rules = append(v.Rules, PermissionView{Rule: rule, From: "--allow"})
 	}
 	for _, given := range s.Rules() {
-		v.Rules = append(v.Rules, PermissionView{Rule: given.Rule, From: given.By, Question: given.Question, Since: &given.At})
+		v.Rules = append(v.Rules, PermissionView{Rule: given.Rule, From: given.By, Question: given.Question,
+			Since: &given.At})
 	}
 	return v, nil
 }

@@ -110,11 +110,13 @@ type QuestionView struct {
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
 	AnswerCommand string                    `json:"answer_command"`
-	Task          string                    `json:"task,omitempty"`       // of a delegation: what the other agent is to do
-	Child         string                    `json:"child,omitempty"`      // of a delegation: the id that the other agent gets, or has
-	AllowRule     string                    `json:"allow_rule,omitempty"` // of a permission: the --allow that permits it in advance; "": none can
-	Tool          string                    `json:"tool,omitempty"`       // of a permission: the tool that is called,
-	Input         json.RawMessage           `json:"input,omitempty"`      // and its input, exactly as it is
+	Task          string                    `json:"task,omitempty"` // of a delegation: what the other agent is to do
+	// of a delegation: the id that the other agent gets, or has
+	Child string `json:"child,omitempty"`
+	// of a permission: the --allow that permits it in advance; "": none can
+	AllowRule string          `json:"allow_rule,omitempty"`
+	Tool      string          `json:"tool,omitempty"`  // of a permission: the tool that is called,
+	Input     json.RawMessage `json:"input,omitempty"` // and its input, exactly as it is
 }
 
 // AskerView is the subagent that asks, as `questions --json` shows it.
@@ -129,7 +131,8 @@ type AskerView struct {
 func View(q *supervisor.Question) QuestionView {
 	v := QuestionView{
 		ID: q.ID, Run: q.Run, Agent: q.Agent, Who: q.Who, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
-		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate, AskedAt: q.AskedAt,
+		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate,
+		AskedAt:    q.AskedAt,
 		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
 		Skipped: q.Skipped, Declined: q.Declined,
 	}
@@ -155,8 +158,8 @@ func View(q *supervisor.Question) QuestionView {
 	return v
 }
 
-// Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like are denied,
-// and a script that belongs to no run takes any text for an answer.
+// Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like
+// are denied, and a script that belongs to no run takes any text for an answer.
 func Declinable(q QuestionView) bool { return q.Run != "" && supervisor.Writable(q.Kind) }
 
 // AnswerCommand is what to type, on any terminal of this user, to answer the question.
@@ -168,8 +171,8 @@ func AnswerCommand(q *supervisor.Question) string {
 	return "claude-supervise answer " + id + " VALUE"
 }
 
-// Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is orphaned:
-// that is concluded here and stored nowhere.
+// Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is
+// orphaned: that is concluded here and stored nowhere.
 func (r Reader) Runs(ctx context.Context, all bool) ([]RunView, error) {
 	runs, err := r.Store.Runs(ctx, all)
 	if err != nil {

@@ -14,22 +14,24 @@ type Node struct {
 	Agent string // "": the run
 }
 
-// An Awaited is how a node was when it had ended, or nobody supervised its run any more; or when it asked, if that was waited for.
+// An Awaited is how a node was when it had ended, or nobody supervised its run any more; or when it asked, if that was
+// waited for.
 type Awaited struct {
 	Node
 	View RunView
 }
 
-// await blocks until a node has ended or nobody supervises its run, and gives the run as it is then. It waits for as long as
-// that takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no such run.
+// await blocks until a node has ended or nobody supervises its run, and gives the run as it is then. It waits for as
+// long as that takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no
+// such run.
 func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
 	var end RunView
 	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
 	return end, err
 }
 
-// AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon as it has
-// ended or is left. It looks at all of them at least once, whatever ctx says.
+// AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon
+// as it has ended or is left. It looks at all of them at least once, whatever ctx says.
 func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
 	return r.awaitEach(ctx, nodes, Awaited.goesOn, each)
 }
@@ -39,7 +41,8 @@ func (r Reader) AwaitQuestion(ctx context.Context, nodes []Node, each func(Await
 	return r.awaitEach(ctx, nodes, func(a Awaited) bool { return a.goesOn() && len(a.Open()) == 0 }, each)
 }
 
-func (r Reader) awaitEach(ctx context.Context, nodes []Node, goesOn func(Awaited) bool, each func(Awaited) error) error {
+func (r Reader) awaitEach(ctx context.Context, nodes []Node,
+	goesOn func(Awaited) bool, each func(Awaited) error) error {
 	pending := slices.Clone(nodes)
 	return r.follow(ctx, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		runs := map[string]RunView{} // those that something is waited for in
@@ -100,12 +103,12 @@ func (a Awaited) Code() int {
 	return a.View.code()
 }
 
-// GoesOn reports whether something can still happen to the run by itself: somebody supervises it. One that has ended goes on
-// for as long as its supervisor has something to tell.
+// GoesOn reports whether something can still happen to the run by itself: somebody supervises it. One that has ended
+// goes on for as long as its supervisor has something to tell.
 func (v RunView) GoesOn() bool { return v.SupervisorPID != 0 }
 
-// code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor that
-// left it would say.
+// code is what `wait` exits with for a run that does not go on: its own code if it has ended, else what the supervisor
+// that left it would say.
 func (v RunView) code() int {
 	switch {
 	case v.EndedAt != nil && v.ExitCode != nil:

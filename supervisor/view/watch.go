@@ -13,8 +13,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A watch tells that some files of one folder may have changed. The kernel tells it: nothing is looked at meanwhile. The
-// folder need not exist yet, and may be removed and made anew: then the nearest one above it is watched for its return.
+// A watch tells that some files of one folder may have changed. The kernel tells it: nothing is looked at meanwhile.
+// The folder need not exist yet, and may be removed and made anew: then the nearest one above it is watched for its
+// return.
 type watch struct {
 	changed chan struct{} // one value for any number of changes since the last one was received
 
@@ -41,13 +42,14 @@ func newWatch(folder string, mind func(name string) bool) (*watch, error) {
 // unwatchable says what to do where the kernel watches no more for this user.
 func unwatchable(folder string, err error) error {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%w (raise fs.inotify.max_user_instances and max_user_watches, or end other programs that watch files)", err)
+		err = fmt.Errorf(
+			"%w (raise fs.inotify.max_user_instances and max_user_watches, or end other programs that watch files)", err)
 	}
 	return fmt.Errorf("changes in %s cannot be followed: %w; nothing was changed", folder, err)
 }
 
-// rewatch watches the folder or, while that is not there, the nearest one above it that is; and the one above that, which alone
-// tells of the end of a folder in which files are still open.
+// rewatch watches the folder or, while that is not there, the nearest one above it that is; and the one above that,
+// which alone tells of the end of a folder in which files are still open.
 func (w *watch) rewatch() error {
 	below := "" // the missing one that path is to show
 	for path := w.folder; ; {

@@ -53,7 +53,8 @@ func TestAWatchMissesNoFolderThatIsMadeAtTheSameTime(t *testing.T) {
 		}
 		made.Wait()
 		limit := time.After(patience)
-		for watched := w.kernel.WatchList(); !slices.Contains(watched, folder) || !slices.Contains(watched, filepath.Dir(folder)); watched = w.kernel.WatchList() {
+		for watched := w.kernel.WatchList(); !slices.Contains(watched, folder) ||
+			!slices.Contains(watched, filepath.Dir(folder)); watched = w.kernel.WatchList() {
 			select {
 			case <-w.changed:
 			case <-limit:

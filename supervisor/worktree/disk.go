@@ -14,16 +14,17 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file looks on disk for files that an agent has named. An agent may name anything: a pattern that every file of the machine
-// fits, a folder behind a link, a file system that does not answer. So
+// This file looks on disk for files that an agent has named. An agent may name anything: a pattern that every file of
+// the machine fits, a folder behind a link, a file system that does not answer. So
 //
 //   - a plain path costs one call of the system, which follows no link in its last step and opens nothing;
-//   - a pattern is matched below the agent's folder or the run's, never through a link out of it, and all patterns of one look read
-//     at most MaxEntries entries of folders;
-//   - a look ends with its context between any two calls. A call that does not come back holds its goroutine alone: looks run in
-//     effects, which are given up (engine/giveup.go), never in the engine's goroutine.
+//   - a pattern is matched below the agent's folder or the run's, never through a link out of it, and all patterns of
+//     one look read at most MaxEntries entries of folders;
+//   - a look ends with its context between any two calls. A call that does not come back holds its goroutine alone:
+//     looks run in effects, which are given up (engine/giveup.go), never in the engine's goroutine.
 
-// maxEntriesRead bounds how many entries of folders one look reads. A variable, so that a test need not make as many files.
+// maxEntriesRead bounds how many entries of folders one look reads. A variable, so that a test need not make as many
+// files.
 var maxEntriesRead = 100_000
 
 // A FileSearch is one look for named files.
@@ -35,7 +36,8 @@ type FileSearch struct {
 
 var errListedTooMuch = errors.New("too many files to look through")
 
-// Missing gives the files that are not on disk, as they were named; one that could not be looked for with the reason after it.
+// Missing gives the files that are not on disk, as they were named; one that could not be looked for with the reason
+// after it.
 func (l *FileSearch) Missing(ctx context.Context, files []string) []string {
 	var gone []string
 	for _, path := range files {
@@ -93,8 +95,8 @@ func (l *FileSearch) matches(ctx context.Context, pattern string) (bool, error) 
 	return false, nil
 }
 
-// patternBelow gives a pattern as it is below a folder, if all that it fits lies there: the folder itself, or its name without links,
-// which is how an agent may see it.
+// patternBelow gives a pattern as it is below a folder, if all that it fits lies there: the folder itself, or its name
+// without links, which is how an agent may see it.
 func patternBelow(folder, pattern string) (rel string, below bool) {
 	for _, base := range []string{folder, unlinked(folder)} {
 		rel, err := filepath.Rel(base, pattern)

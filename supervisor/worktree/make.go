@@ -26,11 +26,13 @@ import (
 //	src/project                             where the run was started
 //	src/.project-worktrees/a-7Qm2xK9fWb4T   a child, and, beside it, the children of that child
 //
-// So it is in no work tree (nothing there sees its files as its own), most likely on the same disk, finds the same settings and
-// CLAUDE.md above it as the project does, and outlives the run's own folder, which is forgotten with the run.
+// So it is in no work tree (nothing there sees its files as its own), most likely on the same disk, finds the same
+// settings and CLAUDE.md above it as the project does, and outlives the run's own folder, which is forgotten with the
+// run.
 //
-// git makes the worktree without its files. These come from a shadow (git/shadow.go), for they would pass the filters that the
-// repository's configuration names, which are programs: they are as they are committed, byte for byte. No hook runs either.
+// git makes the worktree without its files. These come from a shadow (git/shadow.go), for they would pass the filters
+// that the repository's configuration names, which are programs: they are as they are committed, byte for byte. No hook
+// runs either.
 
 // How long git is given to make a worktree, and to look through one: it writes or reads every file.
 const (
@@ -43,12 +45,12 @@ const (
 
 const scratchForWorktrees = "claude-supervise-worktree-"
 
-// MarkerName marks what is started to make or remove the worktree of an agent, in the place of a launch's number: should the
-// supervisor be killed, git goes on.
+// MarkerName marks what is started to make or remove the worktree of an agent, in the place of a launch's number:
+// should the supervisor be killed, git goes on.
 const MarkerName = -1
 
-// Persistently does what is done with git's help and can be done anew, again where git failed: it was killed, or another git was at
-// work in the same repository, which the agents' are all the time.
+// Persistently does what is done with git's help and can be done anew, again where git failed: it was killed, or
+// another git was at work in the same repository, which the agents' are all the time.
 func Persistently(ctx context.Context, do func() error) error {
 	err := do()
 	for _, pause := range []time.Duration{100 * time.Millisecond, time.Second} {
@@ -73,8 +75,8 @@ type Spec struct {
 	Marker procs.Marker
 }
 
-// Make makes the worktree, and gives the folder in it that corresponds to the one it is made from. What an earlier try has left half
-// made is made anew. The error is for people.
+// Make makes the worktree, and gives the folder in it that corresponds to the one it is made from. What an earlier try
+// has left half made is made anew. The error is for people.
 func (p Spec) Make(ctx context.Context) (checkpoints.Worktree, string, error) {
 	none := func(err error) (checkpoints.Worktree, string, error) { return p.Want, "", err }
 	if _, err := exec.LookPath("git"); err != nil {
@@ -117,7 +119,8 @@ func (p Spec) Make(ctx context.Context) (checkpoints.Worktree, string, error) {
 	return w, cwd, err
 }
 
-// below gives a folder by its path in another, and makes it where git has none; never outside, whatever links a commit holds.
+// below gives a folder by its path in another, and makes it where git has none; never outside, whatever links a commit
+// holds.
 func below(dir, path string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -132,7 +135,8 @@ func below(dir, path string) (string, error) {
 	return filepath.Join(dir, path), nil
 }
 
-// anew makes a worktree at the commit that is checked out where it is made from. Once it is called made there may be something of it.
+// anew makes a worktree at the commit that is checked out where it is made from. Once it is called made there may be
+// something of it.
 func (p Spec) anew(ctx context.Context, g repo) (checkpoints.Worktree, error) {
 	w := checkpoints.Worktree{Branch: p.Want.Branch, From: p.Want.From, Repo: g.Top}
 	var err error
@@ -168,7 +172,8 @@ func repoOf(top string) (string, error) {
 	return filepath.Join(parent, "."+name+"-worktrees"), nil
 }
 
-// makePlace makes the folder of a worktree. The one that it is in goes with its last worktree, at this very moment perhaps.
+// makePlace makes the folder of a worktree. The one that it is in goes with its last worktree, at this very moment
+// perhaps.
 func makePlace(path string) error {
 	for tries := 0; ; tries++ {
 		err := openRepo(filepath.Dir(path))
@@ -181,7 +186,8 @@ func makePlace(path string) error {
 	}
 }
 
-// openRepo makes the folder of worktrees, if it is not there. Should it lie in another repository, git takes no note of it.
+// openRepo makes the folder of worktrees, if it is not there. Should it lie in another repository, git takes no note of
+// it.
 func openRepo(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -217,8 +223,9 @@ func (g repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	return git.RunGit(ctx, g.Top, filepath.Dir(g.Dir), append(g.marked(), g.Muted...), nil, args...)
 }
 
-// worktree runs git worktree, which may fail over another worktree that comes or goes meanwhile: so no two of ours do it at once in one
-// repository, whichever supervisor's they are. Whoever else holds that lock does so in vain: it is done without in the end.
+// worktree runs git worktree, which may fail over another worktree that comes or goes meanwhile: so no two of ours do
+// it at once in one repository, whichever supervisor's they are. Whoever else holds that lock does so in vain: it is
+// done without in the end.
 func (g repo) worktree(ctx context.Context, args ...string) error {
 	lock := flock.New(g.Common, flock.SetFlag(os.O_RDONLY))
 	defer func() { _ = lock.Close() }()
@@ -234,7 +241,8 @@ func (g repo) worktree(ctx context.Context, args ...string) error {
 
 func (g repo) marked() []string {
 	return []string{
-		procs.EnvRun + "=" + g.marker.Run, procs.EnvAgent + "=" + g.marker.Agent, procs.EnvLaunch + "=" + strconv.Itoa(g.marker.Launch),
+		procs.EnvRun + "=" + g.marker.Run, procs.EnvAgent + "=" + g.marker.Agent,
+		procs.EnvLaunch + "=" + strconv.Itoa(g.marker.Launch),
 	}
 }
 
@@ -279,9 +287,11 @@ func filled(s *git.Shadow) bool {
 	return err == nil
 }
 
-// again makes a worktree that was kept ready for an agent that goes on in it, and makes it anew of its branch where its folder is gone.
+// again makes a worktree that was kept ready for an agent that goes on in it, and makes it anew of its branch where its
+// folder is gone.
 func (g repo) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.Worktree, error) {
-	w = checkpoints.Worktree{State: checkpoints.WorktreeMade, Branch: w.Branch, From: w.From, Path: w.Path, Repo: w.Repo, Base: w.Base}
+	w = checkpoints.Worktree{State: checkpoints.WorktreeMade, Branch: w.Branch, From: w.From,
+		Path: w.Path, Repo: w.Repo, Base: w.Base}
 	tip, err := g.tip(ctx, w.Branch)
 	if err != nil {
 		return w, err
@@ -305,8 +315,8 @@ func (g repo) tip(ctx context.Context, branch string) (string, error) {
 	return git.GitsWord(g.git(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+branch+"^{commit}"))
 }
 
-// clear removes what an earlier try has left of a worktree in which nobody has worked, and its branch. What holds any work is not that:
-// it stays, and is an error.
+// clear removes what an earlier try has left of a worktree in which nobody has worked, and its branch. What holds any
+// work is not that: it stays, and is an error.
 func (g repo) clear(ctx context.Context, w checkpoints.Worktree) error {
 	tip, err := g.tip(ctx, w.Branch)
 	if err != nil {

@@ -291,13 +291,15 @@ func TestNoProgramOfTheRepositoryRunsForAWorktree(t *testing.T) {
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("ran:\n%s", text)
 	}
-	_ = exec.Command("git", "-C", folder, "worktree", "add", filepath.Join(base, "by-hand")).Run() // whatever it makes of that
+	// whatever it makes of that
+	_ = exec.Command("git", "-C", folder, "worktree", "add", filepath.Join(base, "by-hand")).Run()
 	if !there(t, ran) {
 		t.Error("git runs none of them anyway")
 	}
 }
 
-// From 2.54 on git runs hooks that the configuration names, too, wherever core.hooksPath leads. So does the git of this test.
+// From 2.54 on git runs hooks that the configuration names, too, wherever core.hooksPath leads. So does the git of this
+// test.
 func TestNoHookOfTheConfigurationRunsForAWorktree(t *testing.T) {
 	real, err := exec.LookPath("git")
 	if err != nil {
@@ -350,14 +352,18 @@ func TestAWorktreeIsRemovedUnlessSomethingWasLeftInIt(t *testing.T) {
 		named []string
 		want  checkpoints.Worktree // State, Tip, Loose, Commits, Problem
 	}{
-		"nothing":           {func(*testing.T, string) {}, nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
-		"what git ignores":  {work("x.ignored"), nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
-		"a file read":       {work("x.ignored"), []string{"sub/a.txt", "gone.md", "/etc/passwd"}, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
-		"the folder itself": {func(t *testing.T, cwd string) { _ = os.RemoveAll(cwd) }, nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
+		"nothing":          {func(*testing.T, string) {}, nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
+		"what git ignores": {work("x.ignored"), nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
+		"a file read": {work("x.ignored"), []string{"sub/a.txt", "gone.md", "/etc/passwd"},
+			checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
+		"the folder itself": {func(t *testing.T, cwd string) {
+			_ = os.RemoveAll(cwd)
+		}, nil, checkpoints.Worktree{State: checkpoints.WorktreeRemoved}},
 		"what git ignores and the report names": {work("x.ignored"), []string{"x.ignored"}, checkpoints.Worktree{
 			State: checkpoints.WorktreeKept, Tip: markerBranch, Problem: "its report names x.ignored, which git ignores",
 		}},
-		"a change":   {work("sub/a.txt"), nil, checkpoints.Worktree{State: checkpoints.WorktreeKept, Tip: markerBranch, Loose: 1}},
+		"a change": {work("sub/a.txt"), nil,
+			checkpoints.Worktree{State: checkpoints.WorktreeKept, Tip: markerBranch, Loose: 1}},
 		"a new file": {work("new"), nil, checkpoints.Worktree{State: checkpoints.WorktreeKept, Tip: markerBranch, Loose: 1}},
 		"a commit": {func(t *testing.T, cwd string) {
 			work("new")(t, cwd)
@@ -378,17 +384,20 @@ func TestAWorktreeIsRemovedUnlessSomethingWasLeftInIt(t *testing.T) {
 			gittest.Committed(t, cwd, "work")
 			gittest.GitIn(t, cwd, "checkout", "--quiet", "-b", "feature", "HEAD~")
 		}, nil, checkpoints.Worktree{
-			State: checkpoints.WorktreeKept, Tip: "feature", Problem: "its branch " + markerBranch + " has commits that are not checked out in it",
+			State: checkpoints.WorktreeKept, Tip: "feature",
+			Problem: "its branch " + markerBranch + " has commits that are not checked out in it",
 		}},
 		"a change at which git does not look": {func(t *testing.T, cwd string) {
 			gittest.GitIn(t, cwd, "update-index", "--assume-unchanged", "sub/a.txt")
 			work("sub/a.txt")(t, cwd)
-		}, nil, checkpoints.Worktree{State: checkpoints.WorktreeKept, Tip: markerBranch, Problem: "git was told not to look at some of its files"}},
+		}, nil, checkpoints.Worktree{State: checkpoints.WorktreeKept,
+			Tip: markerBranch, Problem: "git was told not to look at some of its files"}},
 		"a change of what is called not there": {func(t *testing.T, cwd string) {
 			gittest.GitIn(t, cwd, "config", "core.sparseCheckout", "true")
 			gittest.GitIn(t, cwd, "update-index", "--skip-worktree", "sub/a.txt")
 			work("sub/a.txt")(t, cwd)
-		}, nil, checkpoints.Worktree{State: checkpoints.WorktreeKept, Tip: markerBranch, Problem: "git was told not to look at some of its files"}},
+		}, nil, checkpoints.Worktree{State: checkpoints.WorktreeKept,
+			Tip: markerBranch, Problem: "git was told not to look at some of its files"}},
 		"a stash": {func(t *testing.T, cwd string) {
 			work("sub/a.txt")(t, cwd)
 			gittest.GitIn(t, cwd, "stash", "--quiet") // which is the repository's, and stays
@@ -399,7 +408,8 @@ func TestAWorktreeIsRemovedUnlessSomethingWasLeftInIt(t *testing.T) {
 			w, cwd := made(t, siteIn(folder))
 			c.do(t, cwd)
 			got := ended(t, w, cwd, c.named...)
-			said := checkpoints.Worktree{State: got.State, Tip: got.Tip, Loose: got.Loose, Commits: got.Commits, Problem: got.Problem}
+			said := checkpoints.Worktree{State: got.State, Tip: got.Tip, Loose: got.Loose, Commits: got.Commits,
+				Problem: got.Problem}
 			if diff := cmp.Diff(c.want, said); diff != "" {
 				t.Fatal(diff)
 			}
@@ -444,7 +454,8 @@ func TestTheCommandsOfAKeptWorktreeMergeOrDropIt(t *testing.T) {
 			merge, drop := ended(t, w, cwd).Commands(folder)
 			sh := func(commands []string) {
 				cmd := exec.Command("/bin/sh", "-e", "-c", strings.Join(commands, "\n"))
-				cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_GLOBAL=/dev/null")
+				cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a",
+					"GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_GLOBAL=/dev/null")
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%q: %v\n%s", commands, err, out)
 				}
@@ -486,14 +497,16 @@ func TestAKeptWorktreeIsTakenUpAgain(t *testing.T) {
 	}
 }
 
-// What an agent has made of its worktree's .git is not followed: another repository would be looked through, and removed.
+// What an agent has made of its worktree's .git is not followed: another repository would be looked through, and
+// removed.
 func TestAWorktreeThatIsAnothersIsKept(t *testing.T) {
 	folder, other := gittest.Project(t), gittest.Project(t)
 	w, cwd := made(t, siteIn(folder))
 	gittest.Put(t, filepath.Join(cwd, ".git"), "gitdir: "+filepath.Join(other, ".git")+"\n")
 	end := WorktreeEnd{Worktree: w, Cwd: cwd, Marker: siteIn("").Marker}
 	got, err := end.Look(t.Context())
-	if err == nil || got.State != checkpoints.WorktreeKept || !there(t, w.Path) || !slices.Contains([]string{w.Branch}, got.Tip) {
+	if err == nil || got.State != checkpoints.WorktreeKept || !there(t, w.Path) ||
+		!slices.Contains([]string{w.Branch}, got.Tip) {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 }
@@ -556,8 +569,8 @@ func TestWorktreesAreMadeAndRemovedBesideEachOther(t *testing.T) {
 	}
 }
 
-// Out of memory, the kernel kills whatever it likes. The stand-in for git of this test is killed once, at any of its calls: at every
-// other one before it has done what it was called for.
+// Out of memory, the kernel kills whatever it likes. The stand-in for git of this test is killed once, at any of its
+// calls: at every other one before it has done what it was called for.
 func TestAWorktreeIsMadeAndLookedThroughWhicheverGitIsKilled(t *testing.T) {
 	real, err := exec.LookPath("git")
 	if err != nil {

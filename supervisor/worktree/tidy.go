@@ -106,7 +106,8 @@ func (w WorktreeEnd) gone(ctx context.Context, g repo, kept checkpoints.Worktree
 			return kept, err
 		}
 	}
-	return checkpoints.Worktree{State: checkpoints.WorktreeRemoved, Branch: w.Branch, From: w.From, Repo: w.Repo, Base: w.Base}, nil
+	return checkpoints.Worktree{State: checkpoints.WorktreeRemoved, Branch: w.Branch, From: w.From,
+		Repo: w.Repo, Base: w.Base}, nil
 }
 
 // commits counts those that a worktree has on top of the one at which it began.
@@ -121,8 +122,8 @@ func (g repo) commits(ctx context.Context, head, base string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
-// unwatched reports whether there are files of which the index says that git need not look at them (git-update-index(1),
-// --assume-unchanged and --skip-worktree): what has changed in those it does not tell.
+// unwatched reports whether there are files of which the index says that git need not look at them
+// (git-update-index(1), --assume-unchanged and --skip-worktree): what has changed in those it does not tell.
 func unwatched(ctx context.Context, s *git.Shadow) (bool, error) {
 	out, err := s.In(ctx, "index", nil, "ls-files", "-v", "-z")
 	if err != nil {

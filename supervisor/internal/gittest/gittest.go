@@ -37,7 +37,8 @@ func InRepository(t *testing.T, folder string) {
 // GitIn runs git in a folder.
 func GitIn(t *testing.T, folder string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost"},
+		args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -54,7 +55,8 @@ func Committed(t *testing.T, folder, subject string) string {
 	return GitIn(t, folder, "rev-parse", "--short", "HEAD")
 }
 
-// NamesPrograms makes a repository that names a program wherever git takes one. What of it is run leaves a line in a file.
+// NamesPrograms makes a repository that names a program wherever git takes one. What of it is run leaves a line in a
+// file.
 func NamesPrograms(t *testing.T, folder string) (ran string) {
 	t.Helper()
 	ran = filepath.Join(t.TempDir(), "ran")
@@ -66,14 +68,17 @@ func NamesPrograms(t *testing.T, folder string) (ran string) {
 		t.Fatal(err)
 	}
 	for _, setting := range []string{
-		"core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.alternateRefsCommand", "diff.external", "diff.x.command",
-		"diff.x.textconv", "filter.x.clean", "filter.x.smudge", "filter.x.process", "gpg.program", "interactive.diffFilter", "pager.status",
+		"core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.alternateRefsCommand",
+		"diff.external", "diff.x.command",
+		"diff.x.textconv", "filter.x.clean", "filter.x.smudge", "filter.x.process", "gpg.program",
+		"interactive.diffFilter", "pager.status",
 		"pager.diff", "pager.log", "credential.helper", "alias.status", "alias.log", "trailer.x.command", "log.mailmap",
 	} {
 		GitIn(t, folder, "config", setting, program)
 	}
 	for setting, value := range map[string]string{
-		"core.hooksPath": filepath.Dir(program), "log.showSignature": "true", "status.submoduleSummary": "true", "filter.x.required": "true",
+		"core.hooksPath": filepath.Dir(program), "log.showSignature": "true", "status.submoduleSummary": "true",
+		"filter.x.required":   "true",
 		"core.untrackedCache": "true", "core.splitIndex": "true",
 	} {
 		GitIn(t, folder, "config", setting, value)

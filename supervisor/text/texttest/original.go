@@ -38,8 +38,8 @@ func Original(visible string) (string, error) {
 	return original, wrong
 }
 
-// Unwrapped joins the rows of a text as a terminal shows it: what goes on in the next row begins there with sign, after an indent
-// that all rows have.
+// Unwrapped joins the rows of a text as a terminal shows it: what goes on in the next row begins there with sign, after
+// an indent that all rows have.
 func Unwrapped(rows, indent, sign string) string {
 	var b strings.Builder
 	for i, row := range strings.Split(rows, "\n") {

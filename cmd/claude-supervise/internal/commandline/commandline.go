@@ -13,8 +13,8 @@ import (
 )
 
 // Parse splits a command line into a program and its arguments as a shell would, quotes and variables included; nothing
-// is run by one. The program is looked for now, so that what is misspelt is known before it is needed, and comes back as an
-// absolute path.
+// is run by one. The program is looked for now, so that what is misspelt is known before it is needed, and comes back
+// as an absolute path.
 func Parse(line string, getenv func(string) string) ([]string, error) {
 	words, err := shell.Fields(line, getenv)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 // stopPatience is how long what a command has started may keep its output open once the command itself is gone.
 const stopPatience = 5 * time.Second
 
-// Command gives what a command prints, as Lines does. It runs in the folder, without a shell, with nothing on stdin; what it says on
-// stderr goes to said. One that fails gives no items, whatever it has printed; one that prints too much is ended.
+// Command gives what a command prints, as Lines does. It runs in the folder, without a shell, with nothing on stdin;
+// what it says on stderr goes to said. One that fails gives no items, whatever it has printed; one that prints too much
+// is ended.
 func Command(ctx context.Context, folder string, command []string, said io.Writer) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,9 +17,9 @@ import (
 // maxWalked bounds how many files and folders are looked at for a pattern.
 const maxWalked = 1_000_000
 
-// Files gives the files below a folder whose path from there fits a pattern, sorted by path. The pattern is that of a shell: * and ?
-// stand for anything but a slash, ** for any number of folders, and nothing but a dot for a dot that a name begins with. A link
-// counts if it leads to a file below the folder; no folder is entered by one.
+// Files gives the files below a folder whose path from there fits a pattern, sorted by path. The pattern is that of a
+// shell: * and ? stand for anything but a slash, ** for any number of folders, and nothing but a dot for a dot that a
+// name begins with. A link counts if it leads to a file below the folder; no folder is entered by one.
 func Files(folder, glob string) ([]string, error) { return files(folder, glob, maxItems) }
 
 func files(folder, glob string, most int) ([]string, error) {

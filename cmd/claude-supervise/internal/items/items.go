@@ -1,5 +1,6 @@
-// Package items finds what the tasks of a pool are about: files that fit a pattern, lines of a file, what a command prints. It keeps
-// below the folder it is given, whatever links lie there, and bounds what it reads. The only program it runs is the person's own.
+// Package items finds what the tasks of a pool are about: files that fit a pattern, lines of a file, what a command
+// prints. It keeps below the folder it is given, whatever links lie there, and bounds what it reads. The only program
+// it runs is the person's own.
 package items
 
 import (
@@ -22,8 +23,8 @@ const maxItem = 64 << 10
 
 func tooMany(most int) error { return fmt.Errorf("these are more than %d items", most) }
 
-// Lines gives the lines of a text but for empty ones, without the white space around them. A text with a NUL in it holds items that
-// end in one, whole: names of files with line ends in them, as `find -print0` prints them.
+// Lines gives the lines of a text but for empty ones, without the white space around them. A text with a NUL in it
+// holds items that end in one, whole: names of files with line ends in them, as `find -print0` prints them.
 func Lines(from io.Reader) ([]string, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxText+1))
 	switch {
@@ -49,7 +50,8 @@ func Lines(from io.Reader) ([]string, error) {
 		case len(items) == maxItems:
 			return nil, tooMany(maxItems)
 		case len(item) > maxItem:
-			return nil, fmt.Errorf("item %d is larger than %d KiB; put the material in files and name them", len(items)+1, maxItem>>10)
+			return nil, fmt.Errorf("item %d is larger than %d KiB; put the material in files and name them",
+				len(items)+1, maxItem>>10)
 		default:
 			items = append(items, item)
 		}

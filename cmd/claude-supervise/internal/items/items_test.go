@@ -60,7 +60,8 @@ func tree(t *testing.T, files ...string) string {
 }
 
 func TestFilesAreThoseThatFitThePatternSortedByPath(t *testing.T) {
-	folder := tree(t, "b.md", "a.md", "a.txt", "docs/x.md", "docs/deep/y.md", "docs/z.go", ".hidden.md", ".git/HEAD.md", "a b.md", "new\nline.md")
+	folder := tree(t, "b.md", "a.md", "a.txt", "docs/x.md", "docs/deep/y.md", "docs/z.go", ".hidden.md",
+		".git/HEAD.md", "a b.md", "new\nline.md")
 	for glob, want := range map[string][]string{
 		"*.md":        {"a b.md", "a.md", "b.md", "new\nline.md"},
 		"./*.txt":     {"a.txt"},
@@ -84,7 +85,8 @@ func TestNothingOutsideTheFolderIsAnItem(t *testing.T) {
 	outside := tree(t, "secret.md", "sub/more.md")
 	folder := tree(t, "mine.md")
 	for link, to := range map[string]string{
-		"out.md": filepath.Join(outside, "secret.md"), "up.md": "../" + filepath.Base(outside) + "/secret.md", "folder": outside,
+		"out.md": filepath.Join(outside, "secret.md"), "up.md": "../" + filepath.Base(outside) + "/secret.md",
+		"folder":   outside,
 		"alias.md": "mine.md", "gone.md": "nowhere", "self.md": "self.md",
 	} {
 		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
@@ -103,7 +105,8 @@ func TestNothingOutsideTheFolderIsAnItem(t *testing.T) {
 		}
 	}
 	for name, said := range map[string]string{
-		"../x": "it leads out of the folder", "/etc/passwd": "it leads out of the folder", "out.md": "path escapes", "up.md": "path escapes",
+		"../x": "it leads out of the folder", "/etc/passwd": "it leads out of the folder", "out.md": "path escapes",
+		"up.md":            "path escapes",
 		"folder/secret.md": "path escapes", "folder": "path escapes", ".": "it is no file", "none": "no such file",
 	} {
 		if got, err := LinesOf(folder, name); err == nil || !strings.HasPrefix(err.Error(), said) {
@@ -135,7 +138,8 @@ func TestACommandsLinesAreItemsUnlessItFails(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo a; exit 3": "exit status 3", "true": "it is empty", "yes": "it is larger than 16 MiB",
 	} {
-		if got, err := Command(context.Background(), folder, []string{"/bin/sh", "-c", script}, &said); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := Command(context.Background(), folder, []string{"/bin/sh", "-c", script}, &said); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", script, got, err)
 		}
 	}

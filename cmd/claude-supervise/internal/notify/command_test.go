@@ -12,7 +12,8 @@ import (
 
 func TestTheEventIsOneLineOfJSONOnItsStdin(t *testing.T) {
 	heard := filepath.Join(t.TempDir(), "heard")
-	err := Send(t.Context(), []string{"/bin/sh", "-c", `cat > "$0"`, heard}, map[string]string{"run": "r-1", "text": "a\n$(id)"})
+	err := Send(t.Context(), []string{"/bin/sh", "-c", `cat > "$0"`, heard},
+		map[string]string{"run": "r-1", "text": "a\n$(id)"})
 	if err != nil {
 		t.Fatal(err)
 	}

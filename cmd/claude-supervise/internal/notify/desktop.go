@@ -28,8 +28,8 @@ const (
 	MaxBody  = 300
 )
 
-// HasDesktop reports whether the person of this environment sits at a desktop that shows banners: not one that is logged in from
-// elsewhere, and no CI machine. Nothing is tried or started to find it out.
+// HasDesktop reports whether the person of this environment sits at a desktop that shows banners: not one that is
+// logged in from elsewhere, and no CI machine. Nothing is tried or started to find it out.
 func HasDesktop(getenv func(string) string) bool {
 	for _, elsewhere := range []string{"CI", "SSH_CONNECTION", "SSH_TTY"} {
 		if value := getenv(elsewhere); value != "" && value != "false" {
@@ -42,7 +42,8 @@ func HasDesktop(getenv func(string) string) bool {
 	return (getenv("WAYLAND_DISPLAY") != "" || getenv("DISPLAY") != "") && sessionBus(getenv) != ""
 }
 
-// sessionBus is the address of the bus on which a desktop takes banners; "" if there is none. The library would start one.
+// sessionBus is the address of the bus on which a desktop takes banners; "" if there is none. The library would start
+// one.
 func sessionBus(getenv func(string) string) string {
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return address
@@ -63,8 +64,9 @@ func exists(path string) bool {
 // maxBanner bounds a banner as JSON, in bytes: a text of terminal cells has many times fewer.
 const maxBanner = 64 << 10
 
-// Show reads a banner as JSON, as Send writes it, and shows it on the desktop. It blocks for as long as the desktop does, and
-// may print a wake-up socket for an urgent one: it is for a process of its own, whose output nobody sees and that can be ended.
+// Show reads a banner as JSON, as Send writes it, and shows it on the desktop. It blocks for as long as the desktop
+// does, and may print a wake-up socket for an urgent one: it is for a process of its own, whose output nobody sees and
+// that can be ended.
 func Show(from io.Reader) error {
 	var b Banner
 	if err := json.NewDecoder(io.LimitReader(from, maxBanner)).Decode(&b); err != nil {
@@ -83,10 +85,11 @@ func Show(from io.Reader) error {
 	return show(plain(b.Title, maxTitle), plain(b.Body, MaxBody), "")
 }
 
-// plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as markup
-// (the D-Bus service), as options or with backslashes (notify-send), as a property list (terminal-notifier), as rich text
-// (kdialog) or as the source of a script (osascript), and who reads it is not known: so what any of them would obey becomes
-// a character that looks like it, and what a script cannot hold a space. The line begins with a letter or a digit.
+// plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as
+// markup (the D-Bus service), as options or with backslashes (notify-send), as a property list (terminal-notifier), as
+// rich text (kdialog) or as the source of a script (osascript), and who reads it is not known: so what any of them
+// would obey becomes a character that looks like it, and what a script cannot hold a space. The line begins with a
+// letter or a digit.
 func plain(text string, cells int) string {
 	text = strings.Map(func(r rune) rune {
 		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) {

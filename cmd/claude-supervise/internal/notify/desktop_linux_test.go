@@ -19,11 +19,14 @@ func TestADesktopIsOneWithAScreenAndABusOfThisMachine(t *testing.T) {
 		want bool
 	}{
 		{"X and a bus", map[string]string{"DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, true},
-		{"Wayland and the bus of the login", map[string]string{"WAYLAND_DISPLAY": "wayland-0", "XDG_RUNTIME_DIR": folder}, true},
+		{"Wayland and the bus of the login", map[string]string{"WAYLAND_DISPLAY": "wayland-0", "XDG_RUNTIME_DIR": folder},
+			true},
 		{"no screen", map[string]string{"XDG_RUNTIME_DIR": folder}, false},
 		{"a screen without a bus", map[string]string{"DISPLAY": ":0", "XDG_RUNTIME_DIR": t.TempDir()}, false},
-		{"a bus that is yet to be started", map[string]string{"DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "autolaunch:"}, false},
-		{"a login from elsewhere", map[string]string{"DISPLAY": ":10", "XDG_RUNTIME_DIR": folder, "SSH_CONNECTION": "::1 1 ::1 22"}, false},
+		{"a bus that is yet to be started", map[string]string{"DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "autolaunch:"},
+			false},
+		{"a login from elsewhere", map[string]string{"DISPLAY": ":10", "XDG_RUNTIME_DIR": folder,
+			"SSH_CONNECTION": "::1 1 ::1 22"}, false},
 		{"CI", map[string]string{"DISPLAY": ":99", "XDG_RUNTIME_DIR": folder, "CI": "true"}, false},
 		{"no CI", map[string]string{"DISPLAY": ":0", "XDG_RUNTIME_DIR": folder, "CI": "false"}, true},
 		{"nothing", nil, false},
@@ -55,7 +58,8 @@ func TestABannerReachesTheDesktopAsPlainWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(said); !strings.HasPrefix(got, "asks\nicon=/x `id` ‹b›＼n\n-a\nclaude-supervise\n") || !strings.HasSuffix(got, want) {
+		if got := string(said); !strings.HasPrefix(got, "asks\nicon=/x `id` ‹b›＼n\n-a\nclaude-supervise\n") ||
+			!strings.HasSuffix(got, want) {
 			t.Errorf("urgent %v: notify-send is called with\n%s", urgent, got)
 		}
 	}

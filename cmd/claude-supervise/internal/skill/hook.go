@@ -26,7 +26,8 @@ type hookEntry struct {
 	Command string `json:"command"`
 }
 
-var errNoObject = errors.New("it is no JSON object of the form that Claude Code's settings have: mend it, or add the hook by hand")
+var errNoObject = errors.New(
+	"it is no JSON object of the form that Claude Code's settings have: mend it, or add the hook by hand")
 
 func putHook(text string) (string, Standing, error) {
 	if strings.TrimSpace(text) == "" {

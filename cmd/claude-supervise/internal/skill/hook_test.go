@@ -13,9 +13,12 @@ var settings = []string{
 	`{}`, "{}\n", "{ }", "{\n}\n",
 	`{"model":"opus"}`,
 	"{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\", \"a<b\"]}\n}\n",
-	"{\n\t\"hooks\": {\n\t\t\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"check\"}]}]\n\t}\n}\n",
-	"{\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n        ]\n    },\n    \"x\": 1\n}\n",
-	`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a","timeout":5}]},{"hooks":[]}]},"n":1e400,"u":"\u202e , }"}`,
+	"{\n\t\"hooks\": {\n\t\t\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": " +
+		"\"check\"}]}]\n\t}\n}\n",
+	"{\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": [{\"type\": \"command\", \"command\": \"say " +
+		"done\"}]}\n        ]\n    },\n    \"x\": 1\n}\n",
+	`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a","timeout":5}]},{"hooks":[]}]},"n":1e400,"u":"\u202e , ` +
+		`}"}`,
 	"{\r\n  \"model\": \"opus\"\r\n}\r\n",
 }
 
@@ -35,8 +38,8 @@ func TestTakenOutAgainTheHookLeavesTheSettingsAsTheyWere(t *testing.T) {
 	}
 }
 
-// squeezed is a text without the white space that an empty object, or the end of a file, may have or not. An object with
-// nothing in it may go with its file.
+// squeezed is a text without the white space that an empty object, or the end of a file, may have or not. An object
+// with nothing in it may go with its file.
 func squeezed(text string) string {
 	return regexp.MustCompile(`^\{\s*\}$`).ReplaceAllString(strings.TrimSpace(text), "{}")
 }
@@ -68,12 +71,20 @@ func TestAFileThatHoldsNothingButTheHookGoesWithIt(t *testing.T) {
 func TestOtherCommandsBesideTheHookStay(t *testing.T) {
 	mine := `{"type": "command", "command": "` + hookCommand + `"}`
 	for text, want := range map[string]string{
-		`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, ` + mine + `]}]}}`:                `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}`,
-		`{"hooks": {"Stop": [{"matcher": "", "hooks": [` + mine + `, {"type": "command", "command": "a"}]}]}}`: `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "a"}]}]}}`,
-		`{"hooks": {"Stop": [{"hooks": [` + mine + `]}, {"hooks": [` + mine + `]}], "Other": []}}`:             `{"hooks": {"Other": []}}`,
-		`{"hooks": {"Stop": [3, {"hooks": [` + mine + `]}]}, "a": 1}`:                                          `{"hooks": {"Stop": [3]}, "a": 1}`,
-		`{"hooks": {"SubagentStop": [{"hooks": [` + mine + `]}]}}`:                                             `{"hooks": {"SubagentStop": [{"hooks": [` + mine + `]}]}}`,
-		`{"hooks": {"Stop": []}, "a": "` + hookCommand + `"}`:                                                  `{"hooks": {"Stop": []}, "a": "` + hookCommand + `"}`,
+		`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, ` +
+			mine + `]}]}}`: `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}`,
+		`{"hooks": {"Stop": [{"matcher": "", "hooks": [` +
+			mine +
+			`, {"type": "command", "command": "a"}]}]}}`: `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", ` +
+			`"command": "a"}]}]}}`,
+		`{"hooks": {"Stop": [{"hooks": [` + mine + `]}, {"hooks": [` +
+			mine + `]}], "Other": []}}`: `{"hooks": {"Other": []}}`,
+		`{"hooks": {"Stop": [3, {"hooks": [` + mine +
+			`]}]}, "a": 1}`: `{"hooks": {"Stop": [3]}, "a": 1}`,
+		`{"hooks": {"SubagentStop": [{"hooks": [` +
+			mine + `]}]}}`: `{"hooks": {"SubagentStop": [{"hooks": [` + mine + `]}]}}`,
+		`{"hooks": {"Stop": []}, "a": "` + hookCommand +
+			`"}`: `{"hooks": {"Stop": []}, "a": "` + hookCommand + `"}`,
 	} {
 		if left, _ := take(t, Hook, text); left != want {
 			t.Errorf("of %s\nis left %s", text, left)
@@ -90,7 +101,8 @@ func TestOfTwoMembersOfOneNameTheLastCounts(t *testing.T) {
 
 func TestSettingsOfAnotherFormAreNotTouched(t *testing.T) {
 	for _, text := range []string{
-		"nonsense", "[]", `"x"`, "3", "null", "{", `{"hooks": 3}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": "` + hookCommand + `"}}`,
+		"nonsense", "[]", `"x"`, "3", "null", "{", `{"hooks": 3}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`,
+		`{"hooks": {"Stop": "` + hookCommand + `"}}`,
 		"// a comment\n{}", `{"hooks": null}`, "{}{}", `{"a": 1,}`, strings.Repeat(`{"hooks":`, 20000),
 	} {
 		if with, _, err := Hook.Put(text); err == nil {

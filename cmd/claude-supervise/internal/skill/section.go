@@ -37,7 +37,8 @@ func putSection(text string) (string, Standing, error) {
 		if standing == Current {
 			return text, standing, nil
 		}
-		return text[:from] + section(gap, lineEnd(text), text[to:] != "" || strings.HasSuffix(text, "\n")) + text[to:], standing, nil
+		return text[:from] + section(gap, lineEnd(text), text[to:] != "" || strings.HasSuffix(text, "\n")) + text[to:],
+			standing, nil
 	}
 	gap, nl := 0, lineEnd(text)
 	for gap < 2 && text != "" && !strings.HasSuffix(text+strings.Repeat(nl, gap), nl+nl) {

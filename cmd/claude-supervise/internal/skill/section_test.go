@@ -7,7 +7,8 @@ import (
 
 // documents are what a person may have in CLAUDE.md.
 var documents = []string{
-	"", "x", "# Project\n", "# Project\n\n", "# Project\n\n\n\n", "\n", "\n\n", " ", "a\r\nb\r\n", "a\r\nb", "a\r\nb\n", "\r\n", "\ufeff# P\n",
+	"", "x", "# Project\n", "# Project\n\n", "# Project\n\n\n\n", "\n", "\n\n", " ", "a\r\nb\r\n",
+	"a\r\nb", "a\r\nb\n", "\r\n", "\ufeff# P\n",
 	"```\nan open fence", "<!-- a comment -->", "before claude-supervise:begin after\n",
 }
 

@@ -49,7 +49,8 @@ func TestTheSkillHasTheFrontMatterOfItsForm(t *testing.T) {
 	if err := d.Decode(&front); err != nil {
 		t.Fatal(err)
 	}
-	if front.Name != "claude-supervise" || front.Invocable == nil || *front.Invocable || front.Version == "" || len(front.Tags) == 0 {
+	if front.Name != "claude-supervise" || front.Invocable == nil || *front.Invocable || front.Version == "" ||
+		len(front.Tags) == 0 {
 		t.Errorf("front matter is %+v", front)
 	}
 	if n := len(front.Description); n == 0 || n > 1024 { // the most that Claude Code takes

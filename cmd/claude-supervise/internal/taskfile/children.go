@@ -14,7 +14,8 @@ const maxTasks = 10_000
 // maxDepth bounds how deep children nest in a file, whatever the person allows.
 const maxDepth = 10
 
-// maxOrder bounds how often all children together come after another: those below a child come after whatever that comes after.
+// maxOrder bounds how often all children together come after another: those below a child come after whatever that
+// comes after.
 const maxOrder = 100_000
 
 // noParent is the place of the root, whose children are the first.
@@ -71,7 +72,9 @@ func (r *reader) child(n *yaml.Node, name string, parent, depth int) Child {
 				r.stated[at].after = v.Content
 			}
 		}},
-		key[Child]{"children", func(r *reader, name string, v *yaml.Node, c *Child) { c.Children = r.children(name, v, at, depth+1) }},
+		key[Child]{"children", func(r *reader, name string, v *yaml.Node, c *Child) {
+			c.Children = r.children(name, v, at, depth+1)
+		}},
 	)
 	readKeys(r, "a child", n, keys, &c)
 	if name != "" && c.Name != "" {
@@ -143,9 +146,10 @@ func (r *reader) arrange() {
 	}
 }
 
-// circle gives children that wait for one another, in their order, as after says whom each comes after; nil if there are none.
-// A child begins once all that it comes after, and all that stands below it, has ended; what stands below it begins once all that
-// the child comes after has ended. So each is looked at twice: at 2i it may begin but for what stands below it, at 2i+1 it has ended.
+// circle gives children that wait for one another, in their order, as after says whom each comes after; nil if there
+// are none. A child begins once all that it comes after, and all that stands below it, has ended; what stands below it
+// begins once all that the child comes after has ended. So each is looked at twice: at 2i it may begin but for what
+// stands below it, at 2i+1 it has ended.
 func (r *reader) circle(after [][]int) []int {
 	const (
 		unseen = iota

@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// An Each says what the tasks of a pool are about, one each: the files of a pattern, or the lines of a file. One of the two is "".
+// An Each says what the tasks of a pool are about, one each: the files of a pattern, or the lines of a file. One of the
+// two is "".
 type Each struct {
 	Files string // a pattern below the run's folder, in which ** stands for any number of folders
 	Lines string // a file below the run's folder; - is stdin
@@ -45,12 +46,13 @@ const (
 
 // Names reports whether any text of the task says what it is about.
 func (c Child) Names() bool {
-	texts := slices.Concat([]string{c.Prompt, c.Brief.Context}, c.Brief.Goals, c.Brief.SuccessCriteria, c.Brief.Deliverables)
+	texts := slices.Concat([]string{c.Prompt, c.Brief.Context}, c.Brief.Goals, c.Brief.SuccessCriteria,
+		c.Brief.Deliverables)
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, itemHere) })
 }
 
-// about gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the item
-// stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
+// about gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the
+// item stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
 func (c Child) about(item string, place int) Child {
 	index := strconv.Itoa(place)
 	whole := strings.NewReplacer(itemHere, item, indexHere, index)

@@ -44,7 +44,9 @@ var keys = []key[File]{
 	{"success_criteria", func(r *reader, name string, v *yaml.Node, f *File) {
 		f.Brief.SuccessCriteria = r.list(name, v, r.text)
 	}},
-	{"deliverables", func(r *reader, name string, v *yaml.Node, f *File) { f.Brief.Deliverables = r.list(name, v, r.line) }},
+	{"deliverables", func(r *reader, name string, v *yaml.Node, f *File) {
+		f.Brief.Deliverables = r.list(name, v, r.line)
+	}},
 	{"name", func(r *reader, name string, v *yaml.Node, f *File) { f.Name = r.line(name, v) }},
 	{"model", func(r *reader, name string, v *yaml.Node, f *File) { f.Model = r.model(name, v) }},
 	{"max_turns", func(r *reader, name string, v *yaml.Node, f *File) { f.MaxTurns = r.count(name, v) }},
@@ -106,7 +108,9 @@ var workKeys = []key[Child]{
 	{"success_criteria", func(r *reader, name string, v *yaml.Node, c *Child) {
 		c.Brief.SuccessCriteria = r.list(name, v, r.text)
 	}},
-	{"deliverables", func(r *reader, name string, v *yaml.Node, c *Child) { c.Brief.Deliverables = r.list(name, v, r.line) }},
+	{"deliverables", func(r *reader, name string, v *yaml.Node, c *Child) {
+		c.Brief.Deliverables = r.list(name, v, r.line)
+	}},
 	{"priority", func(r *reader, name string, v *yaml.Node, c *Child) { c.Priority = r.oneOf(name, v, "P0", "P1", "P2") }},
 	{"independence", func(r *reader, name string, v *yaml.Node, c *Child) {
 		c.Independence = r.oneOf(name, v, "can_proceed_parallel", "blocks_current_work", "optional")

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// nearest gives the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in whatever
-// way its words are joined, or the one that the fewest changed letters lead to, at most a third of them.
+// nearest gives the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
+// whatever way its words are joined, or the one that the fewest changed letters lead to, at most a third of them.
 func nearest(typed string, names []string) string {
 	typed = snake(typed)
 	if slices.Contains(names, typed) {

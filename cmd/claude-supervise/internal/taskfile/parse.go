@@ -253,7 +253,8 @@ func (r *reader) answers(what string, n *yaml.Node) []supervisor.Preset {
 	var answers []supervisor.Preset
 	r.pairs(what, n, func(k, v *yaml.Node) {
 		tag := v.ShortTag()
-		if v.Kind != yaml.ScalarNode || strings.TrimSpace(v.Value) == "" || tag != "!!str" && tag != "!!timestamp" && !plain(tag) {
+		if v.Kind != yaml.ScalarNode || strings.TrimSpace(v.Value) == "" || tag != "!!str" && tag != "!!timestamp" &&
+			!plain(tag) {
 			r.problem(v, "the answer to %s must be text", quoted(k.Value))
 			return
 		}

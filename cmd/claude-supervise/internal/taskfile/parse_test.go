@@ -77,17 +77,20 @@ var wholeFile = File{
 		{Key: "Which version", Value: "17", FromFile: true}, {Key: "port", Value: "8080", FromFile: true},
 	},
 	AcceptIDs: []string{"bg-task-1"}, Hold: "10m", Estimated: "2-3 hours",
-	MaxParallel: 2, MaxDepth: 4, MaxAgents: 30, Delegate: supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
+	MaxParallel: 2, MaxDepth: 4, MaxAgents: 30,
+	Delegate: supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
 	Worktree: true, Budget: supervisor.Budget{CostUSD: 2.5, Tokens: 100000, Time: 90 * time.Minute},
 	Children: []Child{
 		{
 			Name: "schema", Prompt: "Write db/schema.sql", Brief: supervisor.Brief{
-				Context: "PostgreSQL 17", Goals: []string{"it loads"}, SuccessCriteria: []string{"psql takes it"}, Deliverables: []string{"db/schema.sql"},
+				Context: "PostgreSQL 17", Goals: []string{"it loads"}, SuccessCriteria: []string{"psql takes it"},
+				Deliverables: []string{"db/schema.sql"},
 			},
 			Priority: "P0", Type: "dba", Model: "haiku", MaxTurns: 9, Estimated: "20 min",
 			Budget: supervisor.Budget{CostUSD: 1, Tokens: 5000, Time: 10 * time.Minute},
 		},
-		{Prompt: "Write the API", After: []string{"schema"}, Independence: "optional", Children: []Child{{Name: "routes", Prompt: "Write the routes"}}},
+		{Prompt: "Write the API", After: []string{"schema"}, Independence: "optional",
+			Children: []Child{{Name: "routes", Prompt: "Write the routes"}}},
 	},
 }
 
@@ -108,7 +111,9 @@ func TestATaskFileSaysAllThatItsKeysSay(t *testing.T) {
 		"name: 2026-11-21":                {Name: "2026-11-21"},
 		"name: '  x '":                    {Name: "x"},
 		"prompt: &p x\n":                  {Prompt: "x"}, // an anchor that nothing refers to
-		"answers: {fast: yes, sure: true, when: 12:30}": {Answers: []supervisor.Preset{{Key: "fast", Value: "yes", FromFile: true}, {Key: "sure", Value: "true", FromFile: true}, {Key: "when", Value: "12:30", FromFile: true}}},
+		"answers: {fast: yes, sure: true, when: 12:30}": {Answers: []supervisor.Preset{{Key: "fast",
+			Value: "yes", FromFile: true}, {Key: "sure", Value: "true", FromFile: true},
+			{Key: "when", Value: "12:30", FromFile: true}}},
 	} {
 		if got, err := Parse([]byte(text)); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%q: %v\n%s", text, err, cmp.Diff(want, got))
@@ -135,11 +140,13 @@ var refused = []struct{ about, text, said string }{
 	{"deep nesting", "prompt: " + strings.Repeat("[", 1<<19), "line 1: it is no YAML: exceeded max depth of 10000"},
 
 	{"a misspelt key", "prompt: x\ngoal: [y]", `line 2: there is no key "goal"; did you mean goals?`},
-	{"a key in another style", "successCriteria: [y]", `line 1: there is no key "successCriteria"; did you mean success_criteria?`},
+	{"a key in another style", "successCriteria: [y]",
+		`line 1: there is no key "successCriteria"; did you mean success_criteria?`},
 	{"a key with a dash", "max-turns: 4", `line 1: there is no key "max-turns"; did you mean max_turns?`},
 	{"a part of a key", "criteria: [y]", `line 1: there is no key "criteria"; did you mean success_criteria?`},
 	{"a key that is near to none", "command: rm -rf /", `line 1: there is no key "command"` + "\n" + thoseThereAre},
-	{"a key without end", strings.Repeat("k", 1000) + ": x", `line 1: there is no key "` + strings.Repeat("k", 40) + "…\"\n" + thoseThereAre},
+	{"a key without end", strings.Repeat("k", 1000) + ": x",
+		`line 1: there is no key "` + strings.Repeat("k", 40) + "…\"\n" + thoseThereAre},
 	{"a key that a terminal would obey", `"\e[31mx": y`, `line 1: there is no key "\x1b[31mx"` + "\n" + thoseThereAre},
 	{"a key twice", "prompt: x\nprompt: y", `line 2: "prompt" is there twice; the first is in line 1`},
 	{"a key that is a list", "? [a, b]\n: x", "line 1: a key is text, not a list"},
@@ -157,21 +164,25 @@ var refused = []struct{ about, text, said string }{
 	{"a goal that is a map", "goals:\n- do: x\n", "line 2: entry 1 of goals takes text, not a map"},
 	{"a name of two lines", "name: \"a\\nb\"", "line 1: name takes one line of text"},
 	{"a name that a terminal would obey", "name: \"\\e]0;x\\a\"", "line 1: name takes one line of text"},
-	{"a model that is a flag", "model: --mcp-config=x", `line 1: model takes the name of a model, such as opus, not "--mcp-config=x"`},
+	{"a model that is a flag", "model: --mcp-config=x",
+		`line 1: model takes the name of a model, such as opus, not "--mcp-config=x"`},
 	{"turns that are no number", "max_turns: many", `line 1: max_turns takes a whole number from 1, not "many"`},
 	{"no turns", "max_turns: 0", `line 1: max_turns takes a whole number from 1, not "0"`},
 	{"half turns", "max_turns: 1.5", `line 1: max_turns takes a whole number from 1, not "1.5"`},
-	{"endless turns", "max_turns: 99999999999999999999", `line 1: max_turns takes a whole number from 1, not "99999999999999999999"`},
+	{"endless turns", "max_turns: 99999999999999999999",
+		`line 1: max_turns takes a whole number from 1, not "99999999999999999999"`},
 	{"turns in quotes", `max_turns: "4"`, `line 1: max_turns takes a whole number from 1, not "4"`},
 	{"more than may be permitted", "permissions: allow", `line 1: permissions takes ask or deny, not "allow"`},
-	{"a hold that is none", "hold: soon", `line 1: hold takes a duration such as 90s, 10m or 2h, 0 or forever, not "soon"`},
+	{"a hold that is none", "hold: soon",
+		`line 1: hold takes a duration such as 90s, 10m or 2h, 0 or forever, not "soon"`},
 	{"a hold without its unit", "hold: 300", `line 1: hold takes text; put "300" in quotes`},
 	{"answers that are a list", "answers: [x]", "line 1: answers holds a map, KEY: VALUE, not a list"},
 	{"an answer that is a list", "answers:\n  port: [1]", `line 2: the answer to "port" must be text`},
 	{"an answer that is nothing", "answers: {port: }", `line 1: the answer to "port" must be text`},
 	{"an answer twice", "answers:\n  port: 1\n  port: 2", `line 3: "port" is there twice; the first is in line 2`},
 	{"an alias", "prompt: &x y\nname: *x", "line 2: name takes text, not an alias (*x): write it out"},
-	{"an alias in a list", "goals: &x [a]\ndeliverables: [*x]", "line 2: entry 1 of deliverables takes text, not an alias (*x): write it out"},
+	{"an alias in a list", "goals: &x [a]\ndeliverables: [*x]",
+		"line 2: entry 1 of deliverables takes text, not an alias (*x): write it out"},
 	{"a merge", "answers: &x {a: b}\n<<: *x", `line 2: there is no key "<<"` + "\n" + thoseThereAre},
 }
 
@@ -179,7 +190,8 @@ func TestAFileThatCannotBeMeantIsRefusedWithItsLineAndWhatIsWanted(t *testing.T)
 	for _, c := range refused {
 		_, err := Parse([]byte(c.text))
 		invalid := new(Invalid)
-		if !errors.As(err, &invalid) || strings.Count(err.Error(), "\n") != strings.Count(c.said, "\n") || !strings.HasPrefix(err.Error(), c.said) {
+		if !errors.As(err, &invalid) || strings.Count(err.Error(), "\n") != strings.Count(c.said, "\n") ||
+			!strings.HasPrefix(err.Error(), c.said) {
 			t.Errorf("%s: %v\nwant %s", c.about, err, c.said)
 		}
 	}
@@ -204,7 +216,8 @@ func TestABombOfAliasesIsNeverUnpacked(t *testing.T) {
 	bomb.WriteString("answers: &a0 {k: v}\n")
 	for i := range 60 {
 		name := string(rune('a' + i%26))
-		bomb.WriteString(name + strings.Repeat("x", i) + ": &a" + strings.Repeat("0", i+2) + " [" + strings.Repeat("*a"+strings.Repeat("0", i+1)+", ", 20) + "]\n")
+		bomb.WriteString(name + strings.Repeat("x", i) + ": &a" + strings.Repeat("0", i+2) + " [" +
+			strings.Repeat("*a"+strings.Repeat("0", i+1)+", ", 20) + "]\n")
 	}
 	if _, err := Parse([]byte(bomb.String())); err == nil || !strings.Contains(err.Error(), "there is no key") {
 		t.Errorf("%v", err)
@@ -270,7 +283,8 @@ func written(t *testing.T, f File) []byte {
 		answers := yaml.Node{Kind: yaml.MappingNode}
 		for _, a := range f.Answers {
 			answers.Content = append(answers.Content,
-				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: a.Key}, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: a.Value})
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: a.Key},
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: a.Value})
 		}
 		doc["answers"] = &answers
 	}

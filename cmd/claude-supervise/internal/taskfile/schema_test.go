@@ -23,7 +23,8 @@ func TestTheSchemaHasTheKeysThatAreRead(t *testing.T) {
 	}
 	same(t, keys, schema.Properties)
 	same(t, workKeys, schema.Definitions["work"].Properties)
-	same(t, append(slices.Clip(workKeys), key[Child]{name: "after"}, key[Child]{name: "children"}), schema.Definitions["child"].Properties)
+	same(t, append(slices.Clip(workKeys), key[Child]{name: "after"}, key[Child]{name: "children"}),
+		schema.Definitions["child"].Properties)
 	if schema.AdditionalProperties {
 		t.Error("the schema takes unknown keys")
 	}
@@ -68,13 +69,15 @@ func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 	for _, v := range values {
 		for _, k := range append(workKeys, key[Child]{name: "children"}) {
 			if k.name != "prompt" {
-				nested = append(nested, fmt.Sprintf(`[{"prompt": "p", %q: %s}]`, k.name, v), fmt.Sprintf(`{"prompt": "p", %q: %s}`, k.name, v))
+				nested = append(nested, fmt.Sprintf(`[{"prompt": "p", %q: %s}]`, k.name, v),
+					fmt.Sprintf(`{"prompt": "p", %q: %s}`, k.name, v))
 			}
 		}
 		nested = append(nested, fmt.Sprintf(`{"a": {"prompt": %s}}`, v), fmt.Sprintf(`{"a": {"prompt": "p", "name": %s}}`, v))
 	}
 	taken := 0
-	for _, key := range append([]string{"unknown"}, slices.Sorted(maps.Keys(schema.(map[string]any)["properties"].(map[string]any)))...) {
+	for _, key := range append([]string{"unknown"},
+		slices.Sorted(maps.Keys(schema.(map[string]any)["properties"].(map[string]any)))...) {
 		values := values
 		if key == "children" || key == "child" {
 			values = slices.Concat(values, nested)
@@ -132,7 +135,8 @@ func fits(t *testing.T, whole, schema, value any) bool {
 			ok = (!isFloat || f > want.(float64)) && (!isInt || float64(n) > want.(float64))
 		case "minProperties", "maxProperties":
 			doc, isMap := value.(map[string]any)
-			ok = !isMap || rule == "minProperties" && len(doc) >= int(want.(float64)) || rule == "maxProperties" && len(doc) <= int(want.(float64))
+			ok = !isMap || rule == "minProperties" && len(doc) >= int(want.(float64)) || rule == "maxProperties" &&
+				len(doc) <= int(want.(float64))
 		case "required":
 			doc, isMap := value.(map[string]any)
 			for _, name := range want.([]any) {

@@ -22,12 +22,13 @@
 //	  Which version: "17"    # KEY: VALUE, as --answer takes them
 //	accept_ids: [bg-task-1]  # agent ids in signals that count as this agent's
 //	hold: 10m                # as --hold takes it
-//	max_parallel: 3          # under what the person sets; as well max_depth, max_agents, max_cost_usd, max_tokens, max_time
+//	max_parallel: 3          # under what the person sets; as well max_depth, max_agents, max_cost_usd, max_tokens,
+//	                         # max_time
 //	delegate: auto           # or ask, deny; by depth auto,ask
 //	worktree: true           # each child in a git worktree of its own
 //
-// Work for other agents stands in it as children, or as a pool. With a prompt the task's own agent begins when they have ended, and
-// reads how; without one they are all there is. The context is everybody's.
+// Work for other agents stands in it as children, or as a pool. With a prompt the task's own agent begins when they
+// have ended, and reads how; without one they are all there is. The context is everybody's.
 //
 //	children:                # or a map, NAME: CHILD
 //	  - name: schema
@@ -39,7 +40,8 @@
 //	    independence: optional # then nobody waits for it
 //	    subagent_type: reviewer
 //	    estimated_duration: 20 min
-//	    # and context, goals, success_criteria, deliverables, model, max_turns, max_cost_usd, max_tokens, max_time, children
+//	    # and context, goals, success_criteria, deliverables, model, max_turns, max_cost_usd, max_tokens, max_time,
+//	    # children
 //
 //	each: {files: "docs/**/*.md"} # or {lines: FILE}, or --each 'COMMAND'
 //	child:                   # what is done with each; without it the task itself
@@ -110,7 +112,8 @@ type Child struct {
 // maxFile bounds a task file, in bytes.
 const maxFile = 1 << 20
 
-// ReadFile gives the text of the file at path, as Read does. A pipe that nobody writes to is empty; another is read to its end.
+// ReadFile gives the text of the file at path, as Read does. A pipe that nobody writes to is empty; another is read to
+// its end.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -124,7 +127,8 @@ func ReadFile(path string) ([]byte, error) {
 func Read(from io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = &Invalid{Problems: []Problem{{Text: fmt.Sprintf("it is larger than %d MiB; put the material in files and name them", maxFile>>20)}}}
+		err = &Invalid{Problems: []Problem{{Text: fmt.Sprintf(
+			"it is larger than %d MiB; put the material in files and name them", maxFile>>20)}}}
 	}
 	if err != nil {
 		return nil, err

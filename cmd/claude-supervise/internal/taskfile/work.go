@@ -6,8 +6,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// Work gives stated children as a supervisor takes them, each after the one that it stands below. shared is what all of them have to
-// know.
+// Work gives stated children as a supervisor takes them, each after the one that it stands below. shared is what all of
+// them have to know.
 func Work(children []Child, shared string) []supervisor.Child {
 	var all []supervisor.Child
 	called := map[string]string{} // the keys of those that have a name
@@ -45,7 +45,8 @@ func (c Child) work(shared string) supervisor.Work {
 		Task: b.Compose(c.Prompt), Priority: c.Priority, SuccessCriteria: b.SuccessCriteria, Deliverables: b.Deliverables,
 		Budget: c.Budget,
 	}
-	w.Said.Name, w.Said.Independence, w.Said.After = c.Name, supervisor.Independence(c.Independence), append([]string(nil), c.After...)
+	w.Said.Name, w.Said.Independence, w.Said.After = c.Name, supervisor.Independence(c.Independence),
+		append([]string(nil), c.After...)
 	w.Said.Type, w.Said.Model, w.Said.MaxTurns, w.Said.Estimated = c.Type, c.Model, c.MaxTurns, c.Estimated
 	return w
 }

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AskLine shows a question on out and returns the line that a person types on the terminal in, without the space around it. The
-// prompt is shown once the question's grace is over; what was typed before is dropped. It blocks until a line or the end of input
-// comes, which is io.EOF. A signal that ends the process leaves the terminal as it was.
+// AskLine shows a question on out and returns the line that a person types on the terminal in, without the space around
+// it. The prompt is shown once the question's grace is over; what was typed before is dropped. It blocks until a line
+// or the end of input comes, which is io.EOF. A signal that ends the process leaves the terminal as it was.
 func AskLine(in *os.File, out io.Writer, question, prompt string) (string, error) {
 	return askLine(in, out, question, prompt, time.Now)
 }
@@ -38,8 +38,8 @@ func askLine(in *os.File, out io.Writer, question, prompt string, now func() tim
 	return "", err
 }
 
-// awaitGrace drops what is typed until the grace of a question that was just shown is over. Keys are read one by one meanwhile,
-// and not shown.
+// awaitGrace drops what is typed until the grace of a question that was just shown is over. Keys are read one by one
+// meanwhile, and not shown.
 func awaitGrace(in *os.File, now func() time.Time) error {
 	l, err := newLines(in)
 	if err != nil {
@@ -111,7 +111,8 @@ func again(s os.Signal) {
 	}
 }
 
-// drop reads what waits and forgets it, in a mode in which a read does not block. It reports whether the terminal is gone.
+// drop reads what waits and forgets it, in a mode in which a read does not block. It reports whether the terminal is
+// gone.
 func (l *lines) drop() (gone bool) {
 	buf := make([]byte, 4096)
 	n, err := unix.Read(l.fd, buf)

@@ -16,13 +16,13 @@ type Reply struct {
 	Decline bool   // the person will not answer; Text is why, and may be empty
 }
 
-// Submit hands over the reply to a question. It may block for as long as saving takes. Its error is read by the person: why
-// the reply was refused or came too late.
+// Submit hands over the reply to a question. It may block for as long as saving takes. Its error is read by the person:
+// why the reply was refused or came too late.
 type Submit func(ctx context.Context, id string, r Reply) error
 
-// promptState is the conversation with the person: which question is asked, what was typed so far, what was answered. It belongs
-// to the goroutine of Run; it writes to the Printer and reads nothing. It is the same on every terminal: a question is asked as
-// lines of text and answered by lines, or, with styles, as a form.
+// promptState is the conversation with the person: which question is asked, what was typed so far, what was answered.
+// It belongs to the goroutine of Run; it writes to the Printer and reads nothing. It is the same on every terminal: a
+// question is asked as lines of text and answered by lines, or, with styles, as a form.
 type promptState struct {
 	out    *Printer
 	submit Submit
@@ -55,8 +55,8 @@ func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *pro
 		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}}
 }
 
-// update takes the list of open questions and says which of those that the person knows are gone, and why. It reports whether
-// the open prompt was withdrawn; what was typed for it is then to be thrown away.
+// update takes the list of open questions and says which of those that the person knows are gone, and why. It reports
+// whether the open prompt was withdrawn; what was typed for it is then to be thrown away.
 func (a *promptState) update(open []Question, gone map[string]string) (withdrawn bool) {
 	still := make(map[string]bool, len(open))
 	groups := map[string]bool{}
@@ -105,8 +105,8 @@ func (a *promptState) withdraw(q Question, why string) {
 	delete(a.told, q.ID) // said already
 }
 
-// show asks the first question that has no answer, if none is being asked; when nobody can be asked, it shows every question
-// once with the command that answers it.
+// show asks the first question that has no answer, if none is being asked; when nobody can be asked, it shows every
+// question once with the command that answers it.
 func (a *promptState) show(listening bool) {
 	if a.current != nil {
 		return
@@ -211,13 +211,17 @@ func (a *promptState) line(ctx context.Context, batch []string) {
 }
 
 func (a *promptState) tooLong() {
-	a.again(a.wrap("That was longer than this terminal can take, and nothing was sent. Break it into shorter lines, or put it into a file and name the file."))
+	a.again(
+		a.wrap(
+			"That was longer than this terminal can take, and nothing was sent. Break it into shorter lines, or put it into a " +
+				"file and name the file."))
 }
 
 func (a *promptState) gathering() string {
 	switch a.entry.mode {
 	case pasted:
-		return a.wrap(fmt.Sprintf("(%d lines came together: they are one answer. An empty line sends it, Ctrl-D drops it.)", len(a.entry.lines)))
+		return a.wrap(fmt.Sprintf("(%d lines came together: they are one answer. An empty line sends it, Ctrl-D drops it.)",
+			len(a.entry.lines)))
 	case quoted:
 		return a.wrap(`(""" at the end of a line sends it, Ctrl-D drops it.)`)
 	}
@@ -250,7 +254,8 @@ func (a *promptState) command(ctx context.Context, text string) {
 			return
 		}
 		// b is the second option where there is one, or the start of a label; else it goes back.
-		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.readings("b")) == 0 && a.canGoBack() {
+		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.readings("b")) == 0 &&
+			a.canGoBack() {
 			a.back()
 			return
 		}
@@ -301,7 +306,8 @@ func (a *promptState) send(ctx context.Context, r Reply, said string) {
 	a.close(a.record(q, said))
 }
 
-// record is what stays on the terminal of a question that is no longer asked. A form is gone then, so it says what was asked.
+// record is what stays on the terminal of a question that is no longer asked. A form is gone then, so it says what was
+// asked.
 func (a *promptState) record(q Question, what string) string {
 	if a.styles == nil {
 		return a.wrap(fmt.Sprintf("[%s] %s", name(q), what))

@@ -8,7 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// openForm asks the current question as a form. One that was open when the program left the foreground comes back as it was.
+// openForm asks the current question as a form. One that was open when the program left the foreground comes back as it
+// was.
 func (a *promptState) openForm() {
 	before := ""
 	if a.earlier > 0 {
@@ -39,9 +40,9 @@ func (a *promptState) draw(anew bool) {
 	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
 }
 
-// pressed takes what arrived for the current question. Within its grace that is dropped; input says that there was some, if only
-// the start of a key. What comes with the key that ends a form was not meant for the next one. It reports whether the grace has
-// ended.
+// pressed takes what arrived for the current question. Within its grace that is dropped; input says that there was
+// some, if only the start of a key. What comes with the key that ends a form was not meant for the next one. It reports
+// whether the grace has ended.
 func (a *promptState) pressed(ctx context.Context, msgs []tea.Msg, input bool, now time.Time) (ready bool) {
 	switch {
 	case a.waits() && input:

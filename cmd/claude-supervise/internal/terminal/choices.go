@@ -16,9 +16,9 @@ const (
 	noOption = -2 // nothing is selected yet
 )
 
-// choices are the options of a question as a list that arrow keys move in, and that typing filters. Several can be marked where
-// the question is multi-select. It is huh's list: of its keys only those of keyMap reach it, and what it wants to be done later
-// (a blinking cursor, which would wake a program that waits for days) is not done.
+// choices are the options of a question as a list that arrow keys move in, and that typing filters. Several can be
+// marked where the question is multi-select. It is huh's list: of its keys only those of keyMap reach it, and what it
+// wants to be done later (a blinking cursor, which would wake a program that waits for days) is not done.
 type choices struct {
 	q        Question
 	keys     []string // what selects each option, as Keys gives them
@@ -48,10 +48,12 @@ var (
 func keyMap() *huh.KeyMap {
 	return &huh.KeyMap{
 		Select: huh.SelectKeyMap{Up: bind("up"), Down: bind("down"), GotoTop: bind("home"), GotoBottom: bind("end"),
-			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"), ClearFilter: bind("esc")},
+			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"),
+			ClearFilter: bind("esc")},
 		MultiSelect: huh.MultiSelectKeyMap{Up: bind("up"), Down: bind("down"), GotoTop: bind("home"), GotoBottom: bind("end"),
-			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"), ClearFilter: bind("esc"),
-			Toggle: bind("space")},
+			HalfPageUp: bind("pgup"), HalfPageDown: bind("pgdown"), Filter: filter, SetFilter: bind("tab"),
+			ClearFilter: bind("esc"),
+			Toggle:      bind("space")},
 	}
 }
 
@@ -187,8 +189,8 @@ func trimRight(row string) string {
 // cursorStyle is how the fields mark the cell that the next key goes to.
 const cursorStyle = "\x1b[7m"
 
-// move passes a key on that moves the cursor. In a list without rows huh would lose it. Where nothing is selected the cursor stands
-// unseen on the first row, and Down only shows it.
+// move passes a key on that moves the cursor. In a list without rows huh would lose it. Where nothing is selected the
+// cursor stands unseen on the first row, and Down only shows it.
 func (c *choices) move(msg tea.KeyPressMsg) {
 	at, ok := c.hovered()
 	c.none = c.none && !ok
@@ -299,7 +301,9 @@ func (c *choices) atOnce(text string) (int, bool) {
 		return 0, false
 	}
 	at := slices.Index(c.keys, text)
-	if at < 0 || slices.ContainsFunc(c.keys, func(k string) bool { return len(k) > len(text) && strings.HasPrefix(k, text) }) {
+	if at < 0 || slices.ContainsFunc(c.keys, func(k string) bool {
+		return len(k) > len(text) && strings.HasPrefix(k, text)
+	}) {
 		return 0, false
 	}
 	return at, at < maxShown

@@ -34,18 +34,19 @@ func refuse(why Reason, format string, args ...any) error {
 
 // Choose turns what a person typed into the answer that is stored, or returns a *Refusal.
 //
-// An option is chosen by its number, its letter, its label, or a start of its label, in any case; several by commas where the
-// question is multi-select, stored as their labels joined by ", ". The exact label is always that option; otherwise text that
-// could mean two options is refused, never guessed: "a" is refused where option a is "Continue" and another is "Abort". Other
-// text is the person's own words, unless validate forbids it, or it looks like a key that no option has. Text between """ is
-// the person's own words whatever it looks like. For permission, delegation and budget questions the first word chooses, and
-// the rest is its argument ("deny too risky").
+// An option is chosen by its number, its letter, its label, or a start of its label, in any case; several by commas
+// where the question is multi-select, stored as their labels joined by ", ". The exact label is always that option;
+// otherwise text that could mean two options is refused, never guessed: "a" is refused where option a is "Continue" and
+// another is "Abort". Other text is the person's own words, unless validate forbids it, or it looks like a key that no
+// option has. Text between """ is the person's own words whatever it looks like. For permission, delegation and budget
+// questions the first word chooses, and the rest is its argument ("deny too risky").
 //
-// The answer is a label exactly as the agent gave it, or the typed text made safe by Clean. Paths are looked up relative to
-// dir; that apart, Choose is pure.
+// The answer is a label exactly as the agent gave it, or the typed text made safe by Clean. Paths are looked up
+// relative to dir; that apart, Choose is pure.
 func Choose(q Question, typed, dir string) (string, error) {
 	if len(typed) > maxText {
-		return "", refuse(TooLong, "the answer is longer than %d KiB: put it into a file and name the file instead", maxText>>10)
+		return "", refuse(TooLong, "the answer is longer than %d KiB: put it into a file and name the file instead",
+			maxText>>10)
 	}
 	text := strings.TrimSpace(Clean(typed))
 	own, quoted := unquote(text)
@@ -202,8 +203,8 @@ func (q Question) distinct(options []int) []int {
 	return kept
 }
 
-// key reads text as the number or letter of an option, which need not exist: "2", "2)", "(b)", "B.". Where an integer is
-// asked for, a number is a value.
+// key reads text as the number or letter of an option, which need not exist: "2", "2)", "(b)", "B.". Where an integer
+// is asked for, a number is a value.
 func (q Question) key(text string) (at int, ok bool) {
 	text = strings.TrimRight(strings.TrimPrefix(text, "("), ").")
 	if n, err := strconv.Atoi(text); err == nil && strconv.Itoa(n) == text && n > 0 {
@@ -244,7 +245,8 @@ func (q Question) confirms(text string) bool {
 	return q.Kind == "command" && (fold(text) == runWord || slices.ContainsFunc(q.exact(text), q.mustConfirm))
 }
 
-// guarded reports whether an answer permits something: no option of such a question is selected until a person has done so.
+// guarded reports whether an answer permits something: no option of such a question is selected until a person has done
+// so.
 func (q Question) guarded() bool { return q.Kind == "command" || q.decides() }
 
 // decides reports whether the answer is one of the supervisor's own decisions, with an argument.

@@ -1,12 +1,13 @@
-// Package terminal is the person's side of a run: it shows progress and results, asks questions as forms that are drawn in place
-// or, on a terminal that cannot or should not draw, in lines, and turns what a person typed into an answer.
+// Package terminal is the person's side of a run: it shows progress and results, asks questions as forms that are drawn
+// in place or, on a terminal that cannot or should not draw, in lines, and turns what a person typed into an answer.
 //
-// Use [Printer] for everything a command shows, [Prompter] to ask the open questions of a run one at a time, and [Choose]
-// wherever a person's words become an answer (the terminal, the answer command, an answer file, a page). Whatever came from
-// an agent, a file or another process is made safe by this package when it is shown, so callers cannot forget it; [Clean] is
-// exported for other ways of showing.
+// Use [Printer] for everything a command shows, [Prompter] to ask the open questions of a run one at a time, and
+// [Choose] wherever a person's words become an answer (the terminal, the answer command, an answer file, a page).
+// Whatever came from an agent, a file or another process is made safe by this package when it is shown, so callers
+// cannot forget it; [Clean] is exported for other ways of showing.
 //
-// It does not know runs, agents or the database, never decides what is asked, and leaves a terminal in the mode that it found.
+// It does not know runs, agents or the database, never decides what is asked, and leaves a terminal in the mode that it
+// found.
 package terminal
 
 import (
@@ -25,10 +26,10 @@ const maxText = 256 << 10
 
 const cutMark = "… [cut]"
 
-// Clean makes any text safe to show. Escape sequences, control characters other than newline and tab, and characters that are
-// invisible or change the reading direction are removed; every kind of line end becomes a newline; invalid UTF-8 becomes
-// U+FFFD. What is longer than [maxText] is cut, and says so. An escape sequence that never ends costs the rest of its line,
-// not of the text. Clean(Clean(s)) is Clean(s).
+// Clean makes any text safe to show. Escape sequences, control characters other than newline and tab, and characters
+// that are invisible or change the reading direction are removed; every kind of line end becomes a newline; invalid
+// UTF-8 becomes U+FFFD. What is longer than [maxText] is cut, and says so. An escape sequence that never ends costs the
+// rest of its line, not of the text. Clean(Clean(s)) is Clean(s).
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -54,9 +55,9 @@ func Clean(s string) string {
 	return s
 }
 
-// CleanLine is Clean folded to one line: white space around it is left out, and every run of it with more in it than plain spaces
-// becomes one space. A line wider than width terminal cells is cut and says how much is missing, as text.Fit does; a width of 0 or
-// less sets no limit.
+// CleanLine is Clean folded to one line: white space around it is left out, and every run of it with more in it than
+// plain spaces becomes one space. A line wider than width terminal cells is cut and says how much is missing, as
+// text.Fit does; a width of 0 or less sets no limit.
 func CleanLine(s string, width int) string {
 	s = folding.ReplaceAllString(strings.TrimSpace(Clean(s)), " ")
 	if width > 0 {
@@ -89,8 +90,8 @@ func lineEnds(r rune) rune {
 	return r
 }
 
-// shown drops (as strings.Map does for -1) what a terminal would obey or hide. Of the format characters, those that words
-// and emoji need stay: joiners, and the marks of Arabic and Syriac numbers.
+// shown drops (as strings.Map does for -1) what a terminal would obey or hide. Of the format characters, those that
+// words and emoji need stay: joiners, and the marks of Arabic and Syriac numbers.
 func shown(r rune) rune {
 	switch {
 	case r >= ' ' && r < 0x7f, r == '\n', r == '\t', r == '\u200c', r == '\u200d':

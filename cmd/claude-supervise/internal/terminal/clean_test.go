@@ -80,7 +80,8 @@ func TestCleanLineFoldsToOneLineOfCells(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, seed := range []string{"", "plain", "\x1b[31mred", "\x1b]0;t\x07", "\xff\x9b1m", "\u202e", "a\r\nb", "\xe2\x1b[m", "\x1b\xc2\x9b", "\x1bP\x9c"} {
+	for _, seed := range []string{"", "plain", "\x1b[31mred", "\x1b]0;t\x07", "\xff\x9b1m", "\u202e",
+		"a\r\nb", "\xe2\x1b[m", "\x1b\xc2\x9b", "\x1bP\x9c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -30,7 +30,8 @@ const (
 // begun reports whether lines were gathered that are not an answer yet.
 func (e *entry) begun() bool { return e.mode != single }
 
-// add takes lines that arrived together and reports whether they complete the answer, which is then given and forgotten.
+// add takes lines that arrived together and reports whether they complete the answer, which is then given and
+// forgotten.
 func (e *entry) add(batch []string) (text string, done bool) {
 	if e.mode == single {
 		for len(batch) > 1 && strings.TrimSpace(batch[0]) == "" {

@@ -7,12 +7,13 @@ func TestEntryGathersLinesIntoOneAnswer(t *testing.T) {
 		batches [][]string
 		want    string // complete only after the last batch
 	}{
-		"one line":                           {[][]string{{"yes"}}, "yes"},
-		"an empty line":                      {[][]string{{""}}, ""},
-		"Enter pressed twice":                {[][]string{{"", ""}}, ""},
-		"Enter, then a line":                 {[][]string{{"", "yes"}}, "yes"},
-		"a backslash":                        {[][]string{{`one\`}, {`two\`}, {"three"}}, "one\ntwo\nthree"},
-		"triple quotes":                      {[][]string{{`"""`}, {"one"}, {""}, {"two"}, {`"""`}}, "\"\"\"\none\n\ntwo\n\"\"\""},
+		"one line":            {[][]string{{"yes"}}, "yes"},
+		"an empty line":       {[][]string{{""}}, ""},
+		"Enter pressed twice": {[][]string{{"", ""}}, ""},
+		"Enter, then a line":  {[][]string{{"", "yes"}}, "yes"},
+		"a backslash":         {[][]string{{`one\`}, {`two\`}, {"three"}}, "one\ntwo\nthree"},
+		"triple quotes": {[][]string{{`"""`}, {"one"}, {""}, {"two"}, {`"""`}},
+			"\"\"\"\none\n\ntwo\n\"\"\""},
 		"triple quotes on one line":          {[][]string{{`"""one"""`}}, `"""one"""`},
 		"triple quotes at the end of a line": {[][]string{{`"""one`}, {`two"""`}}, "\"\"\"one\ntwo\"\"\""},
 		"triple quotes in one paste":         {[][]string{{`"""`, "one", `"""`}}, "\"\"\"\none\n\"\"\""},

@@ -8,14 +8,16 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is how evidence is shown: what a person permits, of which nothing may be removed, folded or taken for something else.
+// This file is how evidence is shown: what a person permits, of which nothing may be removed, folded or taken for
+// something else.
 
 // evidence reports whether the question's texts are evidence, and not only what an agent says.
 func (q Question) evidence() bool {
 	return q.Kind == "permission" || q.Kind == "command" || q.Kind == "delegation"
 }
 
-// seen makes one of the question's texts safe to show: of evidence it shows what cannot be seen, of talk it removes that.
+// seen makes one of the question's texts safe to show: of evidence it shows what cannot be seen, of talk it removes
+// that.
 func (q Question) seen(s string) string {
 	if !q.evidence() {
 		return Clean(s)
@@ -33,12 +35,12 @@ func (q Question) rows(s, indent string, width int) []string {
 	return strings.Split(wrap(s, indent, width), "\n")
 }
 
-// wrapMark begins a row in which a line of evidence goes on. No line of it begins so: text.Visible leaves none, as its own lines
-// begin with a letter, and those of others behind a space or a sign.
+// wrapMark begins a row in which a line of evidence goes on. No line of it begins so: text.Visible leaves none, as its
+// own lines begin with a letter, and those of others behind a space or a sign.
 const wrapMark = "↳ "
 
-// wrapEvidence breaks each line where the row is full, so that no space is lost, and marks where one goes on: a long line cannot
-// pass for several, nor what it holds for a line of its own.
+// wrapEvidence breaks each line where the row is full, so that no space is lost, and marks where one goes on: a long
+// line cannot pass for several, nor what it holds for a line of its own.
 func wrapEvidence(s, indent string, width int) string {
 	room := max(width-len(indent), 10)
 	var b strings.Builder

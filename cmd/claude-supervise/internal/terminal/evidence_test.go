@@ -14,8 +14,10 @@ import (
 
 // evidences are texts that a person may be asked to permit, as they are before anything is made visible.
 var evidences = []string{
-	"echo done \"\x1b]0;\"; touch PWN; : \"\a\"", "rm -rf x\recho safe", "a\u202eb\u2066c", "pass\u200bword\U000e0061", `printf '\x1b'`, "\\\x1b\tx",
-	"echo " + strings.Repeat("x", 75) + "  description: harmless", "echo a" + strings.Repeat(" ", 90) + "; touch PWN", "↳ x\n  ↳ y", "\xff\u0085\u2028",
+	"echo done \"\x1b]0;\"; touch PWN; : \"\a\"", "rm -rf x\recho safe", "a\u202eb\u2066c", "pass\u200bword\U000e0061",
+	`printf '\x1b'`, "\\\x1b\tx",
+	"echo " + strings.Repeat("x", 75) + "  description: harmless", "echo a" + strings.Repeat(" ", 90) + "; touch PWN",
+	"↳ x\n  ↳ y", "\xff\u0085\u2028",
 	strings.Repeat("数据库", 40), "a\n\n\n  b\n", "-y\n--x", "❤\ufe0f" + strings.Repeat("e\u0301", 50),
 }
 
@@ -23,13 +25,15 @@ var evidences = []string{
 func onScreen(t *testing.T, shown string) {
 	t.Helper()
 	for _, r := range ansi.Strip(shown) {
-		if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		if r != '\n' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 			t.Errorf("%U reaches the terminal in %q", r, shown)
 		}
 	}
 }
 
-// permissionOf asks about a call as the supervisor does: its value's later lines are set off, so that they pass for no line of ours.
+// permissionOf asks about a call as the supervisor does: its value's later lines are set off, so that they pass for no
+// line of ours.
 func permissionOf(command string) Question {
 	shown := strings.ReplaceAll(text.Visible(command), "\n", "\n    ")
 	return Question{ID: "q-1", Kind: "permission", Text: "Allow Bash: " + text.Line(command, 160) + "?",

@@ -9,13 +9,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A form is one question on an able terminal, with what the person has done about it so far: it takes keys and pastes, and
-// gives the rows to be shown. It knows no terminal, and judges no answer: that is Choose's.
+// A form is one question on an able terminal, with what the person has done about it so far: it takes keys and pastes,
+// and gives the rows to be shown. It knows no terminal, and judges no answer: that is Choose's.
 //
-// Options stand in a list: arrows move, an option's key selects it, Enter answers, Space marks where several can be chosen, typing
-// filters, and what fits no option is sent as the person's own words. Of a decision nothing is selected at first, and a command
-// is run by the word run alone. Tab opens a field for own words of many lines, or for the
-// reasons of a decision. Where nothing was typed, the keys of the line prompt work here too: ? helps, < goes back, - skips.
+// Options stand in a list: arrows move, an option's key selects it, Enter answers, Space marks where several can be
+// chosen, typing filters, and what fits no option is sent as the person's own words. Of a decision nothing is selected
+// at first, and a command is run by the word run alone. Tab opens a field for own words of many lines, or for the
+// reasons of a decision. Where nothing was typed, the keys of the line prompt work here too: ? helps, < goes back, -
+// skips.
 type form struct {
 	q         Question
 	canGoBack bool
@@ -82,7 +83,8 @@ func newForm(q Question, canGoBack bool, before string, s *styles) *form {
 		}
 		return "  "
 	})
-	f.words.DynamicHeight, f.words.MinHeight = true, 1 // else it stays scrolled to the row that it had room for when a key came
+	// else it stays scrolled to the row that it had room for when a key came
+	f.words.DynamicHeight, f.words.MinHeight = true, 1
 	f.words.MaxContentHeight = maxText
 	f.words.SetStyles(s.textarea())
 	offered := q
@@ -234,7 +236,8 @@ func (f *form) take(at int) act {
 	return act{kind: pick, picked: []int{at}}
 }
 
-// decide opens the field for the words that go with a decision: the task of a delegation that is approved is there to be changed.
+// decide opens the field for the words that go with a decision: the task of a delegation that is approved is there to
+// be changed.
 func (f *form) decide(label string) {
 	f.decision = label
 	if !f.q.changesTask(label) {
@@ -250,8 +253,8 @@ func (q Question) changesTask(label string) bool {
 	return q.Kind == "delegation" && strings.HasPrefix(fold(label), "approve")
 }
 
-// wantsWords reports whether a decision is asked for its words: why not, or how much. The others get them by Tab, but for the one
-// that takes none.
+// wantsWords reports whether a decision is asked for its words: why not, or how much. The others get them by Tab, but
+// for the one that takes none.
 func wantsWords(label string) bool {
 	word := fold(label)
 	return strings.HasPrefix(word, "deny") || strings.HasPrefix(word, "raise")
@@ -299,7 +302,8 @@ func (f *form) send() act {
 		return act{kind: decline, text: strings.TrimSpace(Clean(text))}
 	case f.writing == reasons && f.q.changesTask(f.decision) && text == f.task:
 		return act{kind: choose, text: f.decision}
-	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision) && strings.TrimSpace(text) != "" && !strings.Contains(text, f.q.Instead):
+	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision) && strings.TrimSpace(text) != "" &&
+		!strings.Contains(text, f.q.Instead):
 		f.why = text
 		f.write(alternative, "")
 		return act{}

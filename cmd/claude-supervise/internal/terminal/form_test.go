@@ -53,7 +53,9 @@ func delegation() Question {
 }
 
 func command() Question {
-	return changed(question("q-1", "run it", "do not run it"), func(q *Question) { q.Kind, q.Validate = "command", "choice" })
+	return changed(question("q-1", "run it", "do not run it"), func(q *Question) {
+		q.Kind, q.Validate = "command", "choice"
+	})
 }
 
 func changed(q Question, f func(*Question)) Question {
@@ -64,7 +66,8 @@ func changed(q Question, f func(*Question)) Question {
 func TestAFormTakesAnswers(t *testing.T) {
 	many := changed(database(), func(q *Question) { q.MultiSelect = true })
 	versions := question("q-1", "1.22", "1.23", "2")
-	twelve := question("q-1", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+	twelve := question("q-1", "one", "two", "three", "four", "five", "six", "seven", "eight",
+		"nine", "ten", "eleven", "twelve")
 	go4it := question("q-1", "Django", "Go")
 	free := question("q-1")
 	picks := func(at ...int) act { return act{kind: pick, picked: at} }
@@ -74,84 +77,113 @@ func TestAFormTakesAnswers(t *testing.T) {
 		looks []string
 		want  act
 	}{
-		"Enter takes what the cursor is on":                {database(), []string{"\r"}, picks(0)},
-		"arrows move it":                                   {database(), []string{down, down, up, "\r"}, picks(1)},
-		"and go round":                                     {database(), []string{up, up, "\r"}, picks(2)},
-		"so do Ctrl-N and Ctrl-P":                          {database(), []string{"\x0e", "\x0e", "\x10", "\r"}, picks(1)},
-		"a number selects, and Enter takes it":             {database(), []string{"3", "\r"}, picks(2)},
-		"a letter does where numbers could be labels":      {versions, []string{"b", "\r"}, picks(1)},
-		"a number there is the start of a label":           {versions, []string{"1", ".", "2", "3", "\r"}, picks(1)},
-		"and the whole of one":                             {versions, []string{"2", "\r"}, picks(2)},
-		"a number that another one begins with does not":   {twelve, []string{"1"}, act{}},
-		"but both go on":                                   {twelve, []string{"1", "2", "\r"}, picks(11)},
-		"typing finds an option":                           {database(), []string{"sql", "i", "\r"}, picks(1)},
-		"in its description too":                           {database(), []string{"beside", "\r"}, picks(0)},
-		"the start of a label goes before its middle":      {go4it, []string{"g", "o", "\r"}, picks(1)},
-		"arrows move among what was found":                 {database(), []string{"sql", down, "\r"}, picks(2)},
-		"Backspace takes back":                             {database(), []string{"myx", "\x7f", "\x7f", "\x7f", "\r"}, picks(0)},
-		"Esc takes all back":                               {database(), []string{"my", esc, "2", "\r"}, picks(1)},
-		"what no option holds is own words":                {database(), []string{"none of them", "\r"}, says("none of them")},
-		"a letter of an option is sent as such":            {database(), []string{"c", "\r"}, says("c")},
-		"and cannot lose the cursor":                       {database(), []string{"zz", up, down, esc, "\r"}, picks(0)},
-		"Tab opens a field for own words":                  {database(), []string{"\t", "use both", "\r"}, says(`"""use both"""`)},
-		"so does the last row":                             {database(), []string{up, "\r", "use both", "\r"}, says(`"""use both"""`)},
-		"with what was typed before":                       {database(), []string{"use", "\t", " both", "\r"}, says(`"""use both"""`)},
-		"Esc goes back to the options":                     {database(), []string{"\t", "use both", esc, "2", "\r"}, picks(1)},
-		"own words may have lines":                         {database(), []string{"\t", "one", altEnter, "two", "\n", "three", "\r"}, says("\"\"\"one\ntwo\nthree\"\"\"")},
-		"as with a backslash":                              {free, []string{`one\`, "\r", "two", "\r"}, says("one\ntwo")},
-		"a paste of lines is own words":                    {database(), []string{paste("one\ntwo"), "\r"}, says("\"\"\"one\ntwo\"\"\"")},
-		"a paste of a line finds an option":                {database(), []string{paste("SQLite"), "\r"}, picks(1)},
-		"free text":                                        {free, []string{"three words here", "\r"}, says("three words here")},
-		"a paste into it":                                  {free, []string{"see: ", paste("a\n\tb\n"), " ok", "\r"}, says("see: a\n\tb ok")},
-		"a long paste is one mark, and sent whole":         {free, []string{paste(strings.Repeat("x\n", 30)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", 30)))},
-		"Space marks":                                      {many, []string{" ", down, down, " ", "\r"}, picks(0, 2)},
-		"and takes the mark away":                          {many, []string{" ", down, " ", up, " ", "\r"}, picks(1)},
-		"so do the keys":                                   {many, []string{"3", "1", "3", "2", "\r"}, picks(0, 1)},
-		"what was found can be marked":                     {many, []string{"lite", " ", esc, "1", "\r"}, picks(0, 1)},
-		"Enter without a mark sends nothing":               {many, []string{"\r"}, act{}},
-		"yes or no":                                        {changed(free, func(q *Question) { q.Validate = "yes_no" }), []string{"n", "\r"}, says("no")},
-		"a permission":                                     {permission(), []string{"1", "\r"}, picks(0)},
-		"for the run":                                      {permission(), []string{down, down, "\r"}, picks(1)},
-		"for the run by another rule":                      {permission(), []string{down, down, "\t", "Bash(go:*)", "\r"}, says("allow-run Bash(go:*)")},
-		"a denial asks why":                                {permission(), []string{"3", "\r", "too risky", "\r"}, says("deny too risky")},
-		"or not":                                           {permission(), []string{"4", "\r", "\r"}, says("deny-stop ")},
-		"and can be thought over":                          {permission(), []string{"3", "\r", "too", esc, "1", "\r"}, picks(0)},
-		"nothing else is a decision":                       {permission(), []string{"\t", "maybe", "\r"}, says("maybe")},
-		"a budget asks how much":                           {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"1", "\r", "5", "\r"}, says("raise 5")},
-		"a delegation is approved":                         {delegation(), []string{"1", "\r"}, picks(0)},
-		"or with its task changed":                         {delegation(), []string{"1", "\t", " Only the parser.", "\r"}, says("approve Port the service. Only the parser.")},
-		"unchanged it is approved as it is":                {delegation(), []string{"1", "\t", "\r"}, says("approve")},
-		"denied it asks why, and what else":                {delegation(), []string{"2", "\r", "too early", "\r", "list it", "\r"}, says("deny too early instead: list it")},
-		"what else is not needed":                          {delegation(), []string{"2", "\r", "too early", "\r", "\r"}, says("deny too early")},
-		"or is said at once":                               {delegation(), []string{"2", "\r", "no instead: list it", "\r"}, says("deny no instead: list it")},
-		"a denied one can be thought over":                 {delegation(), []string{"2", "\r", "too early", "\r", "x", esc, "1", "\r"}, picks(0)},
-		"a digit alone answers nothing":                    {database(), []string{"1"}, act{}},
-		"nothing is selected of a permission":              {permission(), []string{"\r"}, act{}},
-		"nor by what could mean two options":               {permission(), []string{"all", "\r"}, act{}},
-		"nor once that is taken back":                      {permission(), []string{"allow", esc, "\r"}, act{}},
-		"but by a whole label":                             {permission(), []string{"allow", "\r"}, picks(0)},
-		"or from below":                                    {permission(), []string{up, "\r", "\r"}, says("deny-stop ")},
-		"nothing is selected of a delegation":              {delegation(), []string{"\r"}, act{}},
-		"nor of a budget":                                  {changed(question("q-1", "raise", "finish", "stop"), func(q *Question) { q.Kind = "budget" }), []string{"\r"}, act{}},
-		"nor of a command":                                 {command(), []string{"\r"}, act{}},
-		"which no digit runs":                              {command(), []string{"1", "\r"}, act{}},
-		"nor an arrow":                                     {command(), []string{down, "\r", "\r"}, act{}},
-		"nor a yes":                                        {command(), []string{"y", "\r"}, says("y")},
-		"nor half a word":                                  {command(), []string{"ru", "\r"}, act{}},
-		"but the word run":                                 {command(), []string{"run", "\r"}, says("run")},
-		"and which is left by its digit":                   {command(), []string{"2", "\r"}, picks(1)},
-		"an optional question is skipped":                  {changed(database(), func(q *Question) { q.Optional = true }), []string{"-"}, act{kind: skip}},
-		"another is not":                                   {database(), []string{"-", "\r"}, says("-")},
-		"a question is declined with a reason":             {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "ask the owner", "\r"}, act{kind: decline, text: "ask the owner"}},
-		"or without one":                                   {changed(database(), func(q *Question) { q.Declinable = true }), []string{"!", "\r"}, act{kind: decline}},
-		"or not in the end":                                {changed(free, func(q *Question) { q.Declinable = true }), []string{"!", "no", esc, "ok", "\r"}, says("ok")},
+		"Enter takes what the cursor is on":              {database(), []string{"\r"}, picks(0)},
+		"arrows move it":                                 {database(), []string{down, down, up, "\r"}, picks(1)},
+		"and go round":                                   {database(), []string{up, up, "\r"}, picks(2)},
+		"so do Ctrl-N and Ctrl-P":                        {database(), []string{"\x0e", "\x0e", "\x10", "\r"}, picks(1)},
+		"a number selects, and Enter takes it":           {database(), []string{"3", "\r"}, picks(2)},
+		"a letter does where numbers could be labels":    {versions, []string{"b", "\r"}, picks(1)},
+		"a number there is the start of a label":         {versions, []string{"1", ".", "2", "3", "\r"}, picks(1)},
+		"and the whole of one":                           {versions, []string{"2", "\r"}, picks(2)},
+		"a number that another one begins with does not": {twelve, []string{"1"}, act{}},
+		"but both go on":                                 {twelve, []string{"1", "2", "\r"}, picks(11)},
+		"typing finds an option":                         {database(), []string{"sql", "i", "\r"}, picks(1)},
+		"in its description too":                         {database(), []string{"beside", "\r"}, picks(0)},
+		"the start of a label goes before its middle":    {go4it, []string{"g", "o", "\r"}, picks(1)},
+		"arrows move among what was found":               {database(), []string{"sql", down, "\r"}, picks(2)},
+		"Backspace takes back": {database(), []string{"myx", "\x7f", "\x7f", "\x7f", "\r"},
+			picks(0)},
+		"Esc takes all back": {database(), []string{"my", esc, "2", "\r"}, picks(1)},
+		"what no option holds is own words": {database(), []string{"none of them", "\r"},
+			says("none of them")},
+		"a letter of an option is sent as such": {database(), []string{"c", "\r"}, says("c")},
+		"and cannot lose the cursor":            {database(), []string{"zz", up, down, esc, "\r"}, picks(0)},
+		"Tab opens a field for own words": {database(), []string{"\t", "use both", "\r"},
+			says(`"""use both"""`)},
+		"so does the last row": {database(), []string{up, "\r", "use both", "\r"},
+			says(`"""use both"""`)},
+		"with what was typed before": {database(), []string{"use", "\t", " both", "\r"},
+			says(`"""use both"""`)},
+		"Esc goes back to the options": {database(), []string{"\t", "use both", esc, "2", "\r"},
+			picks(1)},
+		"own words may have lines": {database(),
+			[]string{"\t", "one", altEnter, "two", "\n", "three", "\r"}, says("\"\"\"one\ntwo\nthree\"\"\"")},
+		"as with a backslash": {free, []string{`one\`, "\r", "two", "\r"}, says("one\ntwo")},
+		"a paste of lines is own words": {database(), []string{paste("one\ntwo"), "\r"},
+			says("\"\"\"one\ntwo\"\"\"")},
+		"a paste of a line finds an option": {database(), []string{paste("SQLite"), "\r"}, picks(1)},
+		"free text": {free, []string{"three words here", "\r"},
+			says("three words here")},
+		"a paste into it": {free, []string{"see: ", paste("a\n\tb\n"), " ok", "\r"},
+			says("see: a\n\tb ok")},
+		"a long paste is one mark, and sent whole": {free, []string{paste(strings.Repeat("x\n", 30)), "\r"},
+			says(strings.TrimSpace(strings.Repeat("x\n", 30)))},
+		"Space marks":                        {many, []string{" ", down, down, " ", "\r"}, picks(0, 2)},
+		"and takes the mark away":            {many, []string{" ", down, " ", up, " ", "\r"}, picks(1)},
+		"so do the keys":                     {many, []string{"3", "1", "3", "2", "\r"}, picks(0, 1)},
+		"what was found can be marked":       {many, []string{"lite", " ", esc, "1", "\r"}, picks(0, 1)},
+		"Enter without a mark sends nothing": {many, []string{"\r"}, act{}},
+		"yes or no": {changed(free, func(q *Question) { q.Validate = "yes_no" }),
+			[]string{"n", "\r"}, says("no")},
+		"a permission": {permission(), []string{"1", "\r"}, picks(0)},
+		"for the run":  {permission(), []string{down, down, "\r"}, picks(1)},
+		"for the run by another rule": {permission(), []string{down, down, "\t", "Bash(go:*)", "\r"},
+			says("allow-run Bash(go:*)")},
+		"a denial asks why": {permission(), []string{"3", "\r", "too risky", "\r"},
+			says("deny too risky")},
+		"or not": {permission(), []string{"4", "\r", "\r"}, says("deny-stop ")},
+		"and can be thought over": {permission(), []string{"3", "\r", "too", esc, "1", "\r"},
+			picks(0)},
+		"nothing else is a decision": {permission(), []string{"\t", "maybe", "\r"}, says("maybe")},
+		"a budget asks how much": {changed(question("q-1", "raise", "finish", "stop"),
+			func(q *Question) { q.Kind = "budget" }), []string{"1", "\r", "5", "\r"}, says("raise 5")},
+		"a delegation is approved": {delegation(), []string{"1", "\r"}, picks(0)},
+		"or with its task changed": {delegation(), []string{"1", "\t", " Only the parser.", "\r"},
+			says("approve Port the service. Only the parser.")},
+		"unchanged it is approved as it is": {delegation(), []string{"1", "\t", "\r"}, says("approve")},
+		"denied it asks why, and what else": {delegation(),
+			[]string{"2", "\r", "too early", "\r", "list it", "\r"}, says("deny too early instead: list it")},
+		"what else is not needed": {delegation(), []string{"2", "\r", "too early", "\r", "\r"},
+			says("deny too early")},
+		"or is said at once": {delegation(), []string{"2", "\r", "no instead: list it", "\r"},
+			says("deny no instead: list it")},
+		"a denied one can be thought over": {delegation(),
+			[]string{"2", "\r", "too early", "\r", "x", esc, "1", "\r"}, picks(0)},
+		"a digit alone answers nothing":       {database(), []string{"1"}, act{}},
+		"nothing is selected of a permission": {permission(), []string{"\r"}, act{}},
+		"nor by what could mean two options":  {permission(), []string{"all", "\r"}, act{}},
+		"nor once that is taken back":         {permission(), []string{"allow", esc, "\r"}, act{}},
+		"but by a whole label":                {permission(), []string{"allow", "\r"}, picks(0)},
+		"or from below":                       {permission(), []string{up, "\r", "\r"}, says("deny-stop ")},
+		"nothing is selected of a delegation": {delegation(), []string{"\r"}, act{}},
+		"nor of a budget": {changed(question("q-1", "raise", "finish", "stop"),
+			func(q *Question) { q.Kind = "budget" }), []string{"\r"}, act{}},
+		"nor of a command":               {command(), []string{"\r"}, act{}},
+		"which no digit runs":            {command(), []string{"1", "\r"}, act{}},
+		"nor an arrow":                   {command(), []string{down, "\r", "\r"}, act{}},
+		"nor a yes":                      {command(), []string{"y", "\r"}, says("y")},
+		"nor half a word":                {command(), []string{"ru", "\r"}, act{}},
+		"but the word run":               {command(), []string{"run", "\r"}, says("run")},
+		"and which is left by its digit": {command(), []string{"2", "\r"}, picks(1)},
+		"an optional question is skipped": {changed(database(), func(q *Question) { q.Optional = true }),
+			[]string{"-"}, act{kind: skip}},
+		"another is not": {database(), []string{"-", "\r"}, says("-")},
+		"a question is declined with a reason": {changed(free, func(q *Question) { q.Declinable = true }),
+			[]string{"!", "ask the owner", "\r"}, act{kind: decline, text: "ask the owner"}},
+		"or without one": {changed(database(), func(q *Question) { q.Declinable = true }),
+			[]string{"!", "\r"}, act{kind: decline}},
+		"or not in the end": {changed(free, func(q *Question) { q.Declinable = true }),
+			[]string{"!", "no", esc, "ok", "\r"}, says("ok")},
 		"Ctrl-D ends asking":                               {database(), []string{"\x04"}, act{kind: leave}},
 		"but not within words":                             {free, []string{"ab", leftwards, "\x04", "\r"}, says("a")},
 		"help takes one key":                               {database(), []string{"?", "2", "2", "\r"}, picks(1)},
 		"a question mark in words is one":                  {free, []string{"what?", "\r"}, says("what?")},
 		"what would go back is text where nothing is back": {free, []string{"<", "\r"}, says("<")},
-		"what is too long is not taken":                    {free, []string{paste(strings.Repeat("x", maxText+1)), "y", "\r"}, says("y")},
-		"nor what becomes too long":                        {free, []string{paste(strings.Repeat("x\n", maxText/3)), paste(strings.Repeat("x\n", maxText/3)), "\r"}, says(strings.TrimSpace(strings.Repeat("x\n", maxText/3)))},
+		"what is too long is not taken": {free, []string{paste(strings.Repeat("x", maxText+1)), "y", "\r"},
+			says("y")},
+		"nor what becomes too long": {free,
+			[]string{paste(strings.Repeat("x\n", maxText/3)), paste(strings.Repeat("x\n", maxText/3)), "\r"},
+			says(strings.TrimSpace(strings.Repeat("x\n", maxText/3)))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newForm(test.q, false, "", newStyles(true))
@@ -170,14 +202,18 @@ func TestAFormGoesBackAndKeepsAnAnswer(t *testing.T) {
 		looks  []string
 		want   act
 	}{
-		"with <":                      {database(), "", []string{"<"}, act{kind: goBack}},
-		"with the left arrow":         {question("q-1"), "", []string{leftwards}, act{kind: goBack}},
-		"not out of words":            {question("q-1"), "", []string{"ab", leftwards, "<", "\r"}, act{kind: choose, text: "a<b"}},
-		"the option is under Enter":   {database(), "MySQL", []string{"\r"}, act{kind: pick, picked: []int{2}}},
-		"the options are marked":      {changed(database(), func(q *Question) { q.MultiSelect = true }), "MySQL, SQLite", []string{"1", "\r"}, act{kind: pick, picked: []int{0, 1, 2}}},
-		"the words are there":         {question("q-1"), "as they were", []string{"\r"}, act{kind: keep}},
-		"and can be changed":          {question("q-1"), "as they were", []string{" once", "\r"}, act{kind: choose, text: "as they were once"}},
-		"an answer is not skipped":    {changed(database(), func(q *Question) { q.Optional = true }), "MySQL", []string{"-", "\r"}, act{kind: choose, text: "-"}},
+		"with <":              {database(), "", []string{"<"}, act{kind: goBack}},
+		"with the left arrow": {question("q-1"), "", []string{leftwards}, act{kind: goBack}},
+		"not out of words": {question("q-1"), "", []string{"ab", leftwards, "<", "\r"},
+			act{kind: choose, text: "a<b"}},
+		"the option is under Enter": {database(), "MySQL", []string{"\r"}, act{kind: pick, picked: []int{2}}},
+		"the options are marked": {changed(database(), func(q *Question) { q.MultiSelect = true }),
+			"MySQL, SQLite", []string{"1", "\r"}, act{kind: pick, picked: []int{0, 1, 2}}},
+		"the words are there": {question("q-1"), "as they were", []string{"\r"}, act{kind: keep}},
+		"and can be changed": {question("q-1"), "as they were", []string{" once", "\r"},
+			act{kind: choose, text: "as they were once"}},
+		"an answer is not skipped": {changed(database(), func(q *Question) { q.Optional = true }),
+			"MySQL", []string{"-", "\r"}, act{kind: choose, text: "-"}},
 		"own words beside the labels": {database(), "none", []string{"\r"}, act{kind: pick, picked: []int{0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +282,8 @@ func TestALongQuestionIsScrolled(t *testing.T) {
 		q.Text, q.Context = "Allow Edit: main.go?", strings.TrimSpace(strings.Repeat("+ line\n", 100))
 	})
 	f := newForm(q, false, "", newStyles(true))
-	if got := seen(f, 80, 24, 0); !strings.Contains(got, "Allow Edit: main.go?\n  + line\n") || !strings.Contains(got, "rows below · PgDn\n") || !strings.Contains(got, "4) deny-stop\n") {
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "Allow Edit: main.go?\n  + line\n") ||
+		!strings.Contains(got, "rows below · PgDn\n") || !strings.Contains(got, "4) deny-stop\n") {
 		t.Errorf("at first\n%s", got)
 	}
 	for range 30 {
@@ -263,17 +300,20 @@ func TestALongQuestionIsScrolled(t *testing.T) {
 	}
 }
 
-// A person who changes a task sees the whole of it, where there is room, though it takes more rows than when they began.
+// A person who changes a task sees the whole of it, where there is room, though it takes more rows than when they
+// began.
 func TestWordsThatGrowAreShownFromTheirBeginning(t *testing.T) {
 	f := newForm(delegation(), false, "", newStyles(true))
 	typeInto(f, "1", "\t")
 	for _, key := range strings.Split(strings.Repeat(" Then write down what you did.", 6), "") {
 		typeInto(f, key)
 	}
-	if got := seen(f, 80, 24, 0); !strings.Contains(got, "change it:\n❯ Port the service. Then") || strings.Count(got, "Then write") != 6 || strings.Contains(got, "\n\n\n") {
+	if got := seen(f, 80, 24, 0); !strings.Contains(got, "change it:\n❯ Port the service. Then") ||
+		strings.Count(got, "Then write") != 6 || strings.Contains(got, "\n\n\n") {
 		t.Errorf("with room for all\n%s", got)
 	}
-	if got := seen(f, 80, 6, 0); !strings.Contains(got, "what you did.") || strings.Contains(got, "Port the service. Then") {
+	if got := seen(f, 80, 6, 0); !strings.Contains(got, "what you did.") ||
+		strings.Contains(got, "Port the service. Then") {
 		t.Errorf("with room for the end\n%s", got)
 	}
 	if got := seen(f, 80, 24, 0); !strings.Contains(got, "❯ Port the service. Then") {
@@ -302,7 +342,8 @@ func TestWithoutColoursOnlyTheCursorIsMarked(t *testing.T) {
 	typeInto(f, "sq")
 	f.say("Not taken.")
 	got := strings.Join(f.view(80, 24, 1, when), "\n")
-	if rest := strings.NewReplacer(cursorStyle, "", "\x1b[m", "").Replace(got); strings.Contains(rest, "\x1b") || !strings.Contains(got, cursorStyle) {
+	if rest := strings.NewReplacer(cursorStyle, "", "\x1b[m", "").Replace(got); strings.Contains(rest, "\x1b") ||
+		!strings.Contains(got, cursorStyle) {
 		t.Errorf("%q", got)
 	}
 }
@@ -326,13 +367,17 @@ func mustFit(t *testing.T, rows []string, width, height int) {
 // Whatever an agent asks and a person types, the form fits the terminal and shows nothing raw.
 func FuzzAForm(f *testing.F) {
 	f.Add("Which?", "one", "two", "about", "clarification", "ab\r\x1b[A\t2", uint8(80), uint8(24), uint8(0))
-	f.Add("\x1b[2J\u202e", "日本語のラベル", "", "\x1b]0;x\x07", "permission", "\tx\x1b[B \r\x7f", uint8(40), uint8(10), uint8(255))
-	f.Add("Which?", "one", "two", "", "budget", "?", uint8(0), uint8(60), uint8(0x17)) // the whole help on the narrowest terminal
-	f.Add("0", "0", "", "0", "0", "1", uint8(7), uint8(10), uint8(255))                // room for two rows of keys, which take three
-	f.Add("Which?", "", "", "", "", "\x7f", uint8(0), uint8(60), uint8(8))             // a hyphen where a row is full
+	f.Add("\x1b[2J\u202e", "日本語のラベル", "", "\x1b]0;x\x07", "permission", "\tx\x1b[B \r\x7f", uint8(40),
+		uint8(10), uint8(255))
+	// the whole help on the narrowest terminal
+	f.Add("Which?", "one", "two", "", "budget", "?", uint8(0), uint8(60), uint8(0x17))
+	// room for two rows of keys, which take three
+	f.Add("0", "0", "", "0", "0", "1", uint8(7), uint8(10), uint8(255))
+	f.Add("Which?", "", "", "", "", "\x7f", uint8(0), uint8(60), uint8(8)) // a hyphen where a row is full
 	f.Add("a\nb\nc", "1", "2", "\t", "budget", "??!-<\x04zz\x1b[A\x1b[A\r \x1b[6~", uint8(1), uint8(1), uint8(7))
 	f.Fuzz(func(t *testing.T, text, one, two, about, kind, keys string, width, height, bits uint8) {
-		q := Question{ID: "q-1", Text: text, Context: about, Kind: kind, Header: one, Asker: about, Agent: two, Command: about,
+		q := Question{ID: "q-1", Text: text, Context: about, Kind: kind, Header: one, Asker: about,
+			Agent: two, Command: about,
 			Options:     []Option{{Label: one, Description: about, Preview: text}, {Label: two}, {Label: about}}[:bits&3],
 			MultiSelect: bits&4 != 0, Optional: bits&8 != 0, Declinable: bits&16 != 0, Urgent: bits&32 != 0}
 		if bits&64 != 0 {

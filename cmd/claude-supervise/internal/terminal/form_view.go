@@ -12,9 +12,9 @@ import (
 // narrowestForm is the width below which a form is not laid out any more, but cut.
 const narrowestForm = 20
 
-// view gives the form as rows of at most width cells, of which there are at most height. On a low terminal there is always the
-// input, a row of the question, and what went wrong; what more there is has to be scrolled or asked for by ?. more is how many
-// other questions wait.
+// view gives the form as rows of at most width cells, of which there are at most height. On a low terminal there is
+// always the input, a row of the question, and what went wrong; what more there is has to be scrolled or asked for by
+// ?. more is how many other questions wait.
 func (f *form) view(width, height, more int, now time.Time) []string {
 	width, height = max(min(width, 80), narrowestForm), max(height, 1)
 	head := f.head(width, more, now)
@@ -127,13 +127,15 @@ func (f *form) question(width int) (text, details, preview []string) {
 			f.details = append(f.details, f.paint(f.styles.faint, "The answer is "+rule+".", width)...)
 		}
 		if f.before != "" {
-			f.details = append(f.details, f.paint(f.styles.faint, "Your answer was "+show(f.before)+". Enter keeps it.", width)...)
+			f.details = append(f.details,
+				f.paint(f.styles.faint, "Your answer was "+show(f.before)+". Enter keeps it.", width)...)
 		}
 	}
 	return f.text, f.details, f.preview(width)
 }
 
-// scrolled gives as many of the rows as there is room for, from where the person has scrolled to, and says what is not seen.
+// scrolled gives as many of the rows as there is room for, from where the person has scrolled to, and says what is not
+// seen.
 func (f *form) scrolled(rows []string, room int) []string {
 	if len(rows) <= room || room == 0 {
 		f.scroll, f.most = 0, 0
@@ -164,7 +166,8 @@ func (f *form) preview(width int) []string {
 	}
 	rows := strings.Split(wrap(text, "", width-2), "\n")
 	if len(rows) > maxLines {
-		rows = append(rows[:maxLines], fmt.Sprintf("(%d more lines: claude-supervise show %s)", len(rows)-maxLines, name(f.q)))
+		rows = append(rows[:maxLines],
+			fmt.Sprintf("(%d more lines: claude-supervise show %s)", len(rows)-maxLines, name(f.q)))
 	}
 	for i, row := range rows {
 		rows[i] = f.styles.faint.Render("│ ") + row

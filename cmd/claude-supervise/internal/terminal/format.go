@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Duration says how long d is with its two largest units: "8s", "3m 05s", "2h 10m", "4d 6h". Less than a second is "0s", and
-// a negative d (a clock was set back) too.
+// Duration says how long d is with its two largest units: "8s", "3m 05s", "2h 10m", "4d 6h". Less than a second is
+// "0s", and a negative d (a clock was set back) too.
 func Duration(d time.Duration) string {
 	s := int64(max(d, 0) / time.Second)
 	switch {
@@ -23,8 +23,8 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dd %dh", s/86400, s/3600%24)
 }
 
-// Ago says how long before now t was, by its largest unit: "just now", "3m ago"; "in 5m" if it is still to come, and "never" for
-// the zero time.
+// Ago says how long before now t was, by its largest unit: "just now", "3m ago"; "in 5m" if it is still to come, and
+// "never" for the zero time.
 func Ago(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"

@@ -48,7 +48,8 @@ func TestAgoShowsTheLargestUnit(t *testing.T) {
 
 func TestMoneyAndTokensAreShort(t *testing.T) {
 	for usd, want := range map[float64]string{
-		0: "$0.00", 0.004: "<$0.01", 0.005: "$0.01", 0.42: "$0.42", 9.999: "$10.00", 1204: "$1,204.00", -0.5: "-$0.50", math.Inf(1): "$?",
+		0: "$0.00", 0.004: "<$0.01", 0.005: "$0.01", 0.42: "$0.42", 9.999: "$10.00", 1204: "$1,204.00",
+		-0.5: "-$0.50", math.Inf(1): "$?",
 	} {
 		if got := Money(usd); got != want {
 			t.Errorf("Money(%v) = %q, want %q", usd, got, want)
@@ -57,7 +58,8 @@ func TestMoneyAndTokensAreShort(t *testing.T) {
 	if got := Money(math.NaN()); got != "$?" {
 		t.Errorf("Money(NaN) = %q", got)
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 12_345: "12.3k", 999_949: "999.9k", 999_950: "1.0M", 2_500_000: "2.5M"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 12_345: "12.3k", 999_949: "999.9k",
+		999_950: "1.0M", 2_500_000: "2.5M"} {
 		if got := Tokens(n); got != want {
 			t.Errorf("Tokens(%d) = %q, want %q", n, got, want)
 		}
@@ -89,7 +91,8 @@ func TestTableKeepsItsColumnsHoweverNarrowOrWide(t *testing.T) {
 			t.Errorf("%q is %d cells wide", line, w)
 		}
 	}
-	if got := Table(0, []string{"A"}, [][]string{{strings.Repeat("x", 300)}}); !strings.Contains(got, strings.Repeat("x", 300)) {
+	if got := Table(0, []string{"A"}, [][]string{{strings.Repeat("x", 300)}}); !strings.Contains(got,
+		strings.Repeat("x", 300)) {
 		t.Error("a cell was cut without a limit")
 	}
 	if got := Table(80, nil, nil); got != "\n" {
@@ -100,7 +103,8 @@ func TestTableKeepsItsColumnsHoweverNarrowOrWide(t *testing.T) {
 func BenchmarkTable(b *testing.B) {
 	rows := make([][]string, 50)
 	for i := range rows {
-		rows[i] = []string{"r-abcdefgh", "parked", "2h 10m", "$0.42", "the agent waits for an answer to its question about the database"}
+		rows[i] = []string{"r-abcdefgh", "parked", "2h 10m", "$0.42",
+			"the agent waits for an answer to its question about the database"}
 	}
 	for b.Loop() {
 		Table(80, []string{"RUN", "STATUS", "SINCE", "COST", "REASON"}, rows)

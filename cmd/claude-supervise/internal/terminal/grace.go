@@ -2,8 +2,8 @@ package terminal
 
 import "time"
 
-// A key counts only once the question has stood for graceTime and no key has come for graceQuiet: what a hand was about to press
-// when the question appeared is no answer to it. There is no way to turn that off.
+// A key counts only once the question has stood for graceTime and no key has come for graceQuiet: what a hand was about
+// to press when the question appeared is no answer to it. There is no way to turn that off.
 const (
 	graceTime  = 700 * time.Millisecond
 	graceQuiet = 300 * time.Millisecond
@@ -11,8 +11,8 @@ const (
 
 // A grace is the time after a question was drawn in which input is dropped. The zero value is over.
 //
-// A program can be held up, so the time at which input is read says little about when it was typed. The grace ends only when its
-// time is over and no input waits: what waits was typed within it.
+// A program can be held up, so the time at which input is read says little about when it was typed. The grace ends only
+// when its time is over and no input waits: what waits was typed within it.
 type grace struct{ until time.Time }
 
 // begin begins it: a question was drawn, and what had been typed until then was dropped.

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A hand is a person at the forms of an asking, by a clock that only the test moves. It keeps a record of its own of what was
-// drawn and pressed when, and holds every answer against that.
+// A hand is a person at the forms of an asking, by a clock that only the test moves. It keeps a record of its own of
+// what was drawn and pressed when, and holds every answer against that.
 type hand struct {
 	t     *testing.T
 	a     *promptState
@@ -43,8 +43,8 @@ func newHand(t *testing.T) *hand {
 	return h
 }
 
-// submit is an answer. Some key of it must have come when the question had stood for 0.7 s and no key had come for 0.3 s, and
-// nothing that was pressed before that may stand in it.
+// submit is an answer. Some key of it must have come when the question had stood for 0.7 s and no key had come for 0.3
+// s, and nothing that was pressed before that may stand in it.
 func (h *hand) submit(_ context.Context, id string, r Reply) error {
 	h.given++
 	counts := -1
@@ -67,7 +67,8 @@ func (h *hand) submit(_ context.Context, id string, r Reply) error {
 	}
 	written := strings.NewReplacer("\r", "", "\t", "", "↓", "").Replace(typed)
 	if own := strings.Trim(r.Text, `"`); r.Text != "one" && r.Text != "two" && r.Text != "run it" &&
-		!strings.HasPrefix(r.Text, "allow") && !strings.HasPrefix(r.Text, "deny") && r.Text != "do not run it" && !madeOf(own, written) {
+		!strings.HasPrefix(r.Text, "allow") && !strings.HasPrefix(r.Text, "deny") && r.Text != "do not run it" &&
+		!madeOf(own, written) {
 		h.t.Fatalf("%s is answered with %q, of which only %q was typed when keys counted: %v", id, r.Text, typed, h.strokes())
 	}
 	if (strings.HasPrefix(r.Text, "allow") || r.Text == "run it") && !strings.ContainsAny(typed, "1au↓") {

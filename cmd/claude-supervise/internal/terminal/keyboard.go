@@ -11,17 +11,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// escapeTime is how long the rest of an escape sequence may take to arrive. After it, what has come is a key of its own: Esc.
+// escapeTime is how long the rest of an escape sequence may take to arrive. After it, what has come is a key of its
+// own: Esc.
 const escapeTime = 50 * time.Millisecond
 
 // maxSequence bounds an escape sequence that never ends. The longest that a key sends has some 30 bytes.
 const maxSequence = 256
 
-// A keyboard turns the bytes of a terminal in key mode into keys and pastes, which are [tea.KeyPressMsg] and [tea.PasteMsg].
+// A keyboard turns the bytes of a terminal in key mode into keys and pastes, which are [tea.KeyPressMsg] and
+// [tea.PasteMsg].
 //
-// A paste is what stands between the marks of bracketed paste; where a terminal has no such mode, an Enter with more behind it
-// in one look at the terminal is one too, as nobody types that fast, and its first line must not be sent as the answer. Whatever
-// else a terminal says (focus, mouse, replies that nobody asked for) is dropped. The zero value is ready.
+// A paste is what stands between the marks of bracketed paste; where a terminal has no such mode, an Enter with more
+// behind it in one look at the terminal is one too, as nobody types that fast, and its first line must not be sent as
+// the answer. Whatever else a terminal says (focus, mouse, replies that nobody asked for) is dropped. The zero value is
+// ready.
 type keyboard struct {
 	decoder uv.EventDecoder
 	pending []byte // the start of a sequence, a rune or the end mark of a paste
@@ -98,11 +101,12 @@ func (k *keyboard) decode(all bool) (got []tea.Msg) {
 	return got
 }
 
-// begun reports whether bytes that were decoded as event may be the start of something longer: Esc, Alt with a key that opens
-// sequences, and what makes no sense yet.
+// begun reports whether bytes that were decoded as event may be the start of something longer: Esc, Alt with a key that
+// opens sequences, and what makes no sense yet.
 func begun(pending []byte, event uv.Event) bool {
 	_, unknown := event.(uv.UnknownEvent)
-	return pending[0] == ansi.ESC && (unknown || len(pending) == 1 || len(pending) == 2 && strings.IndexByte("[OP]X^_", pending[1]) >= 0)
+	return pending[0] == ansi.ESC &&
+		(unknown || len(pending) == 1 || len(pending) == 2 && strings.IndexByte("[OP]X^_", pending[1]) >= 0)
 }
 
 // paste moves the pending bytes to the paste, up to its end mark.

@@ -14,9 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitKey blocks until one of the keys is pressed on the terminal in, the terminal is gone, or ctx ends. Meanwhile keys are
-// read one by one and are not shown; Ctrl-C and Ctrl-Z keep their meaning. Then the terminal is as it was before. A background
-// job touches nothing until it is in the foreground. It fails only if the terminal cannot be waited for.
+// AwaitKey blocks until one of the keys is pressed on the terminal in, the terminal is gone, or ctx ends. Meanwhile
+// keys are read one by one and are not shown; Ctrl-C and Ctrl-Z keep their meaning. Then the terminal is as it was
+// before. A background job touches nothing until it is in the foreground. It fails only if the terminal cannot be
+// waited for.
 //
 // ready is called once: from then on nothing that is typed is shown, or this is a background job.
 func AwaitKey(ctx context.Context, in *os.File, keys string, ready func()) error {

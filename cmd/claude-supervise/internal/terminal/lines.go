@@ -18,8 +18,9 @@ const pasteQuiet = 30 * time.Millisecond
 // kernelLine is where the line discipline of Linux cuts a line in silence (N_TTY_BUF_SIZE less the newline).
 const kernelLine = 4095
 
-// lines reads whole lines from a terminal that is in line mode, without ever being stuck in a read: it asks the kernel first,
-// and a byte in a pipe of its own calls the wait off. Only wake may be called from another goroutine than the reader's.
+// lines reads whole lines from a terminal that is in line mode, without ever being stuck in a read: it asks the kernel
+// first, and a byte in a pipe of its own calls the wait off. Only wake may be called from another goroutine than the
+// reader's.
 type lines struct {
 	fd      int
 	file    *os.File // keeps fd open
@@ -56,8 +57,8 @@ func (l *lines) wake() {
 	}
 }
 
-// wait blocks until the terminal has a line (if listen is set), wake is called, or the time is over; for a negative limit it
-// never is. It reports whether there is a line.
+// wait blocks until the terminal has a line (if listen is set), wake is called, or the time is over; for a negative
+// limit it never is. It reports whether there is a line.
 func (l *lines) wait(listen bool, limit time.Duration) (bool, error) {
 	fds := []int{int(l.waker.Fd())}
 	if listen {
@@ -81,8 +82,8 @@ func (l *lines) waiting() bool {
 	return err == nil && ready[0]
 }
 
-// arrived takes what the terminal has. It goes on until the terminal falls silent or ctx ends, so lines that were pasted come
-// together. Of what is too long nothing is kept, but all of it is read: its rest must not become an answer.
+// arrived takes what the terminal has. It goes on until the terminal falls silent or ctx ends, so lines that were
+// pasted come together. Of what is too long nothing is kept, but all of it is read: its rest must not become an answer.
 func (l *lines) arrived(ctx context.Context) (arrival, error) {
 	var got arrival
 	for size := 0; ; {
@@ -141,15 +142,15 @@ func (l *lines) discard() {
 	_ = flushInput(l.fd) // if it fails, what was typed is seen again, and can be taken back
 }
 
-// foreground reports whether this process may read the terminal: a background job that does is stopped by the kernel. A terminal
-// that does not control this process may always be read.
+// foreground reports whether this process may read the terminal: a background job that does is stopped by the kernel. A
+// terminal that does not control this process may always be read.
 func (l *lines) foreground() bool {
 	group, err := unix.IoctlGetInt(l.fd, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 
-// readable waits until one of fds can be read or has ended, at most limit (for ever if it is negative), and tells which can.
-// The runtime's own signals do not cut the wait short: half a paste would look like a whole one.
+// readable waits until one of fds can be read or has ended, at most limit (for ever if it is negative), and tells which
+// can. The runtime's own signals do not cut the wait short: half a paste would look like a whole one.
 func readable(fds []int, limit time.Duration) ([]bool, error) {
 	until := time.Now().Add(limit)
 	for {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll is one wait of readable's, which a signal may interrupt (EINTR). It is select, because poll of this system does not know every terminal device.
+// poll is one wait of readable's, which a signal may interrupt (EINTR). It is select, because poll of this system does
+// not know every terminal device.
 func poll(fds []int, limit time.Duration) ([]bool, error) {
 	if highest := slices.Max(fds); highest >= unix.FD_SETSIZE {
 		return nil, errors.New("too many open files to wait for a terminal")

@@ -28,11 +28,11 @@ type Look struct {
 	Getenv func(string) string // TERM, NO_COLOR and ACCESSIBLE are looked up here; nil: a terminal is taken for a dumb one
 }
 
-// A Printer owns what a command shows: progress, notices and questions on stderr, results on stdout. One goroutine writes, so
-// nothing is torn, and a terminal that stands still (Ctrl-S) stops nobody but it. On a terminal stderr gets one status line that
-// is redrawn in place, and colours unless NO_COLOR is set; a pipe, a file and TERM=dumb get plain lines and never an escape
-// sequence. While a question's prompt is open, progress is held back, and shown after the answer; notices and results are shown
-// above a prompt that is drawn in place.
+// A Printer owns what a command shows: progress, notices and questions on stderr, results on stdout. One goroutine
+// writes, so nothing is torn, and a terminal that stands still (Ctrl-S) stops nobody but it. On a terminal stderr gets
+// one status line that is redrawn in place, and colours unless NO_COLOR is set; a pipe, a file and TERM=dumb get plain
+// lines and never an escape sequence. While a question's prompt is open, progress is held back, and shown after the
+// answer; notices and results are shown above a prompt that is drawn in place.
 //
 // All methods may be called from any goroutine. Close must be called.
 type Printer struct {
@@ -137,8 +137,8 @@ func (p *Printer) size() (columns, rows int) {
 	return 80, 24
 }
 
-// Progress shows what goes on as lines on stderr, wrapped on a terminal and whole in a pipe. It never blocks: if the terminal
-// does not keep up, some are left out, and their number is shown.
+// Progress shows what goes on as lines on stderr, wrapped on a terminal and whole in a pipe. It never blocks: if the
+// terminal does not keep up, some are left out, and their number is shown.
 func (p *Printer) Progress(text string) {
 	if p.quiet {
 		return
@@ -146,8 +146,8 @@ func (p *Printer) Progress(text string) {
 	p.show(progress, p.fit(text))
 }
 
-// Notice shows what a person has to know even with Quiet: warnings, how to go on. Otherwise it is like Progress, but does not
-// wait where a prompt is drawn in place: it is shown above.
+// Notice shows what a person has to know even with Quiet: warnings, how to go on. Otherwise it is like Progress, but
+// does not wait where a prompt is drawn in place: it is shown above.
 func (p *Printer) Notice(text string) { p.show(prompted, p.fit(text)) }
 
 func (p *Printer) fit(text string) string {
@@ -187,14 +187,14 @@ func (p *Printer) leftOut() piece {
 	return piece{progress, fmt.Sprintf("(%d earlier messages are left out)\n", n)}
 }
 
-// Result writes text to stdout as lines. It blocks while stdout is far behind. The error is the first that stdout had, for
-// this or an earlier text; Close returns it too.
+// Result writes text to stdout as lines. It blocks while stdout is far behind. The error is the first that stdout had,
+// for this or an earlier text; Close returns it too.
 func (p *Printer) Result(text string) error {
 	return p.result(strings.TrimRight(Clean(text), "\n") + "\n")
 }
 
-// JSON writes v to stdout as one line of JSON. Characters that a terminal would obey are escaped, so the line is as safe to
-// show as it is to parse. Blocking and errors are those of Result.
+// JSON writes v to stdout as one line of JSON. Characters that a terminal would obey are escaped, so the line is as
+// safe to show as it is to parse. Blocking and errors are those of Result.
 func (p *Printer) JSON(v any) error {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -242,7 +242,8 @@ func (p *Printer) result(text string) error {
 	return nil
 }
 
-// ask shows block and opens a prompt with its last line; an empty one is still to come. Until answered, progress is held back.
+// ask shows block and opens a prompt with its last line; an empty one is still to come. Until answered, progress is
+// held back.
 func (p *Printer) ask(block, prompt string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,8 +251,9 @@ func (p *Printer) ask(block, prompt string) {
 	p.enqueue(piece{prompted, block + prompt})
 }
 
-// draw shows the rows of a prompt in place, below everything else, until answered or drawn as nil. Without a row the prompt stays
-// open, but is taken from the terminal for a while. With anew the rows stand below what others have written meanwhile.
+// draw shows the rows of a prompt in place, below everything else, until answered or drawn as nil. Without a row the
+// prompt stays open, but is taken from the terminal for a while. With anew the rows stand below what others have
+// written meanwhile.
 func (p *Printer) draw(rows []string, anew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -308,8 +310,8 @@ func (p *Printer) notify() {
 	}
 }
 
-// Close writes what is queued, removes the status line and ends the Printer. It returns the first error that stdout had, or
-// ctx's if that ends before the terminal has taken everything. Later calls show nothing.
+// Close writes what is queued, removes the status line and ends the Printer. It returns the first error that stdout
+// had, or ctx's if that ends before the terminal has taken everything. Later calls show nothing.
 func (p *Printer) Close(ctx context.Context) error {
 	p.mu.Lock()
 	if !p.closing {

@@ -105,7 +105,8 @@ func TestProgressHeldBackIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 	p.Progress("last")
 	p.answered("")
 	mustClose(t, p)
-	if got := errs.String(); !strings.HasPrefix(got, "q-1> (8 earlier messages") || !strings.HasSuffix(got, "line\nlast\n") {
+	if got := errs.String(); !strings.HasPrefix(got, "q-1> (8 earlier messages") ||
+		!strings.HasSuffix(got, "line\nlast\n") {
 		t.Errorf("got %q…", got[:60])
 	}
 	if n := strings.Count(errs.String(), "\n"); n != maxHeld+1 {
@@ -221,7 +222,8 @@ func TestTheStatusLineIsRedrawnInPlaceAndGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s screen
 		p := newPrinter(stream{Writer: io.Discard}, stream{Writer: &s}, false, true, false)
-		p.Status(Status{Text: "building \x1b[31m" + strings.Repeat("x", 100), Since: time.Now().Add(-65 * time.Second), Tokens: 1200, CostUSD: 0.5})
+		p.Status(Status{Text: "building \x1b[31m" + strings.Repeat("x", 100), Since: time.Now().Add(-65 * time.Second),
+			Tokens: 1200, CostUSD: 0.5})
 		synctest.Wait()
 		for _, line := range strings.Split(s.take(), "\r")[1:] {
 			if strings.Contains(line, "\n") || ansi.StringWidth(line) > 79 {

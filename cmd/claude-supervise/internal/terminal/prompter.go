@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Prompter asks the open questions of a run on a terminal, one at a time, oldest first. Without a terminal, or as a background
-// job, it shows each question once with the command that answers it.
+// A Prompter asks the open questions of a run on a terminal, one at a time, oldest first. Without a terminal, or as a
+// background job, it shows each question once with the command that answers it.
 //
-// On an able terminal (see Printer) a question is a form that is drawn in place: options are chosen with the arrow keys, found by
-// typing, or selected by the key that stands before them, and own words are written in a field of many lines; ? says what else.
-// While a form is open single keys are read; on every way out, Ctrl-Z too, the terminal is as it was before.
+// On an able terminal (see Printer) a question is a form that is drawn in place: options are chosen with the arrow
+// keys, found by typing, or selected by the key that stands before them, and own words are written in a field of many
+// lines; ? says what else. While a form is open single keys are read; on every way out, Ctrl-Z too, the terminal is as
+// it was before.
 //
-// Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line, read in
-// the terminal's own line mode. At that prompt a person types an answer as Choose takes it, over several lines with a backslash
-// at the end or between """.
-// "<" goes back to the question before in the same group (as does "b" where it is no option), "-" skips an optional one, "?"
-// helps, an empty line shows the question again. Ctrl-D ends asking until Enter is pressed. Lines that are pasted together are
-// one answer.
+// Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line,
+// read in the terminal's own line mode. At that prompt a person types an answer as Choose takes it, over several lines
+// with a backslash at the end or between """. "<" goes back to the question before in the same group (as does "b" where
+// it is no option), "-" skips an optional one, "?" helps, an empty line shows the question again. Ctrl-D ends asking
+// until Enter is pressed. Lines that are pasted together are one answer.
 //
-// Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "reading…" meanwhile, and the
-// prompt in lines is printed only after it. See grace.
+// Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "reading…" meanwhile,
+// and the prompt in lines is printed only after it. See grace.
 type Prompter struct {
 	in     *os.File
 	out    *Printer
@@ -43,23 +43,24 @@ type Prompter struct {
 	wake   func() // of the Run that is under way
 }
 
-// NewPrompter returns a Prompter that reads in and shows by p. in stays open, and is the caller's; it must not be read by
-// others while Run runs. Paths in answers are looked up relative to the working directory; see In.
+// NewPrompter returns a Prompter that reads in and shows by p. in stays open, and is the caller's; it must not be read
+// by others while Run runs. Paths in answers are looked up relative to the working directory; see In.
 func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
 	return &Prompter{in: in, out: p, submit: submit, now: time.Now, gone: map[string]string{}}
 }
 
-// In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before Run.
+// In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before
+// Run.
 func (p *Prompter) In(dir string) { p.dir = dir }
 
-// Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is asked
-// too; call Gone before, to say why. Set does not block.
+// Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is
+// asked too; call Gone before, to say why. Set does not block.
 func (p *Prompter) Set(open []Question) {
 	p.change(func() { p.open = slices.Clone(open) })
 }
 
-// Gone withdraws a question and says why, as a sentence without the question's id: "answered on the desk: PostgreSQL". It is
-// shown if the person has seen the question. Gone does not block.
+// Gone withdraws a question and says why, as a sentence without the question's id: "answered on the desk: PostgreSQL".
+// It is shown if the person has seen the question. Gone does not block.
 func (p *Prompter) Gone(id, why string) {
 	p.change(func() {
 		p.open = slices.DeleteFunc(slices.Clone(p.open), func(q Question) bool { return q.ID == id })
@@ -84,8 +85,8 @@ func (p *Prompter) change(f func()) {
 // backgroundLook is how often a background job looks whether it has become the foreground one, should no SIGCONT tell.
 const backgroundLook = time.Minute
 
-// Run asks until ctx ends, and then says how a question that stays open is answered. It needs no byte of input to end, and
-// leaves the terminal as it was. One Run at a time. It fails only if the terminal cannot be waited for.
+// Run asks until ctx ends, and then says how a question that stays open is answered. It needs no byte of input to end,
+// and leaves the terminal as it was. One Run at a time. It fails only if the terminal cannot be waited for.
 func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil { // a run is not lost because a question cannot be drawn

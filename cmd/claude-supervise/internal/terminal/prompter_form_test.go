@@ -73,7 +73,8 @@ func mustBalance(t *testing.T, shown string) {
 		if shown[at] != ansi.ESC {
 			continue
 		}
-		if end := strings.IndexFunc(shown[at+2:], func(r rune) bool { return r >= '@' }); shown[at+1] != '[' || end < 0 || !strings.ContainsRune("mKJAhl", rune(shown[at+2+end])) {
+		if end := strings.IndexFunc(shown[at+2:], func(r rune) bool { return r >= '@' }); shown[at+1] != '[' ||
+			end < 0 || !strings.ContainsRune("mKJAhl", rune(shown[at+2+end])) {
 			t.Errorf("%q is no sequence of ours", shown[at:min(at+12, len(shown))])
 		}
 	}
@@ -248,8 +249,10 @@ func TestABugInAFormIsToldAndTheTerminalGivenBack(t *testing.T) {
 
 func TestAHostileQuestionInAFormCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
-	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil, Asker: evil,
-		Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$", Declinable: true}
+	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil,
+		Agent: evil, Run: evil, Asker: evil,
+		Options: []Option{{Label: evil, Description: evil, Preview: evil}},
+		Command: evil, Validate: "regex:^\x1b\u202e\x07Z$", Declinable: true}
 	d := enterAble(t, q)
 	d.sees(formFoot)
 	d.types("?")

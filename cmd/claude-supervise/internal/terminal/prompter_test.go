@@ -62,7 +62,8 @@ func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &testTerminal{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1), more: make(chan struct{}, 1)}
+	d := &testTerminal{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1),
+		more: make(chan struct{}, 1)}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -180,7 +181,8 @@ func (d *testTerminal) answered(want submitted) {
 const ctrlD = "\x04"
 
 func question(id string, labels ...string) Question {
-	return Question{ID: id, Text: "What about " + id + "?", Options: options(labels...), Command: "claude-supervise answer " + id}
+	return Question{ID: id, Text: "What about " + id + "?", Options: options(labels...),
+		Command: "claude-supervise answer " + id}
 }
 
 // group makes the questions one group.
@@ -192,7 +194,8 @@ func group(questions ...Question) []Question {
 }
 
 func TestAPersonAnswersByNumberLetterLabelOrOwnWords(t *testing.T) {
-	for typed, want := range map[string]string{"2": "SQLite", "b": "SQLite", "sqlite": "SQLite", "Pos": "PostgreSQL", "none of them": "none of them"} {
+	for typed, want := range map[string]string{"2": "SQLite", "b": "SQLite", "sqlite": "SQLite",
+		"Pos": "PostgreSQL", "none of them": "none of them"} {
 		t.Run(typed, func(t *testing.T) {
 			d := enterRaw(t, nil, question("q-1", "PostgreSQL", "SQLite"))
 			d.sees("q-1> ")
@@ -238,7 +241,8 @@ func TestWhatIsTooLongToBeAskedIsShownWhole(t *testing.T) {
 	}
 	q.Options = append(q.Options, Option{Label: "the last option"})
 	asked, whole := Render(q, 80, time.Now()), Whole(q, 80, time.Now())
-	for _, left := range []string{"(1 more lines: claude-supervise show q-1)", "(1 more options: claude-supervise show q-1)"} {
+	for _, left := range []string{"(1 more lines: claude-supervise show q-1)",
+		"(1 more options: claude-supervise show q-1)"} {
 		if !strings.Contains(asked, left) || strings.Contains(whole, left) {
 			t.Errorf("%q is to be said where something is left out, and only there:\n%s\n%s", left, asked, whole)
 		}
@@ -252,8 +256,10 @@ func TestWhatIsTooLongToBeAskedIsShownWhole(t *testing.T) {
 
 func TestWhatAnAgentWroteCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
-	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil,
-		Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
+	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil,
+		Agent: evil, Run: evil,
+		Options: []Option{{Label: evil, Description: evil, Preview: evil}},
+		Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
 	d := enterRaw(t, nil, q)
 	d.sees("> ")
 	d.types("?\n")
@@ -627,7 +633,8 @@ func TestWithoutATerminalEachQuestionIsShownOnceWithItsCommand(t *testing.T) {
 	}
 }
 
-// The environment variable that makes the test binary the shell of TestABackgroundJobDoesNotReadTheTerminal, or its job.
+// The environment variable that makes the test binary the shell of TestABackgroundJobDoesNotReadTheTerminal, or its
+// job.
 const role = "TERMINAL_TEST_ROLE"
 
 func TestMain(m *testing.M) {

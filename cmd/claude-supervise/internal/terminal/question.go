@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A Question is what a person sees of one open question. Its texts may be hostile: they are cleaned when they are shown.
+// A Question is what a person sees of one open question. Its texts may be hostile: they are cleaned when they are
+// shown.
 type Question struct {
 	ID          string
 	Group       string // questions of one signal share it; empty: on its own
@@ -33,12 +34,13 @@ type Question struct {
 // An Option is one offered answer.
 type Option struct{ Label, Description, Preview string }
 
-// keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean the
-// start of another label (ports, versions), or none where letters could too. Choose takes every key that is shown; it takes
-// the other kind as well, unless that is ambiguous.
+// keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean
+// the start of another label (ports, versions), or none where letters could too. Choose takes every key that is shown;
+// it takes the other kind as well, unless that is ambiguous.
 func keys(q Question) []string {
 	keys := make([]string, len(q.Options))
-	if len(keys) > maxShown { // most are not even shown; whoever picks one types more of its label if its number is ambiguous
+	// most are not even shown; whoever picks one types more of its label if its number is ambiguous
+	if len(keys) > maxShown {
 		for i := range keys {
 			keys[i] = numberKey(i)
 		}

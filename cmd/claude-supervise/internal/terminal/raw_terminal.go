@@ -14,12 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rawTerminal is the person's terminal while a form has it: keys are read one by one. Ctrl-C stays the kernel's. So does what Ctrl-Z
-// and Ctrl-\ do, to all of the pipeline that the program may stand in, but the terminal is as it was before they do it.
-// It asks the terminal nothing: a reply could end up in the person's shell, or be taken for an answer.
+// A rawTerminal is the person's terminal while a form has it: keys are read one by one. Ctrl-C stays the kernel's. So
+// does what Ctrl-Z and Ctrl-\ do, to all of the pipeline that the program may stand in, but the terminal is as it was
+// before they do it. It asks the terminal nothing: a reply could end up in the person's shell, or be taken for an
+// answer.
 //
-// It is not a tea.Program: that draws sixty times a second, which wakes a program that may wait for days; it asks the terminal
-// what it can do; and it sets modes in the background too, where that stops the whole run.
+// It is not a tea.Program: that draws sixty times a second, which wakes a program that may wait for days; it asks the
+// terminal what it can do; and it sets modes in the background too, where that stops the whole run.
 type rawTerminal struct {
 	lines   *lines
 	out     *Printer
@@ -35,8 +36,8 @@ func newRawTerminal(l *lines, out *Printer) *rawTerminal {
 	return &rawTerminal{lines: l, out: out, mode: keyMode{fd: l.fd, stops: true}}
 }
 
-// take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the form was
-// to be seen is no answer to it.
+// take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the
+// form was to be seen is no answer to it.
 func (s *rawTerminal) take() error {
 	if err := s.mode.enter(); err != nil {
 		return err
@@ -134,14 +135,16 @@ func (s *rawTerminal) onKey(got []tea.Msg) bool {
 	return false
 }
 
-// stopTime is how long a stop by a signal may take to happen. In a process group that nobody could wake again none happens.
+// stopTime is how long a stop by a signal may take to happen. In a process group that nobody could wake again none
+// happens.
 const stopTime = 100 * time.Millisecond
 
 // suspend leaves the terminal as it was and sends a signal to whom the kernel would: all of this process group. That
 // stops the program as nothing here ever asks for SIGTSTP: the runtime would take it from then on, for ever, to no
 // effect.
 func (s *rawTerminal) suspend(sig unix.Signal) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a terminal that stands still does not hold a Ctrl-Z up
+	// a terminal that stands still does not hold a Ctrl-Z up
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	s.out.draw([]string{}, false)
 	s.out.finishLine(ctx)

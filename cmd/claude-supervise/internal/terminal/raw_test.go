@@ -50,7 +50,8 @@ func TestARawLineOnATerminalHoldsNothingThatItWouldObey(t *testing.T) {
 	}
 	shown = strings.TrimSuffix(shown, `\u000d`) // stood outside of the JSON
 	var kept struct{ Line string }
-	if err := json.Unmarshal([]byte(shown), &kept); err != nil || !strings.HasPrefix(kept.Line, "\x1b[2J \u009b31m \u202eevil \ufffd31m") {
+	if err := json.Unmarshal([]byte(shown), &kept); err != nil ||
+		!strings.HasPrefix(kept.Line, "\x1b[2J \u009b31m \u202eevil \ufffd31m") {
 		t.Errorf("%q is read as %q: %v", shown, kept.Line, err)
 	}
 }

@@ -14,9 +14,9 @@ const (
 	maxLines = 60 // lines shown of one text; Whole has the rest
 )
 
-// Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the options with
-// their keys and previews, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from. Of what is very long
-// the beginning is shown, and that `claude-supervise show` has the rest.
+// Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the
+// options with their keys and previews, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from. Of
+// what is very long the beginning is shown, and that `claude-supervise show` has the rest.
 func Render(q Question, width int, now time.Time) string {
 	return render(q, width, now, maxShown, maxLines, plainly) + elsewhere(q) + advance(q)
 }
@@ -193,15 +193,16 @@ func help(q Question, canGoBack bool, width int) string {
 // name is the question's id as it can be shown.
 func name(q Question) string { return CleanLine(q.ID, 40) }
 
-// wrap breaks text into lines of at most width cells, each after indent. Tabs become spaces: their width is not known here.
+// wrap breaks text into lines of at most width cells, each after indent. Tabs become spaces: their width is not known
+// here.
 func wrap(text, indent string, width int) string {
 	text = strings.ReplaceAll(text, "\t", "    ")
 	room := max(width-len(indent), 10)
 	return indent + strings.ReplaceAll(wrapWords(text, room), "\n", "\n"+indent)
 }
 
-// wrapWords breaks text where there is space, and not at a hyphen as ansi.Wrap does: an id, a flag or a command that is broken there
-// cannot be copied. What is longer than a line is cut.
+// wrapWords breaks text where there is space, and not at a hyphen as ansi.Wrap does: an id, a flag or a command that is
+// broken there cannot be copied. What is longer than a line is cut.
 func wrapWords(text string, width int) string {
 	const joint = "\u2011" // a hyphen that nothing is broken at, as wide as the other
 	if strings.Contains(text, joint) {

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen shows one text in place on a terminal: each stands where the one before stood, below what was there already, and stays
-// there in the end. It is drawn in one write and only where something has changed. It is not for several goroutines at once.
+// A Screen shows one text in place on a terminal: each stands where the one before stood, below what was there already,
+// and stays there in the end. It is drawn in one write and only where something has changed. It is not for several
+// goroutines at once.
 type Screen struct {
 	out  *os.File
 	size func() (columns, rows int)
@@ -19,7 +20,8 @@ type Screen struct {
 	fits [2]int   // the size it was drawn for
 }
 
-// NewScreen returns a Screen on out, if that is a terminal on which can be drawn in place: not on TERM=dumb. It is nil otherwise.
+// NewScreen returns a Screen on out, if that is a terminal on which can be drawn in place: not on TERM=dumb. It is nil
+// otherwise.
 func NewScreen(out *os.File, getenv func(string) string) *Screen {
 	if kind := getenv("TERM"); !IsTerminal(out) || kind == "" || kind == "dumb" {
 		return nil
@@ -39,7 +41,8 @@ func (s *Screen) Columns() int {
 	return min(columns, 80)
 }
 
-// Draw shows text instead of the last one. What is too wide is cut, and what is too high too, with the number of rows left out.
+// Draw shows text instead of the last one. What is too wide is cut, and what is too high too, with the number of rows
+// left out.
 func (s *Screen) Draw(text string) error {
 	return s.draw(strings.Split(strings.TrimRight(Clean(text), "\n"), "\n"))
 }
@@ -72,8 +75,8 @@ func (s *Screen) draw(rows []string) error {
 	return nil
 }
 
-// back is what puts the cursor on the first row. On a terminal that has become narrower the rows may have been broken into several:
-// most terminals do that, and on one that does not a few rows of what stands above are lost.
+// back is what puts the cursor on the first row. On a terminal that has become narrower the rows may have been broken
+// into several: most terminals do that, and on one that does not a few rows of what stands above are lost.
 func (s *Screen) back(columns, height int) string {
 	up := 0
 	for _, row := range s.rows {
@@ -102,5 +105,6 @@ func (s *Screen) erase() error {
 	return nil
 }
 
-// Forget makes the next text stand below whatever is on the terminal by then. Call it on SIGCONT: others have written there.
+// Forget makes the next text stand below whatever is on the terminal by then. Call it on SIGCONT: others have written
+// there.
 func (s *Screen) Forget() { s.rows = nil }

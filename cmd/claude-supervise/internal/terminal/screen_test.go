@@ -45,7 +45,8 @@ func (d *drawn) shows(text string) string {
 		}
 		if one[0] == 0 {
 			return strings.NewReplacer(
-				ansi.EraseLineRight, "", "\r\n", "|", "\r"+ansi.CursorUp(1), "<up 1>", "\r"+ansi.CursorUp(2), "<up 2>", "\r"+ansi.CursorUp(3), "<up 3>", ansi.EraseScreenBelow, "<below>",
+				ansi.EraseLineRight, "", "\r\n", "|", "\r"+ansi.CursorUp(1), "<up 1>", "\r"+ansi.CursorUp(2),
+				"<up 2>", "\r"+ansi.CursorUp(3), "<up 3>", ansi.EraseScreenBelow, "<below>",
 			).Replace(got.String())
 		}
 		got.Write(one)

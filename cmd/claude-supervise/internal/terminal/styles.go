@@ -6,8 +6,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// styles are the looks of a form: weight, and the terminal's own sixteen colours, which its person has chosen to be readable.
-// With NO_COLOR only the place where keys go is marked.
+// styles are the looks of a form: weight, and the terminal's own sixteen colours, which its person has chosen to be
+// readable. With NO_COLOR only the place where keys go is marked.
 type styles struct {
 	title, accent, faint, alarm lipgloss.Style
 	fields, unselected          *huh.Styles // of lists; of one in which nothing is selected
@@ -33,8 +33,8 @@ func newStyles(colours bool) *styles {
 	return s
 }
 
-// theme is what huh's fields look like; none reports whether nothing is selected. huh asks for it for every row that it draws, so
-// it is made once.
+// theme is what huh's fields look like; none reports whether nothing is selected. huh asks for it for every row that it
+// draws, so it is made once.
 func (s *styles) theme(none func() bool) huh.Theme {
 	return huh.ThemeFunc(func(bool) *huh.Styles {
 		if none() {

@@ -13,9 +13,10 @@ const (
 	narrowest = 6 // a column is not made narrower than this
 )
 
-// Table lays out rows under a header in columns, each line at most width terminal cells (0 or less: no limit). To fit, the
-// widest columns are cut first, with an ellipsis, so numbers stay whole beside long texts; the first column, with the ids, never
-// is. Cells are cleaned. Rows may be shorter than the header; what is longer is left out. The result ends in a newline.
+// Table lays out rows under a header in columns, each line at most width terminal cells (0 or less: no limit). To fit,
+// the widest columns are cut first, with an ellipsis, so numbers stay whole beside long texts; the first column, with
+// the ids, never is. Cells are cleaned. Rows may be shorter than the header; what is longer is left out. The result
+// ends in a newline.
 //
 // Unlike text/tabwriter it counts terminal cells, not runes: names in wide scripts stay aligned.
 func Table(width int, header []string, rows [][]string) string {
@@ -36,8 +37,8 @@ type TreeRow struct {
 // deepest is how deep a row of a tree is indented at the most: below that, all stand under one another.
 const deepest = 7
 
-// Tree is Table for rows of which some belong below others: their first cells are indented, two terminal cells for each step
-// of depth.
+// Tree is Table for rows of which some belong below others: their first cells are indented, two terminal cells for each
+// step of depth.
 func Tree(width int, header []string, rows []TreeRow) string {
 	lines := [][]string{cleaned(header, len(header))}
 	indented := func(row TreeRow, text string) string {

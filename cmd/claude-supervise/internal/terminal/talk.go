@@ -15,9 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Talk is a line that a person types on while a Printer shows what goes on above it. On an able terminal the line is drawn in
-// place and nothing tears it; elsewhere it is the kernel's own. Enter sends it, lines that are pasted together are one text, and
-// Ctrl-D on an empty line leaves; Ctrl-C and Ctrl-Z keep their meaning. On an able terminal Alt-Enter begins a new line.
+// A Talk is a line that a person types on while a Printer shows what goes on above it. On an able terminal the line is
+// drawn in place and nothing tears it; elsewhere it is the kernel's own. Enter sends it, lines that are pasted together
+// are one text, and Ctrl-D on an empty line leaves; Ctrl-C and Ctrl-Z keep their meaning. On an able terminal Alt-Enter
+// begins a new line.
 type Talk struct {
 	in  *os.File
 	out *Printer
@@ -30,7 +31,8 @@ type Talk struct {
 	wake  func() // of the Run that is under way
 }
 
-// NewTalk returns a Talk that reads in, which has to be a terminal, and draws by p. In must not be read by others while Run runs.
+// NewTalk returns a Talk that reads in, which has to be a terminal, and draws by p. In must not be read by others while
+// Run runs.
 func NewTalk(in *os.File, p *Printer) *Talk {
 	return &Talk{in: in, out: p, now: time.Now, wake: func() {}}
 }
@@ -55,10 +57,10 @@ func (t *Talk) Asked() int {
 // Unknown stands for the questions that were there when a line was begun, where only the kernel has seen that.
 const Unknown = 0
 
-// Run gives what is typed, text by text and none of them empty, with the number of the last question whose grace was over when
-// the first key of the text came, or Unknown: a text is no answer to a later one. It does so until the person leaves, the terminal is gone, or ctx ends. While
-// it waits for said to return nothing is read. The terminal is left as it was. It fails only if that cannot be waited for. One Run
-// at a time.
+// Run gives what is typed, text by text and none of them empty, with the number of the last question whose grace was
+// over when the first key of the text came, or Unknown: a text is no answer to a later one. It does so until the person
+// leaves, the terminal is gone, or ctx ends. While it waits for said to return nothing is read. The terminal is left as
+// it was. It fails only if that cannot be waited for. One Run at a time.
 func (t *Talk) Run(ctx context.Context, said func(ctx context.Context, text string, asked int)) error {
 	l, err := newLines(t.in)
 	if err != nil {
@@ -107,7 +109,8 @@ func (t *Talk) lines(ctx context.Context, l *lines, said func(context.Context, s
 	return nil
 }
 
-const tooMuch = "That was longer than this terminal can take, and nothing was sent. Put it into a file and name the file."
+const tooMuch = "That was longer than this terminal can take, and nothing was sent. Put it into a file and name the " +
+	"file."
 
 func (t *Talk) tell(ctx context.Context, text string, asked int, said func(context.Context, string, int)) {
 	if text = strings.TrimSpace(text); text != "" {

@@ -39,7 +39,8 @@ func startTalk(t *testing.T, term string) *talking {
 	}
 	watched := make(chan struct{})
 	go func() { defer close(watched); _, _ = io.Copy(k.testTerminal, keyboard) }()
-	k.printer = NewPrinter(io.Discard, tty, Look{Getenv: func(name string) string { return map[string]string{"TERM": term}[name] }})
+	k.printer = NewPrinter(io.Discard, tty,
+		Look{Getenv: func(name string) string { return map[string]string{"TERM": term}[name] }})
 	k.talk = NewTalk(tty, k.printer)
 	k.talk.Hint("say something")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -55,8 +56,8 @@ func startTalk(t *testing.T, term string) *talking {
 	return k
 }
 
-// hangsUp gives a terminal's other end again, as a file that Close takes from whoever reads it: one in blocking mode stays open
-// until that read returns.
+// hangsUp gives a terminal's other end again, as a file that Close takes from whoever reads it: one in blocking mode
+// stays open until that read returns.
 func hangsUp(t *testing.T, held *os.File) *os.File {
 	t.Helper()
 	fd, err := unix.FcntlInt(held.Fd(), unix.F_DUPFD_CLOEXEC, 0)

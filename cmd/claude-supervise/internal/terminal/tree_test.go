@@ -33,15 +33,20 @@ func TestATreeIndentsAndCutsNoName(t *testing.T) {
 }
 
 func TestATreeOfAgentsFitsEightyColumns(t *testing.T) {
-	rows := []TreeRow{{Depth: 0, Cells: []string{"r-12345678", "interrupted", "just now", "1234567", "$1,204.00", strings.Repeat("why ", 30)}}}
+	rows := []TreeRow{{Depth: 0, Cells: []string{"r-12345678", "interrupted", "just now", "1234567",
+		"$1,204.00", strings.Repeat("why ", 30)}}}
 	for depth := range 12 {
-		rows = append(rows, TreeRow{Depth: depth, Cells: []string{"a-123456789012", "over_budget", "59m ago", "1234567", "$104.00", strings.Repeat("task ", 30)}, Below: strings.Repeat("asks ", 30)})
+		rows = append(rows, TreeRow{Depth: depth,
+			Cells: []string{"a-123456789012", "over_budget", "59m ago", "1234567", "$104.00", strings.Repeat("task ", 30)},
+			Below: strings.Repeat("asks ", 30)})
 	}
-	for line := range strings.Lines(Tree(80, []string{"RUN, AGENT", "STATUS", "SINCE", "PID", "COST", "WHY, TASK"}, rows)) {
+	for line := range strings.Lines(Tree(80, []string{"RUN, AGENT", "STATUS", "SINCE", "PID", "COST", "WHY, TASK"},
+		rows)) {
 		if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
 			t.Errorf("%d columns: %s", w, line)
 		}
-		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); id != "asks" && len(id) != len("a-123456789012") && len(id) != len("r-12345678") && id != "RUN," {
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); id != "asks" && len(id) != len("a-123456789012") &&
+			len(id) != len("r-12345678") && id != "RUN," {
 			t.Errorf("the id is cut: %s", line)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhenUnread calls f once nobody can read any more what is written to out, if that is a pipe: a command that follows something
-// would notice only when it has something to write. Stop must be called; it waits for a call of f that is under way.
+// WhenUnread calls f once nobody can read any more what is written to out, if that is a pipe: a command that follows
+// something would notice only when it has something to write. Stop must be called; it waits for a call of f that is
+// under way.
 func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {

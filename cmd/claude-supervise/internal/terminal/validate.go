@@ -11,8 +11,8 @@ import (
 
 var integer = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
-// check holds the person's own words against the question's rule. A rule that is unknown, or a pattern that is no RE2, forbids
-// nothing: else the question could never be answered.
+// check holds the person's own words against the question's rule. A rule that is unknown, or a pattern that is no RE2,
+// forbids nothing: else the question could never be answered.
 func (q Question) check(text, dir string) error {
 	pattern, isPattern := strings.CutPrefix(q.Validate, "regex:")
 	switch {
