@@ -71,10 +71,25 @@ func (s *Store) write(ctx context.Context, doing string, work func(ctx context.C
 	return nil
 }
 
+// asOne marks the context of what reads one state of a store.
+type asOne struct{}
+
+// AsOne lets the reads of work, which are given its context, see one state of the database: nothing that is saved between
+// two of them. Others who use the store wait meanwhile.
+func (s *Store) AsOne(ctx context.Context, work func(ctx context.Context) error) error {
+	if s.db == nil {
+		return work(ctx)
+	}
+	return s.read(ctx, "read", func(ctx context.Context) error { return work(context.WithValue(ctx, asOne{}, s)) })
+}
+
 // read runs work on one state of the database; not at all on an empty store.
 func (s *Store) read(ctx context.Context, doing string, work func(ctx context.Context) error) error {
-	if s.db == nil {
+	switch {
+	case s.db == nil:
 		return nil
+	case ctx.Value(asOne{}) == s:
+		return work(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

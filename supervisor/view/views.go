@@ -173,25 +173,31 @@ func AnswerCommand(q *supervisor.Question) string {
 
 // Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is
 // orphaned: that is concluded here and stored nowhere.
-func (r Reader) Runs(ctx context.Context, all bool) ([]RunView, error) {
-	runs, err := r.Store.Runs(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	return r.views(ctx, runs)
+func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error) {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+		runs, err := r.Store.Runs(ctx, all)
+		if err == nil {
+			views, err = r.views(ctx, runs)
+		}
+		return err
+	})
+	return views, err
 }
 
 // Run gives one run.
-func (r Reader) Run(ctx context.Context, id string) (RunView, error) {
-	run, err := r.Store.Run(ctx, id)
-	if err != nil {
-		return RunView{}, err
-	}
-	views, err := r.views(ctx, []supervisor.Run{run})
-	if err != nil {
-		return RunView{}, err
-	}
-	return views[0], nil
+func (r Reader) Run(ctx context.Context, id string) (view RunView, err error) {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+		run, err := r.Store.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		views, err := r.views(ctx, []supervisor.Run{run})
+		if err == nil {
+			view = views[0]
+		}
+		return err
+	})
+	return view, err
 }
 
 func (r Reader) views(ctx context.Context, runs []supervisor.Run) ([]RunView, error) {
