@@ -32,8 +32,8 @@ func newAnswer() *cobra.Command {
 it was. Without an ID exactly one question must be open. Without a VALUE the
 question is asked on the terminal.
 
-VALUE is the number, letter or label of an option, several separated by commas
-where the question allows it, or free text. A permission takes allow,
+VALUE is the number, letter or label of an option, several (1,3 or 1 3) where
+the question allows it, or free text; - reads it from stdin. A permission takes allow,
 allow-run (the rule that is shown, or another one after it), deny or deny-stop
 (the agent, too) and why. A delegation takes approve, approve and another TASK,
 or deny, why, and what the agent is to do instead: deny WHY ALTERNATIVE as two
@@ -65,6 +65,7 @@ in ~/.claude/questions/pending, and the first line of ~/.claude/answers/ID.txt
 answers it. One that a script has put there has the name of its file as its ID;
 the answer goes where the script looks for it.`,
 		Example: "  claude-supervise answer q-7kq2mx 2\n" +
+			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
 			"  claude-supervise answer allow\n" +
 			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +
@@ -112,6 +113,11 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	cwd, err := folderOf(ctx, client, q)
 	if err != nil {
 		return err
+	}
+	if typed == "-" {
+		if typed, err = message("answer", []string{"-"}, os.Stdin); err != nil {
+			return err
+		}
 	}
 	value, err := answerValue(q, typed, cwd, named, f)
 	if err != nil {

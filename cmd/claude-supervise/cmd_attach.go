@@ -51,7 +51,7 @@ and with its exit code; 0 if you leave.`,
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			text, err := message(args[1:], os.Stdin)
+			text, err := message("message", args[1:], os.Stdin)
 			if err != nil {
 				return err
 			}
@@ -65,24 +65,24 @@ and with its exit code; 0 if you leave.`,
 // maxMessage bounds a message, in bytes: what is longer belongs in a file that the message names.
 const maxMessage = 1 << 20
 
-// message reads the message that words give, or, for -, stdin.
-func message(words []string, stdin io.Reader) (string, error) {
+// message reads the text that words give, or, for -, stdin: what it is, errors say.
+func message(what string, words []string, stdin io.Reader) (string, error) {
 	text := strings.Join(words, " ")
 	if text == "-" {
 		read, err := io.ReadAll(io.LimitReader(stdin, maxMessage+1))
 		if err != nil {
-			return "", fmt.Errorf("the message cannot be read from stdin: %w", err)
+			return "", fmt.Errorf("the %s cannot be read from stdin: %w", what, err)
 		}
 		text = string(read)
 	}
 	switch text = strings.TrimSpace(text); {
 	case text == "":
-		return "", usage("the message is empty; nothing was sent")
+		return "", usage("the %s is empty; nothing was sent", what)
 	case len(text) > maxMessage:
-		return "", usage("the message is longer than %d MiB; put it into a file and name that; nothing was sent",
-			maxMessage>>20)
+		return "", usage("the %s is longer than %d MiB; put it into a file and name that; nothing was sent",
+			what, maxMessage>>20)
 	case !utf8.ValidString(text):
-		return "", usage("the message is not UTF-8 text; nothing was sent")
+		return "", usage("the %s is not UTF-8 text; nothing was sent", what)
 	}
 	return text, nil
 }

@@ -34,9 +34,9 @@ func refuse(why Reason, format string, args ...any) error {
 
 // Choose turns what a person typed into the answer that is stored, or returns a *Refusal.
 //
-// An option is chosen by its number, its letter, its label, or a start of its label, in any case; several by commas
-// where the question is multi-select, stored as their labels joined by ", ". The exact label is always that option;
-// otherwise text that could mean two options is refused, never guessed: "a" is refused where option a is "Continue" and
+// An option is chosen by its number, its letter, its label, or a start of its label, in any case; several by commas, or
+// by blanks where each word is one, where the question is multi-select, stored as their labels joined by ", ". Where it
+// is not, several numbers are refused. The exact label is always that option; otherwise text that could mean two options is refused, never guessed: "a" is refused where option a is "Continue" and
 // another is "Abort". Other text is the person's own words, unless validate forbids it, or it looks like a key that no
 // option has. Text between """ is the person's own words whatever it looks like. For permission, delegation and budget
 // questions the first word chooses, and the rest is its argument ("deny too risky").
@@ -93,11 +93,18 @@ const maxParts = 256
 // pick gives the options that text chooses, in the order they were typed; none if it is the person's own words.
 func (q Question) pick(text string) ([]int, error) {
 	one, err := q.one(text)
-	if err != nil || one >= 0 || !q.MultiSelect || !strings.Contains(text, ",") {
-		if one >= 0 {
-			return []int{one}, nil
-		}
+	switch {
+	case one >= 0:
+		return []int{one}, nil
+	case err != nil:
 		return nil, err
+	case !q.MultiSelect && q.keysOf(text) > 1:
+		return nil, refuse(NotOffered, "%s names several options, and this question takes one: %s", show(text),
+			q.possible())
+	case !q.MultiSelect:
+		return nil, nil
+	case !strings.Contains(text, ","):
+		return q.words(text), nil
 	}
 	var picked []int
 	var strange []string
@@ -125,6 +132,37 @@ func (q Question) pick(text string) ([]int, error) {
 		return nil, refuse(NotOffered, "%s is none of the options: %s", show(strange[0]), q.possible())
 	}
 	return picked, nil
+}
+
+// words gives the options that the words of text are; none unless each is one, for it may be the person's own text.
+func (q Question) words(text string) []int {
+	words := strings.Fields(text)
+	if len(words) > maxParts {
+		return nil
+	}
+	var picked []int
+	for _, word := range words {
+		at, err := q.one(word)
+		if err != nil || at < 0 {
+			return nil
+		}
+		if !slices.Contains(picked, at) {
+			picked = append(picked, at)
+		}
+	}
+	return picked
+}
+
+// keysOf counts the options whose numbers text lists, as in "1,3" and "1 3"; 0 if it says anything else.
+func (q Question) keysOf(text string) int {
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, number := range numbers {
+		at, ok := q.key(number)
+		if _, err := strconv.Atoi(number); err != nil || !ok || at >= len(q.Options) {
+			return 0
+		}
+	}
+	return len(numbers)
 }
 
 // longest finds how many of the parts make up a whole label, for labels that hold commas themselves.
