@@ -74,8 +74,8 @@ func (s *Store) write(ctx context.Context, doing string, work func(ctx context.C
 // asOne marks the context of what reads one state of a store.
 type asOne struct{}
 
-// AsOne lets the reads of work, which are given its context, see one state of the database: nothing that is saved between
-// two of them. Others who use the store wait meanwhile.
+// AsOne lets the reads of work, which are given its context, see one state of the database: nothing that is saved
+// between two of them. Others who use the store wait meanwhile.
 func (s *Store) AsOne(ctx context.Context, work func(ctx context.Context) error) error {
 	if s.db == nil {
 		return work(ctx)

@@ -33,13 +33,13 @@ it was. Without an ID exactly one question must be open. Without a VALUE the
 question is asked on the terminal.
 
 VALUE is the number, letter or label of an option, several (1,3 or 1 3) where
-the question allows it, or free text; - reads it from stdin. A permission takes allow,
-allow-run (the rule that is shown, or another one after it), deny or deny-stop
-(the agent, too) and why. A delegation takes approve, approve and another TASK,
-or deny, why, and what the agent is to do instead: deny WHY ALTERNATIVE as two
-arguments, or deny WHY instead: ALTERNATIVE. A budget takes raise and to how
-much, finish, or stop. A blocker takes what the agent itself proposes, your own
-words, or:
+the question allows it, or free text; - reads it from stdin. A permission
+takes allow, allow-run (the rule that is shown, or another one after it), deny
+or deny-stop (the agent, too) and why. A delegation takes approve, approve and
+another TASK, or deny, why, and what the agent is to do instead: deny WHY
+ALTERNATIVE as two arguments, or deny WHY instead: ALTERNATIVE. A budget takes
+raise and to how much, finish, or stop. A blocker takes what the agent itself
+proposes, your own words, or:
 
   resolved: WHAT    the blocker is gone, by what was done
   run: COMMAND      have a command run first, in the run's folder

@@ -36,10 +36,11 @@ func refuse(why Reason, format string, args ...any) error {
 //
 // An option is chosen by its number, its letter, its label, or a start of its label, in any case; several by commas, or
 // by blanks where each word is one, where the question is multi-select, stored as their labels joined by ", ". Where it
-// is not, several numbers are refused. The exact label is always that option; otherwise text that could mean two options is refused, never guessed: "a" is refused where option a is "Continue" and
-// another is "Abort". Other text is the person's own words, unless validate forbids it, or it looks like a key that no
-// option has. Text between """ is the person's own words whatever it looks like. For permission, delegation and budget
-// questions the first word chooses, and the rest is its argument ("deny too risky").
+// is not, several numbers are refused. The exact label is always that option; otherwise text that could mean two
+// options is refused, never guessed: "a" is refused where option a is "Continue" and another is "Abort". Other text is
+// the person's own words, unless validate forbids it, or it looks like a key that no option has. Text between """ is
+// the person's own words whatever it looks like. For permission, delegation and budget questions the first word
+// chooses, and the rest is its argument ("deny too risky").
 //
 // The answer is a label exactly as the agent gave it, or the typed text made safe by Clean. Paths are looked up
 // relative to dir; that apart, Choose is pure.
