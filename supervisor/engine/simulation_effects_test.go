@@ -223,5 +223,5 @@ func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints
 // Printed reports whether an agent has named a question file.
 func (e *simEngine) Printed(_, agent, id string) bool {
 	defer e.w.enter()()
-	return e.w.door.askers[id] == agent
+	return e.w.folders.askers[id] == agent
 }

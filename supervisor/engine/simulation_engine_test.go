@@ -63,7 +63,7 @@ func (w *simulation) supervise(do func(context.Context, Supervisor) (supervisor.
 		posted: make(chan struct{}, 1), killed: make(chan struct{}), left: make(chan struct{}),
 	}
 	w.engine = e
-	w.door.reopened()
+	w.folders.reopened()
 	w.tell("a supervisor takes the run over")
 	go func() {
 		defer close(e.left)

@@ -117,8 +117,8 @@ type simDrop struct {
 // OpenFileDrop opens the folders.
 func (e *simEngine) OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error) {
 	defer e.w.enter()()
-	e.w.door.to = news
-	return simDrop{e, e.w.door}, nil
+	e.w.folders.to = news
+	return simDrop{e, e.w.folders}, nil
 }
 
 func (d simDrop) Set([]*supervisor.Question) {}
@@ -229,8 +229,8 @@ func (p *simProcess) waitsForFile() {
 			ID: s.toolUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"ask %s; echo QUESTION_ESCALATED:%s"}`, id, id),
 		}})
 	}
-	p.w.door.askers[id] = p.agent
-	p.w.door.pending[id] = "Which file of " + p.w.id("T")
+	p.w.folders.askers[id] = p.agent
+	p.w.folders.pending[id] = "Which file of " + p.w.id("T")
 	p.script = s
 }
 
@@ -245,10 +245,10 @@ func (d *simFolders) waitsForPerson(s *simScript) bool {
 // polls is one look for the answer file.
 func (p *simProcess) polls() {
 	s := p.script
-	if _, there := p.w.door.answers[s.id]; there {
+	if _, there := p.w.folders.answers[s.id]; there {
 		p.script = nil
-		question := p.w.door.pending[s.id]
-		answer := p.w.door.gone(s.id)
+		question := p.w.folders.pending[s.id]
+		answer := p.w.folders.gone(s.id)
 		// It may have been another's answer, and the acknowledged one follows by a prompt: each answer is counted, not the
 		// question.
 		p.keep(talkEntry{call: s.toolUse, read: question + ": " + answer,
@@ -272,15 +272,15 @@ func (p *simProcess) printed(s *simScript, text string) procs.Message {
 
 // dropsAnswer lets a person answer a script's question by writing its answer file.
 func (w *simulation) dropsAnswer() {
-	ids := slices.Sorted(maps.Keys(w.door.pending))
+	ids := slices.Sorted(maps.Keys(w.folders.pending))
 	for _, q := range w.disk.questions(func(q *supervisor.Question) bool {
 		return supervisor.IsOpen(q) && supervisor.Posted(q)
 	}) {
 		ids = append(ids, q.ID)
 	}
 	for _, id := range ids {
-		if _, there := w.door.answers[id]; !there {
-			w.door.answers[id] = w.id("V")
+		if _, there := w.folders.answers[id]; !there {
+			w.folders.answers[id] = w.id("V")
 			return
 		}
 	}

@@ -144,7 +144,7 @@ func (p *simProcess) moves(moves []move) []move {
 		switch {
 		case p.script == nil:
 			can("goes on", 3, p.goesOnRaw)
-		case !p.w.door.waitsForPerson(p.script):
+		case !p.w.folders.waitsForPerson(p.script):
 			can("looks for its answer file", 3, p.polls)
 		}
 		return moves
@@ -164,7 +164,7 @@ func (p *simProcess) moves(moves []move) []move {
 		}
 	case p.turn != nil && p.nested != nil:
 		can("looks for what became of its nested run", 2, p.watches)
-	case p.turn != nil && p.script != nil && p.w.door.waitsForPerson(p.script):
+	case p.turn != nil && p.script != nil && p.w.folders.waitsForPerson(p.script):
 	case p.turn != nil && p.script != nil:
 		can("looks for its answer file", 3, p.polls)
 	case p.turn != nil:

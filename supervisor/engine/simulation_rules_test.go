@@ -355,7 +355,7 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 		}
 	}
 	for _, q := range after.FindQuestions(supervisor.IsOpen) {
-		if id := q.ID; after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.door.answers[id] != "" {
+		if id := q.ID; after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.folders.answers[id] != "" {
 			return "the answer to " + id + " in its file"
 		}
 	}

@@ -51,7 +51,7 @@ type simulation struct {
 	engine    *simEngine // nil: nobody supervises the run
 	processes []*simProcess
 	talks     map[string]*talk // by session
-	door      *simFolders
+	folders   *simFolders
 	nature    nature
 	truth     truth
 	reached   *reached
@@ -103,7 +103,7 @@ func newSimulation(p plot, s subject) *simulation {
 		plot: p, subject: s, rng: rand.New(rand.NewPCG(p.seed, 1)), talks: map[string]*talk{}, reached: newReached(),
 		begun: time.Now(), truth: newTruth(),
 	}
-	w.disk, w.door = &simDisk{w: w}, newSimFolders(w)
+	w.disk, w.folders = &simDisk{w: w}, newSimFolders(w)
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
 	if w.nature = newNature(w); s.world != nil {
 		s.world(&w.nature)
@@ -170,7 +170,7 @@ func (w *simulation) run() (found *broken) {
 func (w *simulation) moves() []move {
 	var moves []move
 	if w.engine != nil {
-		moves = w.door.moves(w.engine, w.engine.moves(moves))
+		moves = w.folders.moves(w.engine, w.engine.moves(moves))
 	}
 	for _, p := range w.processes {
 		moves = p.moves(moves)
