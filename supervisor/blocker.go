@@ -227,12 +227,17 @@ func restoration(q *Question, sig signals.Signal) string {
 	if done := strings.TrimSpace(sig.Field("completed_work")); done != "" {
 		fmt.Fprintf(&b, "Completed:\n%s\n", done)
 	}
-	switch {
-	case len(q.Gone) > 0:
+	there := slices.DeleteFunc(SnapshotPaths(sig), func(path string) bool {
+		return slices.ContainsFunc(q.Gone, func(gone string) bool { // with the reason after it, where it is not known
+			return gone == path || strings.HasPrefix(gone, path+" (")
+		})
+	})
+	if len(q.Gone) > 0 {
 		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n",
 			strings.Join(q.Gone, "\n- "))
-	case len(SnapshotPaths(sig)) > 0:
-		b.WriteString("Looked for on disk: what it names is there.\n")
+	}
+	if len(there) > 0 {
+		fmt.Fprintf(&b, "Looked for on disk, and there: %s\n", strings.Join(there, ", "))
 	}
 	return b.String()
 }
@@ -249,8 +254,21 @@ func commandRan(command string, asked *Question) string {
 	return s
 }
 
-// SnapshotPaths gives the files and folders that a snapshot plainly names.
-func SnapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("state_snapshot")) }
+// SnapshotPaths gives the files and folders that a snapshot plainly names, and those of a list that it calls files.
+func SnapshotPaths(sig signals.Signal) []string {
+	snapshot := sig.Field("state_snapshot")
+	named := namedPaths(snapshot)
+	for _, list := range listedFiles().FindAllStringSubmatch(snapshot, maxNamedPaths) {
+		for _, path := range paths(deliverables([]string{list[1]})) {
+			if !slices.Contains(named, path) && len(named) < maxNamedPaths {
+				named = append(named, path)
+			}
+		}
+	}
+	return named
+}
+
+var listedFiles = lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
 
 // commandQuestion asks whether a command may run: on a terminal only, for it runs as the person.
 // Its context is the very command; plainCommand has seen to it that all of that can be seen.

@@ -93,7 +93,8 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"resolved": {stop: dependency, answer: "resolved: ran npm install", want: []string{
 			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is " +
 				"missing\nResolution: ran npm install\n",
-			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned", "what it names is there",
+			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned",
+			"on disk, and there: AUTH_ANALYSIS.md, SQL_REVIEW.md, /work/src\n",
 			"## RESUME INSTRUCTIONS\nContinue with what was blocked:\n✗ Dependency",
 		}},
 		"resolved, and nothing more": {stop: noKey, answer: "resolved",
@@ -101,7 +102,11 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"own words": {stop: noKey, answer: "it is in the vault: look there",
 			want: []string{"## BLOCKER RESOLVED", "Resolution: it is in the vault: look there"}},
 		"what is gone is told": {stop: dependency, answer: "resolved", gone: []string{"SQL_REVIEW.md"},
-			want: []string{"NOT there", "- SQL_REVIEW.md"}, absent: []string{"what it names is there"}},
+			want: []string{"NOT there", "- SQL_REVIEW.md", "and there: AUTH_ANALYSIS.md, /work/src\n"}},
+		"a snapshot of the diagrams": {stop: blocked("details", "x", "state_snapshot",
+			"- Completed tasks: [A, B, C]\n- Generated files: [file1, file2]\n- Working directory: /path/to/work"),
+			answer: "resolved", gone: []string{"file2"},
+			want: []string{"NOT there, make them again if you need them:\n- file2\n", "and there: /path/to/work, file1\n"}},
 		"an error that is fixed": {stop: analysisError, answer: "resolved: undefined check added",
 			want: []string{"## ERROR FIXED\n", "Applied fix: undefined check added", "retry what caused the error"}},
 		"an error that is skipped": {stop: analysisError, answer: "skip: analysis.js:142",

@@ -176,7 +176,7 @@ func report(sig signals.Signal) *checkpoints.Report {
 	}
 	return &checkpoints.Report{
 		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
-		Files:   files(sig.List("deliverables")),
+		Files:   paths(deliverables(sig.List("deliverables"))),
 		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
 		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}
