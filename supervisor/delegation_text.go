@@ -142,6 +142,15 @@ func (s State) childEnded(c *Agent) string {
 	return b.String()
 }
 
+// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination says.
+func resumeStep(c *Agent) string {
+	step := stepAfter(c.Delegated.Coordination)
+	if step == "" || c.Status != checkpoints.Succeeded {
+		return ""
+	}
+	return "\n\n## RESUME INSTRUCTIONS\nNext step: " + step
+}
+
 // maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of
 // each: no model reads the whole reports of hundreds.
 const maxEnds = 128 << 10
@@ -184,7 +193,7 @@ func (s State) delegatedBefore(a *Agent) string {
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
 		if c.Status.Ended() && !s.backgroundEndUnreported(c) {
-			b.WriteString("\n\n" + s.childEnded(c))
+			b.WriteString("\n\n" + s.childEnded(c) + resumeStep(c))
 		}
 	}
 	return b.String()

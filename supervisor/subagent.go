@@ -154,7 +154,7 @@ func (s State) forSubagent(group []*Question) string {
 		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
 			text.Preview(first.Tool.Input), decided)
 	case checkpoints.AskBlocker:
-		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.commandOf(first)))
+		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.further(first)))
 	default:
 		for _, q := range group {
 			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))

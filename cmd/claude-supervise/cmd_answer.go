@@ -39,7 +39,8 @@ or deny-stop (the agent, too) and why. A delegation takes approve, approve and
 another TASK, or deny, why, and what the agent is to do instead: deny WHY
 ALTERNATIVE as two arguments, or deny WHY instead: ALTERNATIVE. A budget takes
 raise and to how much, finish, or stop. A blocker takes what the agent itself
-proposes, your own words, or:
+proposes, with words beside it if you like (2: skip the vendored folder), your
+own words, or:
 
   resolved: WHAT    the blocker is gone, by what was done
   run: COMMAND      have a command run first, in the run's folder
@@ -48,6 +49,10 @@ proposes, your own words, or:
   delegate          hand the blocked part off, go on with the rest
   reduce: WHAT      do less
   give up           end the agent as failed
+
+Of what the agent proposes, "Skip …", "Retry …", "Delegate …", "Reduce scope …"
+and "Give up …" act like these. What is left open is asked next, such as what to
+exclude.
 
 Whatever is asked, you need not answer: --decline tells the agent so, and why,
 and it goes on without the answer or ends. A permission is denied by it.
@@ -72,6 +77,7 @@ the answer goes where the script looks for it.`,
 			"  claude-supervise answer q-7kq2mx deny \"too early\" \"list it in the report\"\n" +
 			"  claude-supervise answer --all-like q-7kq2mx overwrite\n" +
 			"  claude-supervise answer q-7kq2mx \"resolved: the registry is up again\"\n" +
+			"  claude-supervise answer q-7kq2mx 2: skip the vendored folder\n" +
 			"  claude-supervise answer q-7kq2mx \"run: npm install\"\n" +
 			"  claude-supervise answer q-7kq2mx --decline \"ask the team that owns it\"\n" +
 			"  claude-supervise answer workflow_1729350000_q1 oauth\n" +

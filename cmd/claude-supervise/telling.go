@@ -197,7 +197,7 @@ func reported(n supervisor.Notification) string {
 	text := "reported " + n.Report.Status
 	criteria, metrics := supervisor.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
-		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Report.Missing, ", ")},
+		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Missing, ", ")},
 		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
 		{"recommendations", n.Report.Recommendations},
 	} {
