@@ -28,7 +28,7 @@ import (
 //
 // What they show is made the same in every run: ids become RUN, RUN2, AGENT, QUESTION, QUESTION2 and so on in the order
 // in which the script first sees them, and $RUN, $QUESTION2, ... hold the ids themselves from then on; times become
-// TIME and AGO, pids PID, session ids UUID, and the script's folder $WORK.
+// TIME and AGO, pids PID, session ids UUID, the script's folder $WORK, and one of a demo DEMO.
 //
 // With CLAUDE_SUPERVISE_UPDATE_SCRIPTS set, what cmp compares with is written anew.
 func TestScripts(t *testing.T) {
@@ -226,6 +226,7 @@ var changing = []struct {
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `), "TIME "},
 	{regexp.MustCompile(`(?m)^Worked +\d+\w+( \d+\w+)?`), "Worked       AGO"},
 	{regexp.MustCompile(`"worked_seconds":\d+(\.\d+)?`), `"worked_seconds":AGO`},
+	{regexp.MustCompile(`/\S+/supervise-demo-\d+`), "DEMO"},
 	{regexp.MustCompile(`\b(pid|process) \d+`), "$1 PID"},
 	{regexp.MustCompile(`"(supervisor_)?pid":[1-9]\d*`), `"${1}pid":PID`},
 	{regexp.MustCompile(`(\(\+\d+ lines?, )\d+ bytes\)`), "${1}N bytes)"}, // of a call that names the test's folder

@@ -128,7 +128,7 @@ func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
 		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
-			n.Run, n.RunState.Cwd)
+			n.Run, placed(n.RunState.Cwd))
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
