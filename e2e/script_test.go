@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 //
 //	exits N command...        runs a command, which must exit with N
 //	begin NAME command...     starts a command that goes on in the background
-//	signal INT|KILL NAME      sends it a signal
+//	signal INT|TERM|KILL NAME sends it a signal
 //	ends N NAME               waits for it; it must exit with N, or by a signal if N is -1
 //	until PATTERN command...  runs a command again and again until its stdout, made the same, matches
 //	nothing-left RUN          no process of that run lives
@@ -164,10 +165,12 @@ func command(ctx context.Context, ts *testscript.TestScript, args []string) *exe
 
 func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || storyOf(ts).begun[args[1]] == nil {
-		ts.Fatalf("usage: signal INT|KILL NAME, of a command that was begun")
+		ts.Fatalf("usage: signal INT|TERM|KILL NAME, of a command that was begun")
 	}
-	signals := map[string]os.Signal{"INT": os.Interrupt, "KILL": os.Kill}
-	ts.Check(storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]))
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	if err := storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]); !errors.Is(err, os.ErrProcessDone) {
+		ts.Check(err)
+	}
 }
 
 func scriptEnds(ts *testscript.TestScript, neg bool, args []string) {
