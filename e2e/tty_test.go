@@ -345,7 +345,7 @@ func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "several")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "several")
 	first := s.asked("What is the service called")
 	s.types("ledger\r")
 	s.asked("Which port")

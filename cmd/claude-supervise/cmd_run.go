@@ -40,7 +40,8 @@ func newRun() *cobra.Command {
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
 		Short: "start a task and supervise it to its end",
 		Long: `Start a task and supervise it to its end. The report's summary goes to stdout,
-progress and questions to stderr. What follows -- is passed on to claude.
+progress and questions to stderr. What follows -- is passed on to claude. On a
+terminal what is typed while no question is open is a message to the agent.
 
 By default nothing runs that Claude Code would ask a person for: that is asked
 here (--permissions ask), with the command, the change of the file or the

@@ -180,6 +180,16 @@ func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error
 	})
 }
 
+// say sends a message that was typed here to the run's agent, and shows what becomes of it.
+func (s *session) say(ctx context.Context, run, text string) {
+	s.printer.Notice("you: " + text) // before the agent may reply
+	becomes, err := say(ctx, s.Client, run, text, who("run"))
+	if err != nil {
+		becomes = "Not sent: " + err.Error()
+	}
+	s.printer.Notice(becomes)
+}
+
 func (s *session) open(open []*supervisor.Question) {
 	if !s.asks {
 		return

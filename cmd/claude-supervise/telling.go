@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
 	if n.Type == supervisor.RunStarted {
 		underWay()
+		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
 	}
 	if s.asJSON {
 		s.print(event(n))
