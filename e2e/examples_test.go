@@ -30,6 +30,7 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 	page := string(text)
 	w := newWorld(t)
 	w.cwd = shortFolder(t, "web")
+	w.demosIn("/tmp/x")
 	for _, b := range sessions(page) {
 		w.plays(b, map[string]string{}, strings.NewReplacer(w.cwd, "/home/you/web"))
 	}

@@ -11,7 +11,7 @@ func TestUnderCheckAskATaskThatLacksSomethingStartsOnlyAfterAYes(t *testing.T) {
 		t.Run(typed, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
+			s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
 			shown := s.sees(`Start it all the same\? \[y/N\] $`)
 			for _, part := range []string{"  context: ", "  success criteria: "} {
 				if !strings.Contains(shown, part) {
@@ -45,7 +45,7 @@ func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
 func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
 	s.sees(`\[y/N\] $`)
 	s.types("y\r")
 	if code := s.ends(); code != 0 {
@@ -59,7 +59,7 @@ func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -70,7 +70,7 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 			t.Errorf("%q is not in the first lines:\n%s", told, first)
 		}
 	}
-	quiet := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--quiet")
+	quiet := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--quiet")
 	if code := quiet.ends(); code != 0 || strings.Contains(string(quiet.seen), "stop r-") {
 		t.Errorf("under --quiet: exit %d\n%s", code, quiet.seen)
 	}

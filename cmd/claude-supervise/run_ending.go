@@ -28,7 +28,11 @@ func endingOfRun(out supervisor.Outcome) string {
 			return budgetEnding(out)
 		}
 	case supervisor.ExitInterrupted:
-		return fmt.Sprintf("%s was interrupted; everything is saved. To go on, run:\n  claude-supervise resume %s", id, id)
+		saved := "was interrupted; everything is saved"
+		if out.Run.Left == "" { // it did not come to that
+			saved = "was ended at once; what was saved before is kept"
+		}
+		return fmt.Sprintf("%s %s. To go on, run:\n  claude-supervise resume %s", id, saved, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
 	if n.Type == supervisor.RunStarted {
 		underWay()
+		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
 	}
 	if s.asJSON {
 		s.print(event(n))
@@ -128,7 +130,7 @@ func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
 		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
-			n.Run, n.RunState.Cwd)
+			n.Run, placed(n.RunState.Cwd))
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
