@@ -471,6 +471,7 @@ type Subagent struct {
 	Done    string `json:"done,omitempty"`   // what it had done when its process ended, for whoever does the task again
 	Depth   int    `json:"depth"`            // 1: started by the main conversation
 
+	By *Subagent `json:"by,omitempty"` // that started it and waits for it; nil: the main conversation
 	// its process has ended before its work, and nobody has been told that yet
 	Interrupted bool `json:"interrupted,omitempty"`
 }

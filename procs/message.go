@@ -142,6 +142,8 @@ type Subagent struct {
 	Task    string // in a few words
 	Prompt  string // the task as it was given, bounded
 	Depth   int    // 1: started by the main conversation
+
+	By *Subagent `json:",omitempty"` // that started it; nil: the main conversation, or nobody knows
 }
 
 // A Task is work that lives on outside a turn: a command or a subagent.

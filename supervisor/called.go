@@ -37,8 +37,12 @@ func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 	if s == (procs.Subagent{}) {
 		return nil
 	}
-	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
+	sub := checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
 		Depth: s.Depth}
+	if s.By != nil {
+		sub.By = SubagentOf(*s.By)
+	}
+	return &sub
 }
 
 // asksPerson reports whether a call waits for a person.

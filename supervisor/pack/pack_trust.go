@@ -78,7 +78,7 @@ package pack
 //	Option        data    label description preview
 //	ToolCall      form    launch
 //	ToolCall      data    request tool_use name input served from
-//	Subagent      data    id tool_use type task prompt done depth interrupted
+//	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
 //	FileAsked     sifted  id polls drop
