@@ -230,10 +230,12 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
 				h := newHybrid(t, firstLook, "")
-				run := h.start(append([]string{"run", "--on-question", "fail"}, agent(h)...)...)
+				run := h.start(append([]string{"run", "--on-question", "ask"}, agent(h)...)...)
 				h.asks()
-				if open := h.questions(); len(open) != 1 || open[0].ID != h.id() || open[0].Run != "" {
-					t.Errorf("open are %+v", open) // nothing says whose it is
+				asked := run.until("question").Question // its stream has not named it: its process says whose it is
+				if open := h.questions(); len(open) != 1 || open[0].ID != asked.ID || open[0].Run != h.ps().ID ||
+					len(h.ps().OpenQuestions) != 1 {
+					t.Errorf("open are %+v", open)
 				}
 				answer(h)
 				h.wake()
@@ -247,7 +249,7 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 				if n := h.ps().Agents[0].Launches; n != 1 {
 					t.Errorf("it took %d launches", n)
 				}
-				h.nothingLies()
+				h.answered(map[string]string{"by claude-supervise answer": "`claude-supervise answer`"}[way])
 			})
 		}
 	}
