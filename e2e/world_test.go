@@ -185,6 +185,7 @@ type runView struct {
 
 type questionView struct {
 	ID, Run, Kind, State, Question string
+	Urgent                         bool
 	AnsweredBy                     string `json:"answered_by"`
 	Answer                         *string
 	AnswerCommand                  string `json:"answer_command"`

@@ -51,6 +51,7 @@ func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Questio
 			Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
 			Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
 			Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
+			OwnWords: asked.OwnWords,
 		},
 	}
 	for i, o := range options {

@@ -50,7 +50,7 @@ func WithFile(s signals.Signal, f *checkpoints.QuestionFile) signals.Signal {
 	for i, q := range QuestionsIn(f) {
 		question := signals.Question{
 			ID: q.ID, Text: q.Question, Header: q.Header, Context: q.Context, MultiSelect: q.MultiSelect, Validate: q.Validate,
-			Optional: f.AllRequired != nil && !*f.AllRequired,
+			Optional: f.AllRequired != nil && !*f.AllRequired, Urgent: q.Urgent || f.Urgent, OwnWords: q.OwnWords,
 		}
 		if question.ID == "" {
 			question.ID = fmt.Sprintf("Q%d", i+1)
@@ -74,7 +74,7 @@ func QuestionsIn(f *checkpoints.QuestionFile) []checkpoints.FileQuestion {
 	}
 	return []checkpoints.FileQuestion{{
 		ID: f.ID, Question: f.Question, Header: f.Header, Validate: f.Validate, Options: f.Options,
-		OptionDescriptions: f.OptionDescriptions, MultiSelect: f.MultiSelect,
+		OptionDescriptions: f.OptionDescriptions, MultiSelect: f.MultiSelect, Urgent: f.Urgent, OwnWords: f.OwnWords,
 	}}
 }
 

@@ -19,6 +19,7 @@ func answeredOf(q *supervisor.Question, answer string) checkpoints.Answered {
 func fileOf(q *supervisor.Question) checkpoints.QuestionFile {
 	f := checkpoints.QuestionFile{
 		ID: q.ID, Question: q.Text, Header: q.Header, Context: q.Context, MultiSelect: q.MultiSelect, Validate: q.Validate,
+		Urgent: q.Urgent, OwnWords: len(q.Options) > 0 && q.Validate == "",
 		WorkflowID: q.Run, AskedAt: q.AskedAt, AskedBy: q.Agent, Run: q.Run, Agent: q.Agent,
 	}
 	if q.Kept != nil {

@@ -190,7 +190,7 @@ func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		if err != nil {
 			continue
 		}
-		if value, err := k.Choose(q, answer); err == nil {
+		if value, err := k.choose(q, answer); err == nil {
 			_ = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile}) // else it is tried again
 		}
 	}
@@ -219,7 +219,12 @@ func (k *Syncer) settle(ctx context.Context, first *supervisor.Question) {
 		}
 	}
 	if first.State == checkpoints.QuestionWithdrawn {
-		k.Done[first.ID] = true // whoever put it there takes it away
+		var err error
+		if first.File.Ran { // else whoever put it there takes it away
+			err = k.Drop.Discard(first.File.ID)
+		}
+		k.Done[first.ID] = err == nil
+		k.trouble(ctx, first.File.ID, err)
 		return
 	}
 	err := k.Drop.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))

@@ -39,6 +39,9 @@ func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop
 func (d fileDrop) Keep(ctx context.Context) {
 	var actors sync.WaitGroup
 	actors.Go(func() {
+		if err := checkpoints.MakePrivate(checkpoints.Workflows); err != nil {
+			d.Tell(ctx, err.Error()+"; have scripts keep their checkpoints in another folder")
+		}
 		err := d.Watch(ctx, func(event checkpoints.FileDropEvent) {
 			select {
 			case d.Events <- event:

@@ -81,7 +81,7 @@ package pack
 //	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
-//	FileAsked     sifted  id polls drop
+//	FileAsked     sifted  id polls drop ran
 //	Delivery      form    uuid agent seq state launch turn groups
 //	Delivery      data    key text tool messages now created_at
 //	Delivery      anew    reply grant
