@@ -22,9 +22,6 @@ func fileOf(q *supervisor.Question) checkpoints.QuestionFile {
 		Urgent: q.Urgent, OwnWords: len(q.Options) > 0 && q.Validate == "",
 		WorkflowID: q.Run, AskedAt: q.AskedAt, AskedBy: q.Agent, Run: q.Run, Agent: q.Agent,
 	}
-	if q.Kept != nil {
-		f.Checkpoint = q.Kept.Path
-	}
 	described := false
 	for _, o := range q.Options {
 		f.Options = append(f.Options, o.Label)

@@ -22,9 +22,12 @@ type Syncer struct {
 	Drop   *checkpoints.FileDrop
 	Client client.Client
 	Choose func(q *supervisor.Question, typed string) (string, error)
-	Log    zerolog.Logger
-	Events chan checkpoints.FileDropEvent
-	News   chan<- supervisor.FileEvent // for the engine
+	// Checkpoint gives the absolute path of the checkpoint that the question goes on from: the agent's own, else ours,
+	// which it writes if there is none; "" where it cannot.
+	Checkpoint func(ctx context.Context, q *supervisor.Question) string
+	Log        zerolog.Logger
+	Events     chan checkpoints.FileDropEvent
+	News       chan<- supervisor.FileEvent // for the engine
 
 	Mu      sync.Mutex
 	latest  []*supervisor.Question // all of the run, as they were saved last
@@ -154,7 +157,9 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 		if k.Up[q.ID] {
 			return
 		}
-		if err = k.Drop.Post(fileOf(q)); err == nil {
+		f := fileOf(q)
+		f.Checkpoint = k.Checkpoint(ctx, q)
+		if err = k.Drop.Post(f); err == nil {
 			_, err = k.Drop.Question(q.ID)
 		}
 		k.Up[q.ID] = err == nil
