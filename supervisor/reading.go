@@ -44,6 +44,9 @@ func WithFile(s signals.Signal, f *checkpoints.QuestionFile) signals.Signal {
 	add("checkpoint", f.Checkpoint)
 	add("asked_by", f.AskedBy)
 	add("context", f.Context)
+	if !f.AskedAt.IsZero() {
+		add("asked_at", f.AskedAt.Format(time.RFC3339))
+	}
 	if f.QuickWait > 0 {
 		add("quick_wait", f.QuickWait.String())
 	}

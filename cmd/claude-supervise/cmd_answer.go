@@ -138,7 +138,7 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags) error {
 	var err error
 	if q.Run == "" {
-		err = c.AnswerFile(q.ID, value, f.change)
+		err = c.AnswerFile(q, value, who("answer"), f.change)
 	} else {
 		err = c.Answer(ctx, q.ID, client.Answer{
 			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: who("answer"),

@@ -136,6 +136,7 @@ func (k *Syncer) Awaited(open []*supervisor.Question) []string {
 // reconcile makes the files what the questions are, and takes an answer that a script has left.
 func (k *Syncer) reconcile(ctx context.Context) {
 	groups := map[string]bool{}
+	k.audit(ctx)
 	for _, q := range k.questions() {
 		switch {
 		case k.Done[q.ID]:
@@ -147,6 +148,25 @@ func (k *Syncer) reconcile(ctx context.Context) {
 			k.settle(ctx, q)
 		}
 	}
+}
+
+// audit has the decisions that leave no file in the audit log. Of one whose answer may still be changed the line comes
+// once it cannot.
+func (k *Syncer) audit(ctx context.Context) {
+	var all []checkpoints.Decision
+	for _, q := range k.questions() {
+		if !k.Done[q.ID] && decided(q) && (q.Delivering || q.State != checkpoints.QuestionAnswered) {
+			all = append(all, checkpoints.Decision{ID: q.ID, Answered: answeredOf(q, supervisor.AnswerOf(q))})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	err := k.Drop.Audit(all)
+	for _, one := range all {
+		k.Done[one.ID] = err == nil
+	}
+	k.trouble(ctx, all[0].ID, err)
 }
 
 // show makes the file of one question of ours what the question is.
