@@ -184,7 +184,8 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 		"run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it "+
 			"prints is read as it is")
 	fl.StringVar(&f.hold, "hold", "5m",
-		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
+		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever; less for a yes or no, "+
+			"up to 8/5 of it for a text and several questions")
 	fl.IntVar(&f.maxHeld, "max-held", -1,
 		"at most `N` processes wait at a time, the others are parked at once (-1: any number)")
 	fl.StringVar(&f.onQuestion, "on-question",
