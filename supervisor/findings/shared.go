@@ -17,3 +17,9 @@ func findingsName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(file, ".jsonl")
 	return name, ok && len(name) <= maxFile && plainFile.MatchString(name)
 }
+
+// projectFindings is findingsName for a project's own folder, which has other .jsonl files, too: SECURITY_FINDINGS.jsonl.
+func projectFindings(file string) (name string, ok bool) {
+	name, ok = findingsName(file)
+	return name, ok && strings.HasSuffix(name, "FINDINGS")
+}
