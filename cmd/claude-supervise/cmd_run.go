@@ -82,8 +82,8 @@ with the line
 # yaml-language-server: $schema=task.schema.json
 
 Each question is told of once: by the terminal's bell, on the desktop where the
-run belongs to one, and to the command of --notify. --no-notify turns all of it
-off, for the whole run.
+run belongs to one, and to the command of --notify; so are the end, and that a
+run is left parked. --no-notify turns all of it off, for the whole run.
 
 With --exec any command is the agent, in whatever form it asks. It is started
 anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
