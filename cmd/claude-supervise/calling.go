@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/cmd/claude-supervise/internal/notify"
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
@@ -79,12 +78,15 @@ func (c *caller) call(ctx context.Context, q *supervisor.Question) {
 	c.show(ctx, b)
 }
 
-// offersButtons reports whether a question can be answered by a button: what is to be chosen stands in the banner whole,
-// and permits nothing.
+// offersButtons reports whether a question can be answered by a button: what is to be chosen stands in the banner as it
+// is, and has nothing done.
 func offersButtons(q *supervisor.Question) bool {
-	return (q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskFile) && !q.MultiSelect &&
-		len(q.Options) > 0 && len(q.Options) <= notify.MaxButtons &&
-		!slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return !notify.FitsButton(o.Label) })
+	for _, o := range q.Options {
+		if !notify.FitsButton(o.Label) {
+			return false
+		}
+	}
+	return supervisor.OnlyTells(q) && !q.MultiSelect && len(q.Options) > 0 && len(q.Options) <= notify.MaxButtons
 }
 
 // hasButtons reports whether the desktop has buttons, which is looked for once.

@@ -39,15 +39,15 @@ const maxFile = 101
 type merging struct {
 	dir    string
 	to     string                                // the folder that has the arrays, and the lines that are broken
-	named  func(file string) (string, bool)      // reports whether a file is one of findings, and its name without the suffix
+	named  func(file string) (string, bool)      // the name of a file of findings, without its suffix
 	since  time.Time                             // files that were not changed since are none
 	entry  func(line int, finding []byte) []byte // as which a finding stands in the array
 	absent bool                                  // findings are no matter of this folder: it need not be readable
 }
 
 // MergeShared merges each file of findings in the folder that the agents of a run share, in place: an array of
-// {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}, in which the agent is "" where the finding names none of
-// agents as its agent_id or agent, and the time what it gives as its timestamp or time, "" where that is none.
+// {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}. The agent is "" where the finding names none of agents as
+// its agent_id or agent, and the time "" where it gives none as its timestamp or time.
 func MergeShared(dir string, agents map[string]bool) supervisor.Merged {
 	return merging{dir: dir, to: dir, named: findingsName, entry: func(line int, finding []byte) []byte {
 		who, when := finder(finding, agents)

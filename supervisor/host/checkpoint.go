@@ -144,8 +144,8 @@ func lastSignalField(questions []*supervisor.Question, names ...string) string {
 	return ""
 }
 
-// checkpointOf gives the absolute path of the checkpoint that a question goes on from: the one that its agent has named,
-// else ours. Ours is written now if there is none, for its process may live; "" where it cannot be written.
+// checkpointOf gives the absolute path of the checkpoint that a question goes on from: the one that its agent has
+// named, else ours. Ours is written now if there is none, for its process may live; "" where it cannot be written.
 func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) string {
 	path := m.Dirs.CheckpointFile(q.Run, q.Agent)
 	if q.Kept != nil && filepath.IsAbs(q.Kept.Path) {
