@@ -46,8 +46,8 @@ type merging struct {
 }
 
 // MergeShared merges each file of findings in the folder that the agents of a run share, in place: an array of
-// {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}. The agent is "" where the finding names none of agents as
-// its agent_id or agent, and the time "" where it gives none as its timestamp or time.
+// {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}. The agent is "" where the finding names none of agents
+// as its agent_id or agent, and the time "" where it gives none as its timestamp or time.
 func MergeShared(dir string, agents map[string]bool) supervisor.Merged {
 	return merging{dir: dir, to: dir, named: findingsName, entry: func(line int, finding []byte) []byte {
 		who, when := finder(finding, agents)
