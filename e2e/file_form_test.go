@@ -14,6 +14,25 @@ func (w *world) pending(id string) string {
 	return filepath.Join(w.home, ".claude", "questions", "pending", id+".json")
 }
 
+// hasCheckpoint checks that a checkpoint of ours has all that the hybrid document's has.
+func (w *world) hasCheckpoint(path string) {
+	w.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := parse[map[string]any](w.t, string(text))
+	for _, name := range []string{"workflow_id", "workflow_type", "current_step", "completed_steps", "pending_steps", "files",
+		"state_variables", "context", "next_action", "user_answer"} {
+		if _, there := c[name]; !there {
+			w.t.Errorf("%s lacks %s", text, name)
+		}
+	}
+	if c["user_answer"] != nil {
+		w.t.Errorf("it is answered before anybody has: %s", text)
+	}
+}
+
 // answerFile is where its answer is looked for.
 func (w *world) answerFile(id string) string {
 	return filepath.Join(w.home, ".claude", "answers", id+".txt")
@@ -132,14 +151,20 @@ func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
 				file := parse[struct {
 					Question   string
 					Options    []string
-					WorkflowID string                      `json:"workflow_id"`
-					AskedAt    string                      `json:"asked_at"`
-					AskedBy    string                      `json:"asked_by"`
+					WorkflowID string `json:"workflow_id"`
+					AskedAt    string `json:"asked_at"`
+					AskedBy    string `json:"asked_by"`
+					Checkpoint string
 					Ours       struct{ Run, Agent string } `json:"claude_supervise"`
 				}](t, string(text))
 				if file.Question != q.Question || file.Options == nil || file.AskedAt == "" || file.Ours.Run != q.Run ||
 					file.WorkflowID != q.Run || file.AskedBy == "" || file.Ours.Agent != file.AskedBy {
 					t.Errorf("the file is %s", text)
+				}
+				if strings.HasSuffix(file.Checkpoint, q.Agent+".checkpoint.json") {
+					w.hasCheckpoint(file.Checkpoint)
+				} else if !filepath.IsAbs(file.Checkpoint) {
+					t.Errorf("its agent's checkpoint is %q", file.Checkpoint)
 				}
 				answers[q.ID] = answerTo(t, s, q.Question)
 				w.puts(q.ID, answers[q.ID]+"\n")

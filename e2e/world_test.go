@@ -184,11 +184,11 @@ type runView struct {
 }
 
 type questionView struct {
-	ID, Run, Kind, State, Question string
-	Urgent                         bool
-	AnsweredBy                     string `json:"answered_by"`
-	Answer                         *string
-	AnswerCommand                  string `json:"answer_command"`
+	ID, Run, Agent, Kind, State, Question string
+	Urgent                                bool
+	AnsweredBy                            string `json:"answered_by"`
+	Answer                                *string
+	AnswerCommand                         string `json:"answer_command"`
 }
 
 func parse[T any](t *testing.T, text string) T {

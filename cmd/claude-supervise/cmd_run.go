@@ -83,8 +83,8 @@ with the line
 # yaml-language-server: $schema=task.schema.json
 
 Each question is told of once: by the terminal's bell, on the desktop where the
-run belongs to one, and to the command of --notify. --no-notify turns all of it
-off, for the whole run.
+run belongs to one, and to the command of --notify; so are the end, and that a
+run is left parked. --no-notify turns all of it off, for the whole run.
 
 With --exec any command is the agent, in whatever form it asks. It is started
 anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
@@ -185,7 +185,8 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 		"run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it "+
 			"prints is read as it is")
 	fl.StringVar(&f.hold, "hold", "5m",
-		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
+		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever; less for a yes or no, "+
+			"up to 8/5 of it for a text and several questions")
 	fl.IntVar(&f.maxHeld, "max-held", -1,
 		"at most `N` processes wait at a time, the others are parked at once (-1: any number)")
 	fl.StringVar(&f.onQuestion, "on-question",

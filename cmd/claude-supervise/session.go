@@ -91,7 +91,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	s.caller = newCaller(f.noNotify, self, s.printer, logger)
+	s.caller = newCaller(f.noNotify, self, s.printer, logger, s.Answer)
 	leave := make(chan string)
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
 	sup := machine.Supervisor(engine.Supervisor{
@@ -133,6 +133,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	listening, stop := context.WithCancel(ctx)
 	actors.Add(func() error { s.listen(listening, leave); return nil }, func(error) { stop() })
 	err = actors.Run()
+	s.caller.left(context.WithoutCancel(ctx), out)
 	return out, err
 }
 
@@ -191,6 +192,7 @@ func (s *session) say(ctx context.Context, run, text string) {
 }
 
 func (s *session) open(open []*supervisor.Question) {
+	s.caller.closed(open)
 	if !s.asks {
 		return
 	}

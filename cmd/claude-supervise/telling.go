@@ -82,6 +82,9 @@ func event(n supervisor.Notification) jsonEvent {
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
+	if n.Type == supervisor.ParkedNow {
+		s.caller.parked(n)
+	}
 	if n.Type == supervisor.RunStarted {
 		underWay()
 		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })

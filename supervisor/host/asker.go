@@ -32,7 +32,8 @@ func (m Machine) Askers(run string, f *checkpoints.QuestionFile) ([]supervisor.A
 		}
 		if a.Run != "" && a.Run != run {
 			qs, err := m.Store.Questions(context.Background(), checkpoints.QuestionFilter{Agent: a.Agent, Undelivered: true})
-			a.Waits = err == nil && slices.ContainsFunc(qs, func(q supervisor.Question) bool { return supervisor.WaitsForFile(&q) })
+			a.Waits = err == nil &&
+				slices.ContainsFunc(qs, func(q supervisor.Question) bool { return supervisor.WaitsForFile(&q) })
 		}
 		found = append(found, a)
 	}

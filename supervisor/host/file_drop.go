@@ -29,7 +29,8 @@ func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop
 	}
 	return fileDrop{drop, &filedrop.Syncer{
 		Drop: drop, Client: client.Client{Dirs: m.Dirs, Store: m.Store, At: m.at}, Choose: m.choose, Log: m.Log,
-		Events: make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
+		Checkpoint: m.checkpointOf,
+		Events:     make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
 		Seen: map[string]string{}, Done: map[string]bool{}, Up: map[string]bool{}, Told: map[string]string{},
 		Useless: map[string]bool{}, Again: time.NewTimer(filedrop.FolderSettles),
 	}}, nil
