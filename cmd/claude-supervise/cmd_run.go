@@ -273,8 +273,11 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		return errors.Join(err, s.close())
 	}
 	for _, p := range out.UnusedAnswers() {
-		if p.By == "" && out.Run.EndedAt != nil {
+		if left := out.Code == supervisor.ExitParked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
+			if left {
+				why += " so far"
+			}
 			if out.Refused(p) {
 				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
 					"in advance"
