@@ -145,6 +145,7 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if f.detach && !inBackground() {
 				return detach(o.stdin, f.asJSON)
 			}
+			f.stdinRead = o.stdin != ""
 			return runRun(cmd.Context(), o.Task, f)
 		},
 	}
