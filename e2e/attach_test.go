@@ -192,7 +192,8 @@ func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T
 		t.Fatal(err)
 	}
 	p := w.sitInTmux()
-	p.keys("claude-supervise run --demo "+w.scenario(toldAtWork), "Enter")
+	w.put("task.txt", "Work.") // which is what stdin has; the terminal is asked for all the same
+	p.keys("claude-supervise run --demo "+w.scenario(toldAtWork)+" - < task.txt", "Enter")
 	waitFor(t, filepath.Join(w.cwd, "started"))
 	p.keys("make it two")
 	p.sees(`\n> make it two$`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,8 @@ func say(ctx context.Context, c client.Client, id, text, by string) (string, err
 	}
 	switch {
 	case errors.Is(err, supervisor.ErrEnded):
-		return "", fmt.Errorf("%w; start a new run for follow-up work", err)
+		return "", fmt.Errorf("%w; for follow-up work in its conversation:\n  claude-supervise run --continue %s \"TASK\"",
+			err, cmp.Or(agent, sight.State.Run.Root))
 	case err != nil:
 		return "", err
 	case !sight.Run.GoesOn():

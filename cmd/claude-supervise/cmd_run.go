@@ -145,6 +145,7 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if f.detach && !inBackground() {
 				return detach(o.stdin, f.asJSON)
 			}
+			f.stdinRead = o.stdin != ""
 			return runRun(cmd.Context(), o.Task, f)
 		},
 	}
@@ -274,8 +275,11 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		return errors.Join(err, s.close())
 	}
 	for _, p := range out.UnusedAnswers() {
-		if p.By == "" && out.Run.EndedAt != nil {
+		if left := out.Code == supervisor.ExitParked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
+			if left {
+				why += " so far"
+			}
 			if out.Refused(p) {
 				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
 					"in advance"

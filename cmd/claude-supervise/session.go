@@ -37,6 +37,7 @@ type session struct {
 type sessionFlags struct {
 	plain, asJSON, quiet, noNotify bool
 	log                            string
+	stdinRead                      bool // the task was read from stdin
 }
 
 func newSession(f sessionFlags) (*session, error) {
@@ -47,10 +48,16 @@ func newSession(f sessionFlags) (*session, error) {
 	s := &session{
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asks:    onTerminal(),
 		asJSON:  f.asJSON, prompted: map[string]bool{}, working: working{spent: map[string]spending{}},
 	}
-	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
+	keyboard := os.Stdin
+	if f.stdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
+		if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil { // who typed the command sits there
+			keyboard = tty
+		}
+	}
+	s.asks = terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
+	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
 	return s, nil
 }
 
