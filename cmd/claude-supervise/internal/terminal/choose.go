@@ -85,10 +85,10 @@ func Choose(q Question, typed, dir string) (string, error) {
 	return text, q.check(text, dir)
 }
 
-// withWords takes apart an answer to a stop that is an option with words beside it, as in "2: skip the vendored folder",
+// withWords takes apart an answer to a stop, or to work that takes too long, that is an option with words beside it, as in "2: skip the vendored folder",
 // "2 skip the vendored folder" and "b: skip it". at is -1 if it is none.
 func (q Question) withWords(text string) (at int, words string) {
-	if q.Kind != "blocker" {
+	if q.Kind != "blocker" && q.Kind != "overrun" {
 		return -1, ""
 	}
 	mark := strings.IndexFunc(text, func(r rune) bool { return r == ':' || unicode.IsSpace(r) })
