@@ -128,6 +128,7 @@ func (s State) childEnded(c *Agent) string {
 		quote("Metrics", r.Metrics)
 		quote("Issues", r.Issues)
 		quote("Recommendations", r.Recommendations)
+		quote("Total duration", r.Duration)
 	} else if c.Checkpoint != "" && c.Status != checkpoints.Succeeded {
 		quote("What is known of its work", c.Checkpoint)
 	}
