@@ -143,7 +143,8 @@ func (s State) childEnded(c *Agent) string {
 	return b.String()
 }
 
-// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination says.
+// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination
+// says.
 func resumeStep(c *Agent) string {
 	step := stepAfter(c.Delegated.Coordination)
 	if step == "" || c.Status != checkpoints.Succeeded {

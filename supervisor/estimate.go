@@ -11,8 +11,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file is the time-out case of the protocols document (002): of work that takes longer than its estimate a person is
-// asked once what is to become of it.
+// This file is the time-out case of the protocols document (002): of work that takes longer than its estimate a
+// person is asked once what is to become of it.
 
 // maxEstimate is the longest estimate that is taken for one.
 const maxEstimate = 365 * 24 * time.Hour
@@ -147,8 +147,8 @@ type Overdue struct {
 
 var _ = kind[Overdue]("overdue")
 
-// apply takes note that an agent's work takes longer than its estimate, and asks what becomes of it. Where questions are
-// refused, the person is told only.
+// apply takes note that an agent's work takes longer than its estimate, and asks what becomes of it. Where questions
+// are refused, the person is told only.
 func (e Overdue) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {

@@ -12,8 +12,8 @@ import (
 )
 
 // This file is what is said to agents that they have not asked for: by a person who is attached to the run, and by
-// other agents. It lasts like an answer. What a person says, and what an agent says to one whose work it has started, goes
-// into the turn that is under way, if there is one; what other agents say waits for the receiver's next turn.
+// other agents. It lasts like an answer. What a person says, and what an agent says to one whose work it has started,
+// goes into the turn that is under way, if there is one; what other agents say waits for the receiver's next turn.
 
 // EntryMessage is the kind of what a person says to an agent.
 const (
@@ -84,8 +84,8 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 	return "It goes to " + to + ", into the turn that is under way if there is one.", false
 }
 
-// stopBelow stops an agent, and what it has started, for one whose work it does. From then on it counts for nothing: who
-// has stopped it answers for the work.
+// stopBelow stops an agent, and what it has started, for one whose work it does. From then on it counts for nothing:
+// who has stopped it answers for the work.
 func (d *transition) stopBelow(from, a *Agent, below bool, why string) (reply string, isError bool) {
 	if !below {
 		return "You have not started agent " + a.ID + ": only who has may stop it.", true

@@ -25,7 +25,8 @@ const (
 	readyFD       = 3
 )
 
-// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, as JSON.
+// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, as
+// JSON.
 const backgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
 
 // collectedBefore gives what was typed for the task of this supervisor in the background, and takes it out of the
@@ -113,8 +114,8 @@ func (e *backgroundError) Error() string {
 // maxSaid bounds what is repeated of what a supervisor said before it ended, in bytes.
 const maxSaid = 4 << 10
 
-// detach starts a run in the background, with what was read from stdin and typed for it. Its id goes to stdout, what one
-// needs next to stderr.
+// detach starts a run in the background, with what was read from stdin and typed for it. Its id goes to stdout, what
+// one needs next to stderr.
 func detach(o runRequest, asJSON bool) error {
 	brief, err := json.Marshal(o.collected)
 	if err != nil {

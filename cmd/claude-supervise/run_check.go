@@ -78,7 +78,8 @@ func (o runRequest) gaps(check string) []lack {
 	return lacks
 }
 
-// check does what --check says about a task that lacks something, and gives what it lacks then. An error starts nothing.
+// check does what --check says about a task that lacks something, and gives what it lacks then. An error starts
+// nothing.
 func (o *runRequest) check(f runFlags) ([]lack, error) {
 	gaps := o.gaps(f.check)
 	switch {

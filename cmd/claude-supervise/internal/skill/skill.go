@@ -1,6 +1,6 @@
-// Package skill is what `claude-supervise init` gives to a person's Claude Code: a skill, a slash command, a section of
-// CLAUDE.md, and a Stop hook in settings.json. It puts each into the text of a file, and takes it out again so that the rest is, byte by
-// byte, what it was.
+// Package skill is what `claude-supervise init` gives to a person's Claude Code: a skill, a slash command, a section
+// of CLAUDE.md, and a Stop hook in settings.json. It puts each into the text of a file, and takes it out again so
+// that the rest is, byte by byte, what it was.
 //
 // What we write is sealed: its last line of ours holds a digest of the text. So a later release knows an older text of
 // ours from one that a person has edited, with no record kept elsewhere.
