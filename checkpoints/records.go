@@ -322,6 +322,7 @@ const (
 	AskBudget        QuestionKind = "budget"
 	AskCommand       QuestionKind = "command"
 	AskFile          QuestionKind = "file"
+	AskOverrun       QuestionKind = "overrun" // work that takes longer than its estimate
 )
 
 // QuestionState is how far a question has got.

@@ -222,8 +222,8 @@ func WorkIn(q *Question) Work {
 	return workAsked(SignalOf(q))
 }
 
-// blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not say
-// what that is; then what was proposed and said beside it.
+// blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not
+// say what that is; then what was proposed and said beside it.
 func (s State) blockedPart(q *Question, r resolution) Work {
 	sig := SignalOf(q)
 	task := strings.TrimSpace(sig.Field("blocked_work"))

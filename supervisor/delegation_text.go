@@ -128,6 +128,7 @@ func (s State) childEnded(c *Agent) string {
 		quote("Metrics", r.Metrics)
 		quote("Issues", r.Issues)
 		quote("Recommendations", r.Recommendations)
+		quote("Total duration", r.Duration)
 	} else if c.Checkpoint != "" && c.Status != checkpoints.Succeeded {
 		quote("What is known of its work", c.Checkpoint)
 	}
@@ -142,7 +143,8 @@ func (s State) childEnded(c *Agent) string {
 	return b.String()
 }
 
-// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination says.
+// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination
+// says.
 func resumeStep(c *Agent) string {
 	step := stepAfter(c.Delegated.Coordination)
 	if step == "" || c.Status != checkpoints.Succeeded {

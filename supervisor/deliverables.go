@@ -12,9 +12,10 @@ type Deliverable struct {
 	Entry string // all of it, where that has spaces: a file of this very name will do as well; else ""
 }
 
-// deliverables gives what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces is
-// a path if there is a file of that name; if there is none, it is one with a word beside it where it begins with what
-// plainly is a file name, and prose where it does not. What says that there is nothing, or is an address, is no path.
+// deliverables gives what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
+// is a path if there is a file of that name; if there is none, it is one with a word beside it where it begins with
+// what plainly is a file name, and prose where it does not. What says that there is nothing, or is an address, is no
+// path.
 func deliverables(list []string) []Deliverable {
 	var all []Deliverable
 	for _, entry := range list {

@@ -159,7 +159,9 @@ func Notifications(before, after State, e Happened) []Notification {
 	case Stalled:
 		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
 	case Overdue:
-		tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+		if len(b.IDs) == 0 || after.Questions[b.IDs[0]] == nil { // else it is asked
+			tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+		}
 	case Throttled, Unthrottled:
 		if text := parallelInWords(before, after); text != "" {
 			tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})

@@ -53,8 +53,8 @@ func (s State) preparing(agent string) string {
 	return ""
 }
 
-// further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what it
-// leaves to be said; nil if it has led to none.
+// further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what
+// it leaves to be said; nil if it has led to none.
 func (s State) further(q *Question) *Question {
 	led := s.FindQuestionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
 	if len(led) == 0 {

@@ -63,6 +63,7 @@ func (d *transition) collectAnswers(id string) {
 	d.unpolled(id)
 	d.decideFurther(id)
 	d.decideBudgets(id)
+	d.decideOverrun(id)
 	d.approveChildren(id)
 	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering

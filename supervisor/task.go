@@ -120,7 +120,7 @@ func Due(a *Agent) []Deliverable {
 // What lets the agent do more than it may by itself is a person's to decide.
 func Writable(kind checkpoints.QuestionKind) bool {
 	switch kind {
-	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile:
+	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile, checkpoints.AskOverrun:
 		return true
 	}
 	return false

@@ -174,7 +174,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 			if with.exec != "" {
 				args = append(args, "--exec", with.exec)
 			}
-			log, err := inTheBackground(client, r.Run, nil, args...)
+			log, err := inTheBackground(client, r.Run, nil, nil, args...)
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("%s does not go on: %w", r.Run, err))
 				continue
@@ -209,7 +209,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 			return p.Result("The answer is kept; nobody supervises the run. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
-	log, err := inTheBackground(c, run, nil, "resume", run)
+	log, err := inTheBackground(c, run, nil, nil, "resume", run)
 	if err != nil {
 		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s",
 			run, err, run)

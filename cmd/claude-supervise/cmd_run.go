@@ -122,8 +122,8 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if inside, err := startNested(cmd, o, f); inside || err != nil {
 				return err
 			}
-			gaps := o.gaps(f.check)
-			if err := check(gaps, f); err != nil {
+			gaps, err := o.check(f)
+			if err != nil {
 				return err
 			}
 			if f.demo == "" && f.exec == "" {
@@ -143,7 +143,7 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 				}
 			}
 			if f.detach && !inBackground() {
-				return detach(o.stdin, f.asJSON)
+				return detach(o, f.asJSON)
 			}
 			f.stdinRead = o.stdin != ""
 			return runRun(cmd.Context(), o.Task, f)
@@ -173,7 +173,7 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
 	fl.StringVar(&f.check, "check", checkWarn,
 		"before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, "+
-			"ask (whether to start) or require (exit 2)")
+			"ask (for what is missing) or require (exit 2)")
 	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
 		"`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
 	fl.StringArrayVar(&f.allow, "allow", nil,

@@ -39,6 +39,7 @@ type jsonEvent struct {
 	Criteria        []supervisor.Criterion `json:"success_criteria,omitempty"`
 	Issues          string                 `json:"issues_encountered,omitempty"`
 	Recommendations string                 `json:"recommendations,omitempty"`
+	Duration        string                 `json:"total_duration,omitempty"` // as the agent reports it
 	ExitCode        *int                   `json:"exit_code,omitempty"`
 	CostUSD         *float64               `json:"cost_usd,omitempty"`
 	Tasks           *supervisor.Table      `json:"tasks,omitempty"`
@@ -53,7 +54,7 @@ func event(n supervisor.Notification) jsonEvent {
 	}
 	if r := n.Report; r != nil {
 		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
-		e.Metrics, e.Issues, e.Recommendations = r.Metrics, r.Issues, r.Recommendations
+		e.Metrics, e.Issues, e.Recommendations, e.Duration = r.Metrics, r.Issues, r.Recommendations, r.Duration
 		e.Criteria, _ = supervisor.MatchCriteria(n.State)
 	}
 	switch n.Type {
@@ -204,7 +205,7 @@ func reported(n supervisor.Notification) string {
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Missing, ", ")},
 		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
-		{"recommendations", n.Report.Recommendations},
+		{"recommendations", n.Report.Recommendations}, {"total duration", n.Report.Duration},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
 			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")

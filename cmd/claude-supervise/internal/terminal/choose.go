@@ -85,10 +85,10 @@ func Choose(q Question, typed, dir string) (string, error) {
 	return text, q.check(text, dir)
 }
 
-// withWords takes apart an answer to a stop that is an option with words beside it, as in "2: skip the vendored folder",
-// "2 skip the vendored folder" and "b: skip it". at is -1 if it is none.
+// withWords takes apart an answer to a stop, or to work that takes too long, that is an option with words beside it,
+// as in "2: skip the vendored folder", "2 skip the vendored folder" and "b: skip it". at is -1 if it is none.
 func (q Question) withWords(text string) (at int, words string) {
-	if q.Kind != "blocker" {
+	if q.Kind != "blocker" && q.Kind != "overrun" {
 		return -1, ""
 	}
 	mark := strings.IndexFunc(text, func(r rune) bool { return r == ':' || unicode.IsSpace(r) })
@@ -104,8 +104,8 @@ func (q Question) withWords(text string) (at int, words string) {
 	return at, words
 }
 
-// wordsTo puts words beside an option. One that runs a command or ends the agent takes none: they may have been meant as
-// an answer of their own.
+// wordsTo puts words beside an option. One that runs a command or ends the agent takes none: they may have been meant
+// as an answer of their own.
 func (q Question) wordsTo(at int, text, words string) (string, error) {
 	label := q.Options[at].Label
 	if folded := fold(label); folded == "give up" || strings.HasPrefix(folded, runWord+":") {
