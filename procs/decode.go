@@ -201,12 +201,19 @@ func (d *decoder) system(l *line) []Message {
 		d.subagents.progressed(l.streamTask)
 		return one(Activity{}) // what it does, the subagent's own lines tell
 	case "notification":
+		if strings.HasSuffix(l.Text, dressing) {
+			return one(Activity{})
+		}
 		return activity(l.Text)
 	case "status":
 		return activity(l.Status)
 	}
 	return nil
 }
+
+// dressing ends what the CLI shows on a terminal of its own, of things that are told here in another way: that the Stop
+// hook sent the agent on.
+const dressing = " · ctrl+o to see"
 
 func activity(text string) []Message {
 	if text == "" {

@@ -47,6 +47,9 @@ func (d *transition) signal(agent string, n Named) error {
 	case signals.Completion, signals.WorkflowComplete:
 		a.Report = report(n.Signal)
 	case signals.Clarification:
+		if n.Signal.Dialect == signals.Prose {
+			return d.askInProse(a, l, n)
+		}
 		return d.ask(agent, n)
 	case signals.Stop:
 		if n.Signal.Field("stop_reason") == "completion" {
@@ -90,6 +93,16 @@ func (d *transition) ask(agent string, n Named) error {
 		}
 	})
 	return nil
+}
+
+// askInProse asks the question that an agent has ended its turn with in its own words, if it would end without a report
+// else: it was told how to ask, and that nobody reads along.
+func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
+	if a.Report != nil || !a.ReportRequested && !d.Execs() || a.StopWanted != "" || l.End != "" ||
+		len(Alive(l)) > 0 || len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 {
+		return unwelcome("%s has not ended with a question", a.ID)
+	}
+	return d.ask(a.ID, n)
 }
 
 // leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.

@@ -77,6 +77,9 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return nil // the turn of which it is the notice goes on, or is about to begin
 		}
 		c.Result = m
+		if len(found) == 0 && !m.IsError {
+			found = c.Signals.ClosingQuestion()
+		}
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
