@@ -109,10 +109,11 @@ func (d *decoder) assistant(l *line) (out []Message) {
 		case b.Type == "text" && l.Synthetic:
 			out = append(out, Activity{Text: cut(b.Text, maxShown)}) // not the assistant's words; the result tells it too
 		case b.Type == "text":
-			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text})
+			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text, Agent: l.AgentID})
 		case b.Type == "tool_use":
 			d.subagents.used(l.Parent, b)
-			out = append(out, ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input})
+			out = append(out, ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input,
+				Agent: l.AgentID})
 		}
 	}
 	return out

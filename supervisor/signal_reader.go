@@ -46,13 +46,11 @@ func (r SignalReader) ClosingQuestion() []signals.Signal {
 func (r SignalReader) Read(m procs.Message) []signals.Signal {
 	switch m := m.(type) {
 	case procs.Text:
-		src := signals.Main
-		if m.Parent != "" {
-			src = signals.Subagent
-		} else {
+		if m.Parent == "" {
 			r.closing.said = m.Text
 		}
-		r.Scanner.BeginMessage(src, m.ID)
+		r.Scanner.Meet(m.Agent)
+		r.Scanner.BeginMessage(signals.Source(m.Parent), m.ID)
 		r.Scanner.BeginBlock()
 		return append(r.Scanner.Text(m.Text), r.Scanner.EndBlock()...)
 	case procs.Raw: // one message, printed in pieces
@@ -61,17 +59,19 @@ func (r SignalReader) Read(m procs.Message) []signals.Signal {
 		r.Scanner.BeginMessage(signals.Main, "raw")
 		return r.Scanner.Text(m.Text)
 	case procs.ToolUse:
-		if m.Parent == "" {
-			r.closing.said = ""
-			if m.Name == "Bash" {
-				var in map[string]json.RawMessage // a struct would take a member of another case, too
-				var command string
-				_ = json.Unmarshal(m.Input, &in)
-				_ = json.Unmarshal(in["command"], &command) // a call without one prints nothing that could count
-				r.commands[m.ID] = command
-			}
-			return r.Scanner.ToolCall(m.Name, m.Input)
+		if m.Parent != "" {
+			r.Scanner.Meet(m.Agent)
+			return r.Scanner.SubagentToolCall(m.Name, m.Input)
 		}
+		r.closing.said = ""
+		if m.Name == "Bash" {
+			var in map[string]json.RawMessage // a struct would take a member of another case, too
+			var command string
+			_ = json.Unmarshal(m.Input, &in)
+			_ = json.Unmarshal(in["command"], &command) // a call without one prints nothing that could count
+			r.commands[m.ID] = command
+		}
+		return r.Scanner.ToolCall(m.Name, m.Input)
 	case procs.ToolResult:
 		if command, ok := r.commands[m.ToolUse]; ok {
 			delete(r.commands, m.ToolUse)
