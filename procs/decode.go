@@ -17,7 +17,15 @@ type (
 
 	// replied is the answer to a control request of ours.
 	replied struct{ Request, Error string }
+
+	// starting is the hook before a call that starts a subagent.
+	starting struct {
+		Request string
+		Input   json.RawMessage
+	}
 )
+
+func (starting) message() {}
 
 func (unanswerable) message() {}
 func (replied) message()      {}
@@ -236,6 +244,8 @@ func (d *decoder) request(l *line) []Message {
 		})
 	case r.Subtype == "mcp_message":
 		return one(d.mcpMessage(l.RequestID, r))
+	case r.Subtype == "hook_callback" && r.CallbackID == startCallback:
+		return one(starting{Request: l.RequestID, Input: r.Input})
 	case r.Subtype == "hook_callback" && r.CallbackID == stopCallback:
 		return one(d.stopHook(l.RequestID, r.Input))
 	default:

@@ -280,6 +280,7 @@ func (s *Scanner) readMain(f finding) { s.admit(f.Signal) }
 
 func (s *Scanner) readSub(f finding) {
 	if f.AgentID != "" {
+		f.Signal.Inside = true
 		s.admit(f.Signal)
 	}
 }

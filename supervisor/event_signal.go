@@ -45,7 +45,7 @@ func (d *transition) signal(agent string, n Named) error {
 	a, l := d.agent(agent), d.Launch(agent)
 	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
-		a.Report = report(n.Signal)
+		reported(a, n.Signal, n.Signal.Inside)
 	case signals.Clarification:
 		if n.Signal.Dialect == signals.Prose {
 			return d.askInProse(a, l, n)
@@ -66,6 +66,15 @@ func (d *transition) signal(agent string, n Named) error {
 		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
 	return nil
+}
+
+// reported takes a report. What a subagent reports in the agent's name gives way to what the agent says itself.
+func reported(a *Agent, sig signals.Signal, bySubagent bool) {
+	if bySubagent && a.Report != nil && !a.Report.BySubagent {
+		return
+	}
+	a.Report = report(sig)
+	a.Report.BySubagent = bySubagent
 }
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
