@@ -255,6 +255,8 @@ type Report struct {
 	Duration        string   `json:"duration,omitempty"`
 	Checked         bool     `json:"checked,omitempty"` // the deliverables were looked for
 	Missing         []string `json:"missing,omitempty"` // those that were not there
+
+	BySubagent bool `json:"by_subagent,omitempty"` // said by one in the agent's name, and not by the agent itself
 }
 
 // Progress is how far an agent says that it is, in its own words.

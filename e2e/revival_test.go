@@ -36,7 +36,7 @@ func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
 		"subagents of subagents wait when their hold ends": {scenario: "nested-subagents-ask",
 			flags: []string{"--hold", "3s"}, goes: parks},
 		"subagents of subagents wait when all die": {scenario: "nested-subagents-ask", goes: supervisorDies, rare: true},
-		"two wait when all die": {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
+		"two wait when all die":                    {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
 	} {
 		if c.rare && !everyKill || !sample.Has("revival "+name, 2) {
 			continue
@@ -125,6 +125,9 @@ func (w *world) revived(s examples.Scenario) {
 	subagents, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*/subagents/*.jsonl"))
 	if started := startedIn(s); err != nil || len(subagents) != started {
 		w.t.Errorf("%d subagents, not %d (%v)", len(subagents), started, err)
+	}
+	if !w.api.Received("## EXECUTION CONTEXT: SUBAGENT") {
+		w.t.Error("no subagent was told who it is")
 	}
 	made := map[string]int{} // by name and input
 	var wrote, said int
