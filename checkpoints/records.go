@@ -324,6 +324,7 @@ const (
 	AskBudget        QuestionKind = "budget"
 	AskCommand       QuestionKind = "command"
 	AskFile          QuestionKind = "file"
+	AskOverrun       QuestionKind = "overrun" // work that takes longer than its estimate
 )
 
 // QuestionState is how far a question has got.
@@ -368,6 +369,7 @@ type Wording struct {
 	Validate    string   `json:"validate,omitempty"`
 	Optional    bool     `json:"optional,omitempty"`
 	Urgent      bool     `json:"urgent,omitempty"`
+	OwnWords    bool     `json:"own_words,omitempty"` // an answer file may hold what is none of the options
 }
 
 // An Origin is what a question came from, and what it is about beside its words.
@@ -434,6 +436,7 @@ type FileAsked struct {
 	ID    string `json:"id"`
 	Polls bool   `json:"polls,omitempty"` // the script looks for its answer file by itself: the answer goes there
 	Drop  Drop   `json:"drop,omitempty"`  // how far the answer has got there
+	Ran   bool   `json:"ran,omitempty"`   // a process of the agent's was seen to run the script
 }
 
 // Drop is how far an answer has got that a script takes from its answer file.

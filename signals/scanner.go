@@ -49,6 +49,7 @@ type Scanner struct {
 	now     Source          // whose message is the current one
 	current string          // of the current message of the main conversation
 	bash    []Signal        // without an id, from Bash results, not yet undone
+	unfiled []string        // the ids of escalations in Bash results whose question files are not there
 	seen    map[string]bool // fingerprints of this turn
 	counts  map[bool]int    // signals returned in this turn, by Foreign
 	out     []Signal        // to be returned by the next method that returns signals
@@ -155,7 +156,7 @@ func (s *Scanner) ToolCall(name string, input []byte) []Signal {
 	s.begin()
 	s.main.goOn()
 	if name != "Bash" {
-		s.bash = nil
+		s.bash, s.unfiled = nil, nil
 	}
 	s.taskCall(name, input)
 	return s.take()
@@ -204,8 +205,11 @@ func (s *Scanner) Bash(command, output string, failed bool) []Signal {
 	s.begin()
 	if printed := printedBy(command, failed); len(printed) > 0 || s.filed != nil {
 		m := newMachine(nil, func(f finding) {
-			if f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal) {
+			switch {
+			case f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal):
 				s.readBash(f.Signal)
+			case s.lacksFile(f.Signal) && len(s.unfiled) < maxPending:
+				s.unfiled = append(s.unfiled, f.Field("question_id"))
 			}
 		})
 		m.text(output)
@@ -227,14 +231,33 @@ func (s *Scanner) readBash(sig Signal) {
 
 // AtEnd returns what EndTurn would return if the turn ended here, and changes nothing.
 func (s *Scanner) AtEnd() []Signal {
+	return s.clone().EndTurn("")
+}
+
+// Unfiled gives the ids of the escalations that would count if the turn ended here, were their question files there.
+func (s *Scanner) Unfiled() []string {
+	c := s.clone()
+	c.main.endLine()
+	c.main.finish()
+	ids := c.unfiled
+	for _, e := range c.main.tail.pending {
+		if s.lacksFile(e.Signal) {
+			ids = append(ids, e.Field("question_id"))
+		}
+	}
+	return ids
+}
+
+func (s *Scanner) clone() *Scanner {
 	c := *s
 	c.main, c.subs = s.main.clone(c.readMain), nil
 	for _, m := range s.subs {
 		c.subs = append(c.subs, &subMachine{machine: m.clone(c.readSub), of: m.of, current: m.current})
 	}
 	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
+	c.unfiled = slices.Clone(s.unfiled)
 	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
-	return c.EndTurn("")
+	return &c
 }
 
 // EndTurn ends the turn: signals left open are closed, and those without an id count if they stand at the end of the
@@ -260,7 +283,7 @@ func (s *Scanner) EndTurn(result string) []Signal {
 		}
 	}
 	s.main.tail.clear()
-	s.bash = nil
+	s.bash, s.unfiled = nil, nil
 	s.ended = true
 	return s.take()
 }
@@ -289,6 +312,12 @@ func (s *Scanner) readSub(f finding) {
 func (s *Scanner) isFiled(sig Signal) bool {
 	id := sig.Field("question_id")
 	return s.filed != nil && isFileName(id) && s.filed(id)
+}
+
+// lacksFile reports whether a signal is an escalation whose question file is not there.
+func (s *Scanner) lacksFile(sig Signal) bool {
+	return sig.Dialect == Escalated && s.filed != nil && !sig.isTemplate() && isFileName(sig.Field("question_id")) &&
+		!s.isFiled(sig)
 }
 
 // admit decides whose signal it is.

@@ -137,11 +137,12 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "send_message",
-		description: "Tell something to another agent of this run, which reads it at its next turn, or to the person. " +
-			"Returns at once; no reply comes back by this call. To get an answer, use ask_user.",
+		description: "Tell the person, or another agent of this run, which reads it at its next turn. One that you started " +
+			"reads it at once: redirect, extend or stop it. No reply comes; to get an answer, use ask_user.",
 		schema: `{"type":"object","properties":{
 			"to":{"type":"string","minLength":1,"maxLength":64,"description":"an agent's id, or \"user\""},
-			"text":{"type":"string","minLength":1,"maxLength":20000}
+			"text":{"type":"string","minLength":1,"maxLength":20000},
+			"stop":{"type":"boolean","description":"end it"}
 		},"required":["to","text"],"additionalProperties":false}`,
 	},
 }

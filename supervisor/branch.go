@@ -238,7 +238,7 @@ func (s State) forSubagent(group []*Question) string {
 	case checkpoints.AskDelegation:
 		fmt.Fprintf(&b, "\n%s\n", delegationDecided(first))
 	case checkpoints.AskBlocker:
-		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.commandOf(first)))
+		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.further(first)))
 	default:
 		for _, q := range group {
 			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))

@@ -140,6 +140,7 @@ func (s State) childEnded(c *Agent) string {
 		quote("Metrics", r.Metrics)
 		quote("Issues", r.Issues)
 		quote("Recommendations", r.Recommendations)
+		quote("Total duration", r.Duration)
 	} else if c.Checkpoint != "" && c.Status != checkpoints.Succeeded {
 		quote("What is known of its work", c.Checkpoint)
 	}
@@ -152,6 +153,16 @@ func (s State) childEnded(c *Agent) string {
 	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses,
 		s.Duration(c), c.InputTokens+c.OutputTokens, c.ID)
 	return b.String()
+}
+
+// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination
+// says.
+func resumeStep(c *Agent) string {
+	step := stepAfter(c.Delegated.Coordination)
+	if step == "" || c.Status != checkpoints.Succeeded {
+		return ""
+	}
+	return "\n\n## RESUME INSTRUCTIONS\nNext step: " + step
 }
 
 // maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of
@@ -196,7 +207,7 @@ func (s State) delegatedBefore(a *Agent) string {
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
 		if c.Status.Ended() && !s.backgroundEndUnreported(c) {
-			b.WriteString("\n\n" + s.childEnded(c))
+			b.WriteString("\n\n" + s.childEnded(c) + resumeStep(c))
 		}
 	}
 	return b.String()

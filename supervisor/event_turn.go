@@ -71,6 +71,9 @@ type GateAsked struct {
 	Untold     bool // background work has ended since the turn's last request: it is told in a turn of its own
 	Report     bool // the last message ends with a report without an id, which counts if the turn ends now
 	Ask        bool // the same for a question, stop or delegation
+
+	// Unfiled are the ids of question files that the agent says it has asked by, and that are not there.
+	Unfiled []string `json:",omitempty"`
 }
 
 var _ = kind[GateAsked]("gate_asked")
@@ -102,7 +105,7 @@ func (e GateAsked) apply(d *transition) error {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
-		l.Gate.Block = gateReason(a.ID)
+		l.Gate.Block = gateReason(a.ID, e.Unfiled)
 		if inTurn {
 			enter(l, checkpoints.LaunchTurn)
 		}

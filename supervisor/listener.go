@@ -47,6 +47,7 @@ func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
 	g := GateAsked{
 		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
 		Background: Tasks(m.Background), WakeUps: m.Crons, Untold: c.Talk.endUnreported,
+		Unfiled: c.Signals.Scanner.Unfiled(),
 	}
 	for _, s := range c.Signals.Scanner.AtEnd() {
 		switch {

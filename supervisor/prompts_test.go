@@ -92,7 +92,7 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 
 func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
 	for name, text := range map[string]string{
-		"at the gate":              gateReason(Root),
+		"at the gate":              gateReason(Root, nil),
 		"after a stop":             reportWanted(Root, "You stopped."),
 		"with a deliverable short": deliverablesMissing(Root, []string{"a.md"}),
 	} {

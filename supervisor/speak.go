@@ -9,7 +9,8 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// tellMissing puts the deliverables that are not there into the outbox, once.
+// tellMissing puts the deliverables that are not there into the outbox, once. A command has no conversation in which it
+// could be told: started again, it would do all of its work again.
 func (d *transition) tellMissing(a *Agent) bool {
 	if d.Execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
 		return false

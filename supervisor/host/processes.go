@@ -48,6 +48,7 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 	}
 	spec.Log = log
 	m.makeShared(s.Run.ID)
+	m.setAnswer(s, agent)
 	started, err := procs.Start(spec, read)
 	if err != nil {
 		_ = log.Close() // nothing was written

@@ -71,7 +71,7 @@ package pack
 //	Used          form    input_tokens output_tokens turns
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
-//	Question      data    fingerprint
+//	Question      data    fingerprint own_words
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file
@@ -82,7 +82,7 @@ package pack
 //	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
-//	FileAsked     sifted  id polls drop
+//	FileAsked     sifted  id polls drop ran
 //	Delivery      form    uuid agent seq state launch turn groups
 //	Delivery      data    key text tool messages now created_at
 //	Delivery      anew    reply grant
