@@ -259,6 +259,30 @@ func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {
 	}
 }
 
+// A subagent in the background has no call that lasts: what it and those below it have under way is looked at alone.
+func TestASubagentInTheBackgroundMayWorkBesideACallThatWaits(t *testing.T) {
+	use := func(id, parent, name string) procs.Message { return procs.ToolUse{ID: id, Parent: parent, Name: name} }
+	for name, c := range map[string]struct {
+		said []procs.Message
+		want bool
+	}{
+		"it asks":                    {[]procs.Message{use("ask", "sub", "x")}, false},
+		"it asks and runs a command": {[]procs.Message{use("ask", "sub", "x"), use("sh", "sub", "Bash")}, true},
+		"one below it asks":          {[]procs.Message{use("deep", "sub", "Agent"), use("ask", "deep", "x")}, false},
+		"one below asks, another works": {[]procs.Message{use("deep", "sub", "Agent"), use("ask", "deep", "x"),
+			use("other", "sub", "Agent")}, true},
+		"it has no lines": {[]procs.Message{use("main", "", "Bash")}, false},
+	} {
+		var talk conversation
+		for _, m := range c.said {
+			talk.Read(m)
+		}
+		if got := talk.callsBesides("sub", map[string]bool{"ask": true}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestAConversationForgetsWhatHasEnded(t *testing.T) {
 	var talk conversation
 	for i := range 3 * maxCalls {

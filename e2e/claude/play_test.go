@@ -11,6 +11,9 @@ import (
 	"claude-supervise/examples"
 )
 
+// supervised are further scenarios that need a supervisor: it decides what is a question, and who waits for whom.
+var supervised = []string{"nested-subagents-ask", "prose-question"}
+
 // alone gives the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays
 // them.
 func alone(t *testing.T) []string {
@@ -20,7 +23,7 @@ func alone(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Children != nil
+		return s.Children != nil || slices.Contains(supervised, name)
 	})
 }
 
