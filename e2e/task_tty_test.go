@@ -25,7 +25,7 @@ func TestUnderCheckAskWhatATaskLacksIsCollected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
+			s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
 			for i, typed := range c.typed {
 				prompt := []string{`context: .*\n> $`, `success criteria: .*\n> $`, `deliverables: .*\n> $`,
 					`Start it all the same\? \[y/N\] $`}[i]
@@ -63,7 +63,7 @@ func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
 func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
 	for _, typed := range []string{"for a birthday", "it rhymes", ""} {
 		s.sees(`(?s): .*\n> $`)
 		s.types(typed + "\r")
@@ -80,7 +80,7 @@ func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -91,7 +91,7 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 			t.Errorf("%q is not in the first lines:\n%s", told, first)
 		}
 	}
-	quiet := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--quiet")
+	quiet := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--quiet")
 	if code := quiet.ends(); code != 0 || strings.Contains(string(quiet.seen), "stop r-") {
 		t.Errorf("under --quiet: exit %d\n%s", code, quiet.seen)
 	}

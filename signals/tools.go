@@ -104,7 +104,8 @@ var tools = []struct{ name, description, schema string }{
 	{
 		name: "check_work",
 		description: "Look, without waiting, how the agents that you delegated work to are getting on: one by its id, or " +
-			"all. Returns status and progress. You are told when one ends, so do not poll.",
+			"all. Returns status and progress, and of one that has ended its result. You are told when one ends, so do " +
+			"not poll.",
 		schema: `{"type":"object","properties":{
 			"agent_id":{"type":"string","maxLength":64}
 		},"additionalProperties":false}`,
@@ -121,7 +122,7 @@ var tools = []struct{ name, description, schema string }{
 	{
 		name: "report_completion",
 		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your " +
-			"work does not count as done. Not for subagents. " +
+			"work does not count as done. A subagent's is its agent's until that reports itself. " +
 			"Returns at once, naming deliverables that are missing on disk: mend them and report again.",
 		schema: `{"type":"object","properties":{
 			"status":{"enum":["success","partial_success","failed"]},

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -47,6 +48,9 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 		}
 		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: underWay(c)})
 		return nil
+	}
+	if w.Said.Type != "" && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, w.Said.Type) {
+		return refuse("type", unknownType(w.Said.Type, l.AgentTypes))
 	}
 	undecided := d.undecided(a.ID)
 	for _, q := range undecided {

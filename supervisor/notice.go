@@ -151,6 +151,11 @@ func Notifications(before, after State, e Happened) []Notification {
 		} else if rule := before.permitted(b.Rule, b.Agent); rule != "" {
 			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
+	case GateAsked:
+		for _, id := range b.Unfiled {
+			tell(Progress, b.Agent, Notification{Trouble: true,
+				Text: "says that it has asked by the question file " + id + ".json, which is not there"})
+		}
 	case Stalled:
 		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
 	case Overdue:

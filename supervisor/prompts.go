@@ -155,8 +155,13 @@ Your process was interrupted and has been started again in the same conversation
 	return text
 }
 
-func gateReason(agent string) string {
-	return fmt.Sprintf(
+func gateReason(agent string, unfiled []string) string {
+	lost := ""
+	for _, id := range unfiled {
+		lost += fmt.Sprintf("Nobody was asked by QUESTION_ESCALATED:%s: there is no question file %s.json in "+
+			"~/.claude/questions/pending. Write it and print the line again, or ask with ask_user. ", id, id)
+	}
+	return lost + fmt.Sprintf(
 		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
 			`report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. `+
 			`Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,

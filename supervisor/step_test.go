@@ -640,6 +640,16 @@ func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAFlagThatClaudeHasRefusedIsLeftOutOnceOthersAreGiven(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Flags = []string{"--bogus", "1", "--model", "opus"} })
+	s.dies(procs.Failure{Kind: procs.RefusedFlag, Flag: "--bogus", Reason: "this release of claude does not know --bogus"})
+	s.Rests(true)
+	s.Do(Opened{PID: 2, Policy: Ask, Revive: true, Given: Given{Unrefused: true, Flags: []string{"--effort", "low"}}})
+	if got := strings.Join(s.State.Config.Flags, " "); got != "--model opus --effort low" {
+		t.Fatalf("the flags are %s", got)
+	}
+}
+
 func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	s := Begin(t, nil)
 	s.Asks("q-1", "Which database?")

@@ -71,7 +71,9 @@ same call. --change ends it for those that come.
 Each open question that lets the agent do nothing more is also a file, ID.json
 in ~/.claude/questions/pending, and the first line of ~/.claude/answers/ID.txt
 answers it. One that a script has put there has the name of its file as its ID;
-the answer goes where the script looks for it.`,
+the answer goes where the script looks for it, and is one of the options that it
+lists unless its file says own_words. All answers are in
+~/.claude/audit/questions.log.`,
 		Example: "  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
@@ -149,7 +151,7 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags) error {
 	var err error
 	if q.Run == "" {
-		err = c.AnswerFile(q.ID, value, f.change)
+		err = c.AnswerFile(q, value, who("answer"), f.change)
 	} else {
 		err = c.Answer(ctx, q.ID, client.Answer{
 			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: who("answer"),

@@ -33,7 +33,8 @@ after a reboot, say. With --failed those agents are tried again that have failed
 or reported so, in their conversations; what has succeeded is not done again.
 
 What is given here holds for the run from now on: --allow RULE and what follows
--- add to what it was started with, the other flags stand in its place. An open
+-- add to what it was started with, the other flags stand in its place. A flag
+that claude has refused is left out once a -- is given. An open
 question that they decide is answered by them. A run that came out of a pack
 file has nothing of what it was granted before, for anybody can have written
 that: it is given here, or to unpack, and so is the command of a run of --exec.`,

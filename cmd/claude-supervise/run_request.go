@@ -192,7 +192,7 @@ func (o *runRequest) play(name string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if o.Config.Demo = name; strings.HasSuffix(name, ".yaml") {
+	if o.Config.Demo = name; ofOwnDemo(name) {
 		if o.Config.Demo, err = filepath.Abs(name); err != nil {
 			return fmt.Errorf("the scenario's path: %w", err)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -82,8 +83,12 @@ func event(n supervisor.Notification) jsonEvent {
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
+	if n.Type == supervisor.ParkedNow {
+		s.caller.parked(n)
+	}
 	if n.Type == supervisor.RunStarted {
 		underWay()
+		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
 	}
 	if s.asJSON {
 		s.print(event(n))
@@ -129,7 +134,7 @@ func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
 		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
-			n.Run, n.RunState.Cwd)
+			n.Run, placed(n.RunState.Cwd))
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)

@@ -221,6 +221,17 @@ func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints
 	return nil, fmt.Errorf("no such file")
 }
 
+// Askers gives the agents whose scripts wait for their answer files.
+func (e *simEngine) Askers(run string, f *checkpoints.QuestionFile) (found []supervisor.Asker, err error) {
+	defer e.w.enter()()
+	for _, p := range e.w.processes {
+		if p.script != nil && !p.dead {
+			found = append(found, supervisor.Asker{Run: run, Agent: p.agent, Asks: p.script.id == f.ID})
+		}
+	}
+	return found, nil
+}
+
 // Printed reports whether an agent has named a question file.
 func (e *simEngine) Printed(_, agent, id string) bool {
 	defer e.w.enter()()
