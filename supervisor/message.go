@@ -94,7 +94,7 @@ func (d *transition) stopBelow(from, a *Agent, below bool, why string) (reply st
 	said.Independence = checkpoints.Optional
 	d.agent(a.ID).Delegated = &said
 	d.stop(InboxEntry{Agent: a.ID, By: fmt.Sprintf("agent %s (%s)", from.ID, text.Line(why, text.MaxNamed))})
-	return "Agent " + a.ID + " is stopped, and what it has started. You are told when it has ended.", false
+	return "Agent " + a.ID + " is stopped, and what it has started. It is not waited for.", false
 }
 
 // agentList names the agents of the run that still live.
