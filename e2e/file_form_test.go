@@ -94,7 +94,7 @@ func (w *world) puts(id, text string) {
 func (w *world) asksThree() (run *supervised, name, port, level string) {
 	w.t.Helper()
 	w.standIn(load(w.t, "several"))
-	run = w.start("run", "--demo", "several", "--hold", "forever", "--on-question", "ask")
+	run = w.start("run", "--cwd", ".", "--demo", "several", "--hold", "forever", "--on-question", "ask")
 	ids := []string{run.until("question").Question.ID, run.until("question").Question.ID,
 		run.until("question").Question.ID}
 	for _, id := range ids {
@@ -213,7 +213,7 @@ func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
 		t.Run(strings.TrimSpace(text), func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			w.puts(run.until("question").Question.ID, text)
 			w.succeeds(run)
 			w.written("auth.txt", "login by "+want+"\n")
@@ -344,7 +344,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 	id := run.until("question").Question.ID
 	f, err := os.OpenFile(w.answerFile(id), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -408,7 +408,7 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
 				t.Fatal(err)
 			}
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			said := run.waitsFor("cannot be used for questions and answers as files")
 			if !strings.HasSuffix(said, "; questions are answered in the other ways") {
 				t.Errorf("it says %q", said)
@@ -429,7 +429,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 		t.Run(removed, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			id := run.until("question").Question.ID
 			waitFor(t, w.pending(id))
 			for { // the question may just be on its way into the folder
@@ -458,7 +458,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 	q := run.until("question").Question
 	waitFor(t, w.pending(q.ID))
 	w.must("stop", q.Run)

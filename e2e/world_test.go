@@ -84,7 +84,7 @@ func load(t *testing.T, name string) examples.Scenario {
 
 // standIn makes the built-in stand-in play the scenario.
 func (w *world) standIn(s examples.Scenario) *world {
-	w.agent = []string{"--demo", s.Name}
+	w.agent = []string{"--demo", s.Name, "--cwd", "."}
 	return w
 }
 

@@ -43,6 +43,7 @@ type Signal struct {
 	Raw       string     `json:"raw,omitempty"` // the text as it stood, bounded by MaxRaw bytes
 	// another agent's id, or a template not filled in: shown, never acted on
 	Foreign  bool      `json:"foreign,omitempty"`
+	Inside   bool      `json:"inside,omitempty"` // said by a subagent, in the agent's name
 	Problems []Problem `json:"problems,omitempty"`
 }
 

@@ -12,6 +12,7 @@ type TurnBegun struct {
 	Agent   string
 	Launch  int
 	Version string
+	Types   []string `json:",omitempty"` // of agents that the CLI knows here
 }
 
 var _ = kind[TurnBegun]("turn_begun")
@@ -19,7 +20,7 @@ var _ = kind[TurnBegun]("turn_begun")
 func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		enter(l, checkpoints.LaunchTurn)
-		l.Begun, l.ReportWaived, l.Version = true, false, e.Version
+		l.Begun, l.ReportWaived, l.Version, l.AgentTypes = true, false, e.Version, e.Types
 	})
 }
 
@@ -93,7 +94,8 @@ func (e GateAsked) apply(d *transition) error {
 			d.clientsGone(e.Agent)
 		}
 		a := d.Agents[e.Agent]
-		if e.Report || e.Ask || a.Report != nil || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
+		hasReport := a.Report != nil && !a.Report.BySubagent
+		if e.Report || e.Ask || hasReport || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
 			len(e.Background)+len(e.WakeUps) > 0 {
 			return
 		}

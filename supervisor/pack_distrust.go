@@ -166,6 +166,9 @@ func (s State) leads(a *Agent) bool {
 func (d *transition) distrustQuestion(id string, seen map[string]SeenCall) {
 	q := d.question(id)
 	q.ForAllLike, q.Noticed, q.Kept = false, 0, ownCopy(q.Agent, q.Kept)
+	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {
+		q.Asker = ""
+	}
 	if q.Tool != nil && q.Tool.Launch > len(d.Launches[q.Agent]) {
 		call := *q.Tool
 		call.Launch = 0

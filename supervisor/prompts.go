@@ -58,7 +58,7 @@ func (s State) opening(a *Agent) string {
 func (s State) told(agent string) string {
 	var b strings.Builder
 	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
-		if _, start := delegated(q); start && s.Agents[q.Child] != nil {
+		if _, start := s.delegated(q); start && s.Agents[q.Child] != nil {
 			return false // the list of its children tells
 		}
 		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission &&
@@ -181,7 +181,7 @@ func report(sig signals.Signal) *checkpoints.Report {
 	}
 	return &checkpoints.Report{
 		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
-		Files:   files(sig.List("deliverables")),
+		Files:   paths(deliverables(sig.List("deliverables"))),
 		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
 		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}
@@ -201,7 +201,7 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
 	case first.Kind == checkpoints.AskBlocker:
-		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.commandOf(first))})
+		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.further(first))})
 	case first.Kind == checkpoints.AskDelegation:
 		return text.JSON(Reply{Behavior: Allow, Message: delegationDecided(first)})
 	}

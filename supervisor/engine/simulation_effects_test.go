@@ -186,7 +186,8 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 func (e *simEngine) check(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
 	b := supervisor.Checked{Agent: f.Agent}
 	e.waits(f.Key, func() {
-		if slices.Contains(supervisor.Due(s.Agents[f.Agent]), neverMade) {
+		if slices.ContainsFunc(supervisor.Due(s.Agents[f.Agent]),
+			func(d supervisor.Deliverable) bool { return d.Path == neverMade }) {
 			b.Missing = []string{neverMade}
 		}
 	})

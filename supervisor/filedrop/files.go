@@ -92,11 +92,12 @@ func groupIn(all []*supervisor.Question, of *supervisor.Question) (group []*supe
 
 // answered takes an answer file.
 func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bool, event checkpoints.FileDropEvent) {
+	polled := q != nil && q.File != nil && q.File.Polls && q.File.ID == event.ID // else it goes by the question's own id
 	switch {
 	case q == nil: // another run's, or nobody's yet
 		k.See(event.ID, event.Answer)
 		return
-	case q.File != nil && q.File.Polls && (!single || q.State != checkpoints.QuestionOpen || k.taken(q, event.Answer)):
+	case polled && (!single || q.State != checkpoints.QuestionOpen || k.taken(q, event.Answer)):
 		k.See(event.ID, event.Answer) // its script takes it
 		return
 	case q.File != nil && q.State != checkpoints.QuestionOpen &&
@@ -130,7 +131,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.reject(ctx, event.ID, err.Error())
 		return
 	}
-	if q.File == nil || !q.File.Polls { // else the answer itself takes its place there
+	if !polled { // else the answer itself takes its place there
 		k.trouble(ctx, event.ID, k.Drop.Consume(event.ID))
 	}
 }

@@ -75,7 +75,7 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 		spec.Flags = append(slices.Clip(spec.Flags), "--disallowedTools="+rule)
 	}
 	if s.Serves() {
-		spec.Tools = supervisor.Served()
+		spec.Tools, spec.Briefing = supervisor.Served(), s.Briefing(a)
 	}
 	if s.Execs() {
 		spec.Command, spec.Prompt = cfg.Exec, s.PromptOf(a.ID, l.N)
