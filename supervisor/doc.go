@@ -91,8 +91,12 @@
 //		procs/inside.go, e2e TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment
 //	processes: may daemonize, hide; may not outlive their launch
 //		procs/sweep.go, TestNoTrickOutlivesAnEnd
+//	processes: may ask by a question file; may not have another agent's question file taken for theirs, or removed
+//		supervisor/file_asker.go, TestTheAskerOfAQuestionFileIsTheOneAgentThatCanHavePutItThere
 //	other user: may share the machine; may not read state, or answer
 //		checkpoints/dirs.go, TestAStateFolderThatIsOpenToOthersIsClosed
+//	other user: may share the machine; may not lead /tmp/workflows elsewhere
+//		checkpoints/workflows.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
 //	other user: may share the machine; may not leave a question or an answer by file
 //		checkpoints/drop.go, TestAQuestionIsReadFromARegularFileOfOursOnly
 //

@@ -25,7 +25,7 @@ const maxMerges = 5
 
 // howToShare is what a child reads of it. One echo with >> is one write.
 const howToShare = "Findings that other agents need: append them to $" +
-	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id and timestamp, each by one echo with >>."
+	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
 
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
 // with.

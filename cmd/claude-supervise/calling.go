@@ -190,8 +190,8 @@ func (c *caller) closed(open []*supervisor.Question) {
 func (c *caller) left(ctx context.Context, out supervisor.Outcome) {
 	c.closed(nil)
 	c.shown.Wait()
-	if out.Run == nil || out.Code == supervisor.ExitInterrupted || !c.rings() { // who has interrupted it knows
-		return
+	if out.Run == nil || out.Code == supervisor.ExitInterrupted || out.Code == supervisor.ExitStopped || !c.rings() {
+		return // who has interrupted or stopped it knows
 	}
 	title, body := endBanner(out)
 	c.show(ctx, notify.Banner{Title: title, Body: body})

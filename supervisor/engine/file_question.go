@@ -65,13 +65,13 @@ func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 		delete(e.unowned, n.ID)
 		return e.fileTaken(ctx, supervisor.FileGone{ID: n.ID, Answer: n.Answer})
 	}
+	if asker := e.asker(n.ID); asker != "" {
+		return e.ownFile(ctx, asker, e.state.Live(asker).N, n.ID, asker)
+	}
 	for _, a := range e.state.AllAgents() {
 		if l := e.state.Live(a.ID); l != nil && e.Files.Printed(e.run, a.ID, n.ID) {
-			return e.ownFile(ctx, a.ID, l.N, n.ID)
+			return e.ownFile(ctx, a.ID, l.N, n.ID, "")
 		}
-	}
-	if agent := e.asker(n.ID); agent != "" {
-		return e.ownFile(ctx, agent, e.state.Live(agent).N, n.ID)
 	}
 	if !e.unowned[n.ID] {
 		e.unowned[n.ID] = true
@@ -167,7 +167,7 @@ func (e *engine) takenBy(ctx context.Context, agent string) error {
 func (e *engine) names(ctx context.Context, c *child, said string) error {
 	for _, id := range slices.Sorted(maps.Keys(e.unowned)) {
 		if NamesID(said, id) {
-			if err := e.ownFile(ctx, c.Agent, c.Launch, id); err != nil {
+			if err := e.ownFile(ctx, c.Agent, c.Launch, id, e.asker(id)); err != nil {
 				return err
 			}
 		}
@@ -175,8 +175,9 @@ func (e *engine) names(ctx context.Context, c *child, said string) error {
 	return nil
 }
 
-// ownFile makes a question file the question of the agent whose process has put it there, or whose stream names it.
-func (e *engine) ownFile(ctx context.Context, agent string, launch int, id string) error {
+// ownFile makes a question file the question of an agent whose process, the asker's, has put it there, or whose stream
+// names it.
+func (e *engine) ownFile(ctx context.Context, agent string, launch int, id, asker string) error {
 	f, err := e.questionFile(id)
 	if err != nil {
 		e.log.Info().Err(err).Str("id", id).Msg("question file")
@@ -188,6 +189,6 @@ func (e *engine) ownFile(ctx context.Context, agent string, launch int, id strin
 		Fields: []signals.Field{{Name: "question_id", Value: id}},
 	}, f)
 	kind, qs := supervisor.ParseQuestions(sig)
-	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch, Ran: e.asker(id) == agent,
+	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch, Ran: asker == agent,
 		Named: supervisor.Named{Signal: sig, Naming: e.naming(kind, qs, "")}})
 }
