@@ -51,7 +51,7 @@ type RunView struct {
 	EndedAt       *time.Time        `json:"ended_at"`
 	CostUSD       float64           `json:"cost_usd"`
 	SupervisorPID int               `json:"supervisor_pid"` // 0: nobody supervises it
-	Suspended     bool              `json:"suspended"`      // its supervisor is, as by Ctrl-Z: nothing happens until it goes on
+	Suspended     bool              `json:"suspended"`      // its supervisor is, as by Ctrl-Z
 	Agents        []AgentView       `json:"agents"`
 	OpenQuestions []string          `json:"open_questions"`
 	FromPack      string            `json:"from_pack,omitempty"` // the file it came out of
@@ -101,7 +101,7 @@ type QuestionView struct {
 	ID            string                    `json:"id"`
 	Run           string                    `json:"run"`
 	Agent         string                    `json:"agent"`
-	RunName       string                    `json:"run_name,omitempty"` // this and cwd in a list of several runs' questions
+	RunName       string                    `json:"run_name,omitempty"` // this and cwd are of `questions` alone
 	Cwd           string                    `json:"cwd,omitempty"`
 	Who           string                    `json:"who,omitempty"` // the agent in a few words, where the run has several
 	Kind          checkpoints.QuestionKind  `json:"kind"`
