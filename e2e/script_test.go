@@ -22,7 +22,7 @@ import (
 //
 //	exits N command...        runs a command, which must exit with N
 //	begin NAME command...     starts a command that goes on in the background
-//	signal INT|TERM|KILL NAME sends it a signal
+//	signal INT NAME           sends it a signal (or TERM, KILL, STOP, CONT)
 //	ends N NAME               waits for it; it must exit with N, or by a signal if N is -1
 //	until PATTERN command...  runs a command again and again until its stdout, made the same, matches
 //	nothing-left RUN          no process of that run lives
@@ -165,9 +165,10 @@ func command(ctx context.Context, ts *testscript.TestScript, args []string) *exe
 
 func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || storyOf(ts).begun[args[1]] == nil {
-		ts.Fatalf("usage: signal INT|TERM|KILL NAME, of a command that was begun")
+		ts.Fatalf("usage: signal INT|TERM|KILL|STOP|CONT NAME, of a command that was begun")
 	}
-	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill,
+		"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 	if err := storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)
 	}
@@ -230,7 +231,8 @@ var changing = []struct {
 	{regexp.MustCompile(`(?m)^Worked +\d+\w+( \d+\w+)?`), "Worked       AGO"},
 	{regexp.MustCompile(`"worked_seconds":\d+(\.\d+)?`), `"worked_seconds":AGO`},
 	{regexp.MustCompile(`/\S+/supervise-demo-\d+`), "DEMO"},
-	{regexp.MustCompile(`\b(pid|process) \d+`), "$1 PID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b`), "TIME"},
+	{regexp.MustCompile(`\b(pid|process|kill -CONT) \d+`), "$1 PID"},
 	{regexp.MustCompile(`"(supervisor_)?pid":[1-9]\d*`), `"${1}pid":PID`},
 	{regexp.MustCompile(`(\(\+\d+ lines?, )\d+ bytes\)`), "${1}N bytes)"}, // of a call that names the test's folder
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},

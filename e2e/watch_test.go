@@ -199,7 +199,7 @@ func (w *watched) mode() *term.State {
 }
 
 const (
-	listHead = `RUN +STATUS +SINCE +ASKS +COST +TASK +WHY\n`
+	listHead = `RUN +STATUS +SINCE +ASKS +COST +NEXT +TASK\n`
 	listFoot = `\(q leaves; the runs go on\)\n`
 )
 
@@ -209,17 +209,17 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 	s := w.watch("ps", "--watch")
 	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
 	held := w.start("run", "--demo", "ask", "--hold", "forever", "--on-question", "ask")
-	s.shows(listHead + `r-\w+ +waiting +\S.*1 .*\n` + listFoot)
+	s.shows(listHead + `r-\w+ +waiting +\S.*1 .*\n  \S+ · asks: .*\n` + listFoot)
 	s.narrow(62)
-	s.shows(`RUN +STATUS .*\nr-\w+ +waiting .*\n` + listFoot)
+	s.shows(`RUN +STATUS .*\nr-\w+ +waiting .*\n.*\n` + listFoot)
 	for _, row := range strings.Split(s.picture(), "\n") {
 		if width := ansi.StringWidth(row); width > 62 {
 			t.Errorf("a row of %d columns: %s", width, row)
 		}
 	}
-	s.shows(`RUN +STATUS .*\nr-\w+ +waiting +[2-9]s ago .*\n` + listFoot) // ages grow though nothing changes
+	s.shows(`RUN +STATUS .*\nr-\w+ +waiting +[2-9]s ago .*\n.*\n` + listFoot) // ages grow though nothing changes
 	held.kill9()
-	s.shows(`RUN +STATUS .*\nr-\w+ +orphaned .*\n` + listFoot)
+	s.shows(`RUN +STATUS .*\nr-\w+ +orphaned .*\n.*\n` + listFoot)
 	w.must("stop", w.ps().ID)
 	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
 }

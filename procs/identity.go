@@ -22,8 +22,15 @@ type process struct {
 	parent  int
 	session int
 	ended   bool          // a zombie: it has ended and waits for its parent
+	stopped bool          // suspended by a signal
 	cpu     time.Duration // computed by it and the children that it has waited for; 0 where the table does not say
 	rss     int64         // bytes of memory that it holds; 0 where the table does not say
+}
+
+// Suspended reports whether the process of this number is suspended, as by Ctrl-Z.
+func Suspended(pid int) bool {
+	p, err := read(pid)
+	return err == nil && p.stopped
 }
 
 // Exists reports whether there is a process of this number, whichever it is.

@@ -9,8 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// zombie is SZMB of sys/proc.h.
-const zombie = 5
+// Of sys/proc.h: SSTOP and SZMB.
+const (
+	stopped = 4
+	zombie  = 5
+)
 
 func read(pid int) (process, error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
@@ -31,6 +34,7 @@ func described(info *unix.KinfoProc) process {
 		parent:   int(info.Eproc.Ppid),
 		session:  session,
 		ended:    info.Proc.P_stat == zombie,
+		stopped:  info.Proc.P_stat == stopped,
 	}
 }
 

@@ -61,6 +61,7 @@ func parseStat(line []byte) (p process, err error) {
 		parent:   int(number(4)),
 		session:  int(number(6)),
 		ended:    bytes.ContainsAny(fields[0][:1], "ZX"),
+		stopped:  fields[0][0] == 'T',
 		rss:      int64(number(24)) * pageSize,
 	}
 	// Its own user and system time, and that of the children it has waited for.

@@ -98,6 +98,11 @@ func (d *transition) give(g Given) {
 	d.decideGiven(g)
 }
 
+// BlamesFlag reports whether claude could not be started because of a flag that it was given.
+func BlamesFlag(a *Agent) bool {
+	return a.Fault == string(procs.RefusedFlag) || strings.Contains(a.Reason, ": error: option '")
+}
+
 // refusedFlags are the flags that claude did not know when it was last started.
 func (d *transition) refusedFlags() []string {
 	var flags []string

@@ -25,6 +25,10 @@ func newPs() *cobra.Command {
 		Short:   "list the runs that go on, and what they wait for",
 		Long: `List the runs that go on, and what they wait for.
 
+NEXT says what you do for a run to go on: with answer alone it goes on by itself
+once it is answered, with resume nobody supervises it. A table takes the width
+of the terminal; in a pipe nothing is cut.
+
 With --watch the list is shown again whenever something changes: in place on a
 terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
 		Example: "  claude-supervise ps --tree --watch\n" +
@@ -101,7 +105,7 @@ func (l listing) print(p *terminal.Printer, runs []view.RunView) error {
 		}
 		return nil
 	}
-	return p.Result(l.text(p.Columns(), runs, time.Now()))
+	return p.Result(l.text(p.Width(), runs, time.Now()))
 }
 
 // text lists the runs for people.
@@ -119,15 +123,94 @@ func (l listing) text(width int, runs []view.RunView, now time.Time) string {
 	return runTable(width, runs, now)
 }
 
+// wide is from how many columns on a run is one row; where there are fewer, its folder and why it stands as it does
+// are a row of their own. Below narrow the numbers are left out, too.
+const (
+	wide   = 120
+	narrow = 60
+)
+
+// runTable lists runs, without a limit of columns where width is 0.
 func runTable(width int, runs []view.RunView, now time.Time) string {
-	rows := make([][]string, len(runs))
+	header := []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "NEXT", "TASK", "WHY", "FOLDER"}
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	oneRow := width == 0 || width >= wide
+	switch {
+	case oneRow:
+	case width >= narrow:
+		columns = columns[:7]
+	default:
+		columns = []int{0, 1, 5, 6}
+	}
+	rows := make([]terminal.TreeRow, len(runs))
 	for i, r := range runs {
-		rows[i] = []string{
-			r.ID, string(r.Status), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD),
-			title(r), why(r),
+		rows[i].Cells = chosen(columns, []string{
+			r.ID, status(r), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD),
+			next(r), title(r), why(r), fromHome(r.Cwd),
+		})
+		if !oneRow {
+			rows[i].Below = lastPart(fromHome(r.Cwd)) + " · " + why(r)
 		}
 	}
-	return terminal.Table(width, []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "TASK", "WHY"}, rows)
+	return terminal.Tree(width, chosen(columns, header), rows)
+}
+
+// chosen gives the cells that stand in columns.
+func chosen(columns []int, cells []string) []string {
+	var row []string
+	for _, i := range columns {
+		row = append(row, cells[i])
+	}
+	return row
+}
+
+// next is what a person does for a run to go on: one that somebody supervises goes on by itself once it is answered.
+func next(r view.RunView) string {
+	asks := len(r.OpenQuestions) > 0
+	switch {
+	case r.EndedAt != nil, r.Packed:
+		return ""
+	case r.Suspended:
+		return "fg"
+	case r.GoesOn() && asks:
+		return "answer"
+	case r.GoesOn():
+		return ""
+	case asks:
+		return "answer, resume"
+	}
+	return "resume"
+}
+
+// longFolder is from how many bytes on the path of a folder leaves no room beside it.
+const longFolder = 40
+
+// lastPart is a folder, or where that is long its own name.
+func lastPart(folder string) string {
+	if len(folder) < longFolder {
+		return folder
+	}
+	return "…/" + filepath.Base(folder)
+}
+
+// fromHome shortens a folder for people, as a shell does.
+func fromHome(folder string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return folder
+	}
+	if below, err := filepath.Rel(home, folder); err == nil && filepath.IsLocal(below) {
+		return filepath.Join("~", below)
+	}
+	return folder
+}
+
+// status is where a run stands, in a word.
+func status(r view.RunView) string {
+	if r.Suspended {
+		return "suspended"
+	}
+	return string(r.Status)
 }
 
 // why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that
@@ -145,7 +228,7 @@ func title(r view.RunView) string {
 	if r.Name != "" || len(r.Agents) == 0 {
 		return r.Name
 	}
-	return terminal.CleanLine(firstLine(r.Agents[0].Task), 30)
+	return firstLine(r.Agents[0].Task)
 }
 
 func firstLine(text string) string {

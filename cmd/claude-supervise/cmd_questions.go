@@ -54,7 +54,7 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 			return p.Result("No question is open.")
 		}
 		for i, q := range open {
-			text := terminal.Render(shownView(q), p.Columns(), time.Now())
+			text := terminal.Render(placedView(q), p.Columns(), time.Now())
 			if i > 0 {
 				text = "\n" + text
 			}
@@ -64,6 +64,15 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 		}
 		return nil
 	})
+}
+
+// placedView is shownView where questions of several runs stand below one another: it says of which one each is.
+func placedView(q view.QuestionView) terminal.Question {
+	t := shownView(q)
+	if q.Cwd != "" {
+		t.Place = strings.TrimPrefix(q.RunName+" · "+fromHome(q.Cwd), " · ")
+	}
+	return t
 }
 
 // tellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from

@@ -14,6 +14,7 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/view"
 )
 
 func newResume() *cobra.Command {
@@ -196,7 +197,7 @@ func inBackgroundWords(run, log string) string {
 // terminal if the person says so.
 func goOn(ctx context.Context, c client.Client, run string, unasked bool) error {
 	if c.Supervised(run) {
-		return nil
+		return tellSuspended(ctx, c, run)
 	}
 	if r, err := c.Run(ctx, run); err == nil && r.EndedAt != nil {
 		return nil // it took the answer, and has come to its end meanwhile
@@ -216,6 +217,18 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 	}
 	return print(func(p *terminal.Printer) error {
 		return p.Result(inBackgroundWords(run, log))
+	})
+}
+
+// tellSuspended says that nothing happens to what was left for a run whose supervisor is suspended.
+func tellSuspended(ctx context.Context, c client.Client, run string) error {
+	v, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
+	if err != nil || !v.Suspended {
+		return err
+	}
+	return print(func(p *terminal.Printer) error {
+		p.Notice("It is kept: " + run + " is suspended; " + v.HowToContinue())
+		return nil
 	})
 }
 

@@ -60,7 +60,7 @@ func showQuestion(width int, q view.QuestionView) string {
 		return text + "State: " + string(q.State)
 	}
 	return text + fmt.Sprintf("Answer: %s\nAnswered by %s at %s\nState: %s",
-		terminal.CleanLine(given(q), 0), q.AnsweredBy, q.AnsweredAt.Format(time.RFC3339), q.State)
+		terminal.CleanLine(given(q), 0), q.AnsweredBy, when(*q.AnsweredAt), q.State)
 }
 
 // given is the answer of a question as it is shown.

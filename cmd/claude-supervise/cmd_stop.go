@@ -109,7 +109,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 	}
 	switch {
 	case client.Supervised(run):
-		return f.tell(cmp.Or(agent, run), "stopping", becomes.text)
+		return errors.Join(f.tell(cmp.Or(agent, run), "stopping", becomes.text), tellSuspended(ctx, client, run))
 	case becomes.whole:
 		return stopAlone(ctx, run, f)
 	}

@@ -195,7 +195,7 @@ func whatNextFor(a view.Awaited) string {
 
 // state says in one line how a run was left.
 func state(v view.RunView) string {
-	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, v.Status, v.Reason), 0)
+	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, status(v), v.Reason), 0)
 }
 
 // whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so

@@ -57,7 +57,7 @@ func completeRuns(all bool, wanted func(view.RunView) bool) completer {
 			if !wanted(v) {
 				continue
 			}
-			what := inAFewWords(string(v.Status), title(v))
+			what := inAFewWords(string(v.Status), terminal.CleanLine(title(v), 30))
 			found = append(found, cobra.CompletionWithDesc(v.ID, what))
 			if v.Name != "" && !strings.ContainsAny(v.Name, "\t\n") {
 				found = append(found, cobra.CompletionWithDesc(v.Name, inAFewWords(string(v.Status), v.ID)))

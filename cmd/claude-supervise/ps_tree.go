@@ -15,7 +15,7 @@ func runTree(width int, runs []view.RunView, now time.Time) string {
 	for _, r := range runs {
 		why := strings.TrimPrefix(r.Name+": "+r.Reason, ": ")
 		rows = append(rows, terminal.TreeRow{Cells: []string{
-			r.ID, string(r.Status), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
+			r.ID, status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
 		}})
 		rows = append(rows, agentRows(r, now)...)
 	}
@@ -70,6 +70,9 @@ func saying(r view.RunView, a view.AgentView) string {
 
 // clock says a time of these days as a person's clock does.
 func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
+
+// when says a time of any day in full.
+func when(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the
 // order in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.

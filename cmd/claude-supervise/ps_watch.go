@@ -24,7 +24,7 @@ func watchRuns(ctx context.Context, r view.Reader, l listing) error {
 		return r.Watch(ctx, l.all, func(runs []view.RunView) error {
 			if !l.asJSON {
 				// All ages as of one instant: that they grow is no change.
-				text := l.text(p.Columns(), l.of(runs), began)
+				text := l.text(p.Width(), l.of(runs), began)
 				if text == shown {
 					return nil
 				}
@@ -97,7 +97,7 @@ func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan [
 		if !known {
 			continue
 		}
-		text := strings.TrimRight(l.text(screen.Columns(), l.of(runs), time.Now()), "\n")
+		text := strings.TrimRight(l.text(screen.Width(), l.of(runs), time.Now()), "\n")
 		if err := screen.Draw(text + "\n(q leaves; the runs go on)"); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -43,7 +42,7 @@ func endingOfRun(out supervisor.Outcome) string {
 	}
 	text := fmt.Sprintf("%s %s: %s", id, out.Run.Status, reason)
 	switch {
-	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Flags) > 0 && blamesFlag(out.Root):
+	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Flags) > 0 && supervisor.BlamesFlag(out.Root):
 		text += fmt.Sprintf("\nTo go on without that flag, or with another value or others, run:\n"+
 			"  claude-supervise resume %s -- [FLAGS]", id)
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
@@ -64,11 +63,6 @@ func endingOfRun(out supervisor.Outcome) string {
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text
-}
-
-// blamesFlag reports whether claude could not be started because of a flag that it was given.
-func blamesFlag(a *supervisor.Agent) bool {
-	return procs.FailureKind(a.Fault) == procs.RefusedFlag || strings.Contains(a.Reason, ": error: option '")
 }
 
 // failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its

@@ -66,15 +66,15 @@ func showRun(width int, d view.Details) string {
 func (s *factSheet) run(d view.Details) {
 	r := d.Run
 	s.line("Run", "%s %s", r.ID, r.Name)
-	s.line("Status", "%s, since %s", r.Status, r.Since.Format(time.RFC3339))
+	s.line("Status", "%s, since %s", r.Status, when(r.Since))
 	s.line("Why", "%s", r.Reason)
 	s.line("Folder", "%s", r.Cwd)
-	s.line("Started", "%s", r.StartedAt.Format(time.RFC3339))
+	s.line("Started", "%s", when(r.StartedAt))
 	if r.FromPack != "" {
 		s.line("Came", "out of a pack file: %s", r.FromPack)
 	}
 	if r.EndedAt != nil {
-		s.line("Ended", "%s, exit code %d", r.EndedAt.Format(time.RFC3339), *r.ExitCode)
+		s.line("Ended", "%s, exit code %d", when(*r.EndedAt), *r.ExitCode)
 	}
 	if r.SupervisorPID != 0 {
 		s.line("Supervisor", "pid %d", r.SupervisorPID)
@@ -129,10 +129,10 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Parent", "%s", a.Parent)
 	s.line("Children", "%s", strings.Join(more.Children, "\n"))
 	s.line("Task", "%s", a.Task)
-	s.line("Status", "%s, since %s", a.Status, a.Since.Format(time.RFC3339))
+	s.line("Status", "%s, since %s", a.Status, when(a.Since))
 	s.line("Why", "%s", a.Reason)
 	if a.LimitedUntil != nil {
-		s.line("Goes on", "at %s", a.LimitedUntil.Format(time.RFC3339))
+		s.line("Goes on", "at %s", when(*a.LimitedUntil))
 	}
 	s.delegation(a, more)
 	s.line("Goes on from", "%s", more.GoesOnFrom)

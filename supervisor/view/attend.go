@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -174,6 +173,9 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 	if !s.Run.GoesOn() {
 		return "It is kept: the agent reads it when the run goes on."
 	}
+	if s.Run.Suspended {
+		return "It is kept: the run is suspended; " + s.Run.HowToContinue() + "."
+	}
 	var asked string
 	if open := s.State.Open(a.ID); len(open) > 0 {
 		asked = open[0].ID
@@ -182,7 +184,7 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 	switch {
 	case a.NotBefore != nil:
 		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.",
-			a.NotBefore.Local().Format(time.TimeOnly))
+			a.NotBefore.Local().Format("Jan 2 15:04"))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
 	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -49,11 +51,18 @@ type RunView struct {
 	EndedAt       *time.Time        `json:"ended_at"`
 	CostUSD       float64           `json:"cost_usd"`
 	SupervisorPID int               `json:"supervisor_pid"` // 0: nobody supervises it
+	Suspended     bool              `json:"suspended"`      // its supervisor is, as by Ctrl-Z
 	Agents        []AgentView       `json:"agents"`
 	OpenQuestions []string          `json:"open_questions"`
 	FromPack      string            `json:"from_pack,omitempty"` // the file it came out of
 
-	left string // why its last supervisor has left, if it has, on purpose
+	Packed bool   `json:"-"` // it goes on where its pack file is unpacked
+	left   string // why its last supervisor has left, if it has, on purpose
+}
+
+// HowToContinue says what lets a suspended supervisor go on.
+func (v RunView) HowToContinue() string {
+	return fmt.Sprintf("to go on: fg on its terminal, or kill -CONT %d", v.SupervisorPID)
 }
 
 // AgentView is an agent as `ps --json` shows it.
@@ -92,6 +101,8 @@ type QuestionView struct {
 	ID            string                    `json:"id"`
 	Run           string                    `json:"run"`
 	Agent         string                    `json:"agent"`
+	RunName       string                    `json:"run_name,omitempty"` // this and cwd are of `questions` alone
+	Cwd           string                    `json:"cwd,omitempty"`
 	Who           string                    `json:"who,omitempty"` // the agent in a few words, where the run has several
 	Kind          checkpoints.QuestionKind  `json:"kind"`
 	State         checkpoints.QuestionState `json:"state"`
@@ -311,13 +322,16 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 	}
 	switch {
 	case owned:
-		v.SupervisorPID = run.PID
+		v.SupervisorPID, v.Suspended = run.PID, procs.Suspended(run.PID)
+		if v.Suspended {
+			v.Reason = "suspended; " + v.HowToContinue()
+		}
 	case run.Left == "" && run.EndedAt == nil:
 		v.Status = checkpoints.Orphaned
 		v.Reason = "its supervisor is gone; to go on, run: claude-supervise resume " + run.ID
 	}
 	if run.Packed != "" {
-		v.Reason = "packed into " + run.Packed + "; go on where it is unpacked"
+		v.Packed, v.Reason = true, "packed into "+run.Packed+"; go on where it is unpacked"
 	}
 	return v, nil
 }
@@ -329,8 +343,21 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 		return nil, err
 	}
 	views := []QuestionView{}
+	if len(open) == 0 {
+		return views, nil
+	}
+	runs, err := r.Store.Runs(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]supervisor.Run{}
+	for _, run := range runs {
+		of[run.ID] = run
+	}
 	for _, q := range open {
-		views = append(views, View(q))
+		v := View(q)
+		v.RunName, v.Cwd = of[q.Run].Name, of[q.Run].Cwd
+		views = append(views, v)
 	}
 	return views, nil
 }

@@ -128,6 +128,17 @@ func (p *Printer) Columns() int {
 	return max(min(columns, 80), 20)
 }
 
+// Width is that of the terminal that results go to; 0 where they go into a pipe or a file, in which nothing is cut.
+func (p *Printer) Width() int {
+	if p.out.terminal == nil {
+		return 0
+	}
+	if columns, _, err := term.GetSize(int(p.out.terminal.Fd())); err == nil && columns > 0 {
+		return columns
+	}
+	return 80
+}
+
 // size is that of the terminal, or 80 by 24 where there is none.
 func (p *Printer) size() (columns, rows int) {
 	if p.err.terminal != nil {

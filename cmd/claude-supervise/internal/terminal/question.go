@@ -16,6 +16,7 @@ type Question struct {
 	Text        string
 	Context     string
 	Agent, Run  string
+	Place       string // of the run: its name and folder; "": not shown
 	Asker       string // whom the agent asks for, where that is a subagent: what it is, its task, its depth
 	Options     []Option
 	MultiSelect bool

@@ -93,6 +93,9 @@ func whence(q Question, now time.Time) (text string) {
 	}
 	if q.Run != "" {
 		text += " in " + CleanLine(q.Run, 40)
+		if q.Place != "" {
+			text += " (" + CleanLine(q.Place, 200) + ")"
+		}
 	}
 	return text
 }

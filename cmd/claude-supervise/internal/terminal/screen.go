@@ -35,10 +35,10 @@ func NewScreen(out *os.File, getenv func(string) string) *Screen {
 	}}
 }
 
-// Columns is the width that texts are laid out for: 80, or less on a narrower terminal.
-func (s *Screen) Columns() int {
+// Width is that of the terminal.
+func (s *Screen) Width() int {
 	columns, _ := s.size()
-	return min(columns, 80)
+	return columns
 }
 
 // Draw shows text instead of the last one. What is too wide is cut, and what is too high too, with the number of rows
