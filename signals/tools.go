@@ -103,9 +103,8 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "check_work",
-		description: "Look, without waiting, how the agents that you delegated work to are getting on: one by its id, or " +
-			"all. Returns status and progress, and of one that has ended its result. You are told when one ends, so do " +
-			"not poll.",
+		description: "Look, without waiting, how agents that you delegated work to get on: one by its id, or all. Returns " +
+			"status and progress, and of one that has ended its result. You are told when one ends: do not poll.",
 		schema: `{"type":"object","properties":{
 			"agent_id":{"type":"string","maxLength":64}
 		},"additionalProperties":false}`,
@@ -137,8 +136,8 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "send_message",
-		description: "Tell the person, or another agent of this run, which reads it at its next turn. One that you started " +
-			"reads it at once: redirect, extend or stop it. No reply comes; to get an answer, use ask_user.",
+		description: "Tell the person, or another agent of this run, which reads it at its next turn; one that you started " +
+			"reads it at once: redirect, extend or stop it. For an answer use ask_user.",
 		schema: `{"type":"object","properties":{
 			"to":{"type":"string","minLength":1,"maxLength":64,"description":"an agent's id, or \"user\""},
 			"text":{"type":"string","minLength":1,"maxLength":20000},

@@ -46,14 +46,14 @@ type Outcome struct {
 	Code  int
 }
 
-// Refused reports whether a preset names a question at which it could only have refused.
-func (o Outcome) Refused(p Preset) bool {
+// Named gives a question that a preset names, one at which it could only have refused before others; nil: there is none.
+func (o Outcome) Named(p Preset) (named *Question) {
 	for _, q := range o.State.Questions {
-		if !Writable(q.Kind) && p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 {
-			return true
+		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {
+			named = q
 		}
 	}
-	return false
+	return named
 }
 
 // UnusedAnswers gives the presets that no question has taken.

@@ -277,12 +277,14 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	for _, p := range out.UnusedAnswers() {
 		if left := out.Code == supervisor.ExitParked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
-			if left {
-				why += " so far"
-			}
-			if out.Refused(p) {
+			switch named := out.Named(p); {
+			case named != nil && !supervisor.Writable(named.Kind):
 				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
 					"in advance"
+			case named != nil && left:
+				continue // why was said when it was asked
+			case left:
+				why += " so far"
 			}
 			s.printer.Notice(fmt.Sprintf("The answer %q was not used: %s.", p.Key, why))
 		}
