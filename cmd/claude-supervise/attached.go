@@ -371,7 +371,7 @@ func (a *attached) say(ctx context.Context, text string) {
 		return
 	}
 	a.printer.Notice(at(time.Now()) + "you: " + text) // before the agent may reply
-	becomes, err := say(ctx, a.to, text)
+	becomes, err := say(ctx, a.to, text, who("attach"))
 	if err != nil {
 		becomes = "Not sent: " + err.Error()
 	}

@@ -89,7 +89,7 @@ func message(what string, words []string, stdin io.Reader) (string, error) {
 
 // runSay sends one message and says what becomes of it.
 func runSay(ctx context.Context, id, text string) error {
-	becomes, err := say(ctx, id, text)
+	becomes, err := say(ctx, id, text, who("attach"))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func runSay(ctx context.Context, id, text string) error {
 }
 
 // say leaves a message for a run or an agent, and gives what becomes of it.
-func say(ctx context.Context, id, text string) (string, error) {
+func say(ctx context.Context, id, text, by string) (string, error) {
 	client, err := openClient()
 	if err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func say(ctx context.Context, id, text string) (string, error) {
 	}
 	becomes, err := sight.DeliveryForecast(agent)
 	if err == nil {
-		err = client.Say(ctx, id, text, who("attach"))
+		err = client.Say(ctx, id, text, by)
 	}
 	switch {
 	case errors.Is(err, supervisor.ErrEnded):
