@@ -27,12 +27,12 @@ type fakeState struct {
 	runs    []view.RunView
 	asked   []view.QuestionView
 	given   map[string]Answer
-	changed chan struct{}
+	changed chan func()
 	err     error
 }
 
 func newState(questions int) *fakeState {
-	s := &fakeState{given: map[string]Answer{}, changed: make(chan struct{}),
+	s := &fakeState{given: map[string]Answer{}, changed: make(chan func()),
 		runs: []view.RunView{{ID: "r-aaaaaaaa", Status: "parked", Reason: "waits", Cwd: "/home/me", Agents: []view.AgentView{
 			{ID: "a-root", Who: "the task", Status: "parked"}, {ID: "a-child", Parent: "a-root", Who: "a child", Status: "parked"}}}}}
 	for i := range questions {
@@ -48,13 +48,22 @@ func question(id string) view.QuestionView {
 
 // do changes the state as a supervisor would, once the change before was looked at.
 func (f *fakeState) do(change func()) {
-	f.mu.Lock()
-	change()
-	f.mu.Unlock()
-	f.changed <- struct{}{}
+	done := make(chan struct{})
+	f.changed <- func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		change()
+		close(done)
+	}
+	<-done
 }
 
 func (f *fakeState) Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error {
+	select {
+	case change := <-f.changed: // while the state could not be read
+		change()
+	default:
+	}
 	for {
 		f.mu.Lock()
 		o, err := view.Overview{At: time.Now(), Runs: slices.Clone(f.runs)}, f.err
@@ -77,7 +86,8 @@ func (f *fakeState) Watch(ctx context.Context, look <-chan struct{}, each func(v
 			return err
 		}
 		select {
-		case <-f.changed:
+		case change := <-f.changed:
+			change()
 		case <-look:
 		case <-ctx.Done():
 			return nil
