@@ -117,6 +117,8 @@ func runServe(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // before anybody knows that it is there
+	defer stop()
 	port := listener.Addr().(*net.TCPAddr).Port
 	page := web.New(web.Config{
 		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{}, Actions: pageActions{},
@@ -218,10 +220,8 @@ const (
 	closing = 2 * time.Second
 )
 
-// serve serves the page until the person ends it.
+// serve serves the page until ctx ends.
 func serve(ctx context.Context, listener net.Listener, page *web.Server) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
 	var connections atomic.Int64
 	server := &http.Server{
