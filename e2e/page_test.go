@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -74,10 +75,10 @@ func eval[T any](b *browser, expression string) (v T) {
 	return v
 }
 
-// until waits until an expression is true. The browser looks at it again after each change that it draws.
+// until waits until an expression is true. The browser looks at it again after each change of the page.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(30*time.Second)))
+	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(20*time.Second)))
 }
 
 func (b *browser) picture(name string) {
@@ -227,11 +228,11 @@ func TestThePageInABrowser(t *testing.T) {
 	}
 
 	// Without script all is done by forms, as well.
-	b.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(p.address+"/"),
+	b.do(network.Enable(), network.SetBlockedURLs([]string{"*page.js"}), chromedp.Navigate(p.address+"/"),
 		chromedp.Click("#question-"+id+" input[value='0']", chromedp.ByQuery),
 		chromedp.Click("#question-"+id+" button[value=answer]", chromedp.ByQuery),
 		chromedp.WaitVisible("#question-"+id+".closed", chromedp.ByQuery))
-	b.do(emulation.SetScriptExecutionDisabled(false))
+	b.do(network.SetBlockedURLs([]string{}))
 
 	// The other pages.
 	agent := parse[[]runView](t, w.must("ps", "-a", "--json"))[0].Agents[0].ID

@@ -74,7 +74,7 @@ Lists have at most 1000 entries: ?limit= and ?offset=, and Link has the next.
 An answer that lost gets 409 with the one that stands, one that does not fit
 422 with why, a command's 403 with what to type.`,
 		Example: "  claude-supervise serve --open\n" +
-			"  claude-supervise serve --listen 192.168.1.5 --tls-cert cert.pem --tls-key key.pem\n" +
+			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
 			"  claude-supervise serve --host desk.example.org    # a proxy with TLS before it",
 		Args: exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -72,7 +72,8 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 }
 
 // pageValue turns what came by the page into the answer that is kept.
-func pageValue(ctx context.Context, c client.Client, q *supervisor.Question, a web.Answer, f answerFlags) (string, error) {
+func pageValue(ctx context.Context, c client.Client, q *supervisor.Question, a web.Answer, f answerFlags) (string,
+	error) {
 	if a.Decline != nil {
 		return reasonFor(q, "", *a.Decline, true, f)
 	}

@@ -173,8 +173,8 @@ func read(r *http.Request, into any) error {
 	if errors.As(err, &long) {
 		return errTooLong
 	}
-	return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("the body is not the JSON object that this takes: %v; "+
-		"nothing was done", err)}
+	return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf(
+		"the body is not the JSON object that this takes: %v; nothing was done", err)}
 }
 
 func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
