@@ -9,10 +9,12 @@ LINT := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 DARWIN := GOOS=darwin GOARCH=arm64
 # How long each fuzz target and the benchmarks run: a time, or a number of inputs such as 2000x.
 FUZZTIME ?= 30s
+# The folders whose fuzz targets make fuzz runs.
+FUZZED ?= $$(grep -rl --include '*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u)
 BENCHTIME ?= 1s
 
-# How many tests of a package run beside each other: most wait, for a process or a person.
-PARALLEL ?= 4
+# How many tests of a package run beside each other: most wait, for a process or a person. What vet finds make lint says.
+PARALLEL ?= 6
 # The packages that start goroutines of their own: those that make race gives to the race detector.
 RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs ./checkpoints ./cmd/...
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
@@ -21,7 +23,7 @@ SCHEDULES ?= 1000000
 ROUNDS ?= 10000
 SEED ?= 1
 AGENT ?=
-SHORT := CLAUDE_SUPERVISE_TEST_SEED=$(SEED) $(GO) test -short -parallel $(PARALLEL)
+SHORT := CLAUDE_SUPERVISE_TEST_SEED=$(SEED) $(GO) test -short -vet off -parallel $(PARALLEL)
 
 # How many trees make trees grows, each under kills of its own.
 TREES ?= 100
@@ -131,9 +133,9 @@ microbench: ## the benchmarks of all packages
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
-fuzz: ## each fuzz target for FUZZTIME
+fuzz: ## each fuzz target of FUZZED, for FUZZTIME
 	built=$$(mktemp -d); trap 'rm -rf "$$built"' EXIT; cache="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)"; \
-	for folder in $$(grep -rl --include '*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+	for folder in $(FUZZED); do \
 		$(GO) test -c -fuzz . -o "$$built/fuzz" "$$folder"; \
 		targets=$$(cd "$$folder"; "$$built/fuzz" -test.list '^Fuzz'); \
 		for target in $$targets; do \

@@ -23,16 +23,10 @@ func TestTheProtocolTestingChecklist(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(name+"/stand-in", func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.agent = []string{"--demo", path}
-			check(&checklist{world: w, t: t, scenario: load(t, path)})
-		})
-		t.Run(name+"/real CLI", func(t *testing.T) {
-			t.Parallel()
-			w, s := newWorld(t), load(t, path)
-			check(&checklist{world: w.real(s, nil), t: t, scenario: s})
+		t.Run(name, func(t *testing.T) {
+			agents(t, path, func(t *testing.T, w *world, s examples.Scenario) {
+				check(&checklist{world: w, t: t, scenario: s})
+			})
 		})
 	}
 }

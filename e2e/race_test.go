@@ -167,12 +167,11 @@ func TestAHundredSupervisorsShareOneFreshDatabase(t *testing.T) {
 	t.Parallel()
 	s := load(t, "unreported")
 	w := newWorld(t).standIn(s)
-	const runs = 100
-	var all errgroup.Group
-	all.SetLimit(runs)
-	if os.Getenv("CI") != "" {
-		all.SetLimit(30)
+	runs := 100
+	if testing.Short() {
+		runs = 30
 	}
+	var all errgroup.Group
 	for range runs {
 		all.Go(func() error {
 			if code, _, stderr := w.run(w.runArgs(s)...); code != s.Expect.ExitCode {

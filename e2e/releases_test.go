@@ -12,6 +12,22 @@ import (
 // scenarios on all releases.
 func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
 	t.Parallel()
+	plays := map[string]func(*testing.T){
+		"two subagents wait when its process dies": func(t *testing.T) {
+			s := load(t, "two-subagents-ask")
+			w := newWorld(t)
+			w.release(claude.Oldest(t), s, nil)
+			run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+			for range s.Answers {
+				run.until("question")
+			}
+			finishes(t, w, s, childDies(t, w, s, run))
+		},
+		"its conversation is gone": func(t *testing.T) {
+			s := load(t, "ask")
+			losesItsConversation(t, newWorld(t).release(claude.Oldest(t), s, nil), s)
+		},
+	}
 	for name, holds := range map[string][]string{
 		"ask":           {"forever", "0"}, // receipts by echoes alone
 		"tool-ask":      {"forever"},
@@ -22,33 +38,21 @@ func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
 		// It does not tell of what lives on, and loses that at the end of its input: the subagent is in the foreground.
 		"background-subagent-asks": {"0"},
 	} {
-		s := load(t, name)
 		for _, hold := range holds {
-			if !sample.Has("oldest "+name+hold, 6) {
-				continue
-			}
-			t.Run(name+"/hold "+hold, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
+			plays[name+"/hold "+hold] = func(t *testing.T) {
+				s, w := load(t, name), newWorld(t)
 				w.release(claude.Oldest(t), s, nil)
 				play(w, s, hold)
-			})
+			}
 		}
 	}
-	t.Run("two subagents wait when its process dies", func(t *testing.T) {
-		t.Parallel()
-		s := load(t, "two-subagents-ask")
-		w := newWorld(t)
-		w.release(claude.Oldest(t), s, nil)
-		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
-		for range s.Answers {
-			run.until("question")
+	for name, play := range plays {
+		if !sample.Has("oldest "+name, 6) {
+			continue
 		}
-		finishes(t, w, s, childDies(t, w, s, run))
-	})
-	t.Run("its conversation is gone", func(t *testing.T) {
-		t.Parallel()
-		s := load(t, "ask")
-		losesItsConversation(t, newWorld(t).release(claude.Oldest(t), s, nil), s)
-	})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(t)
+		})
+	}
 }

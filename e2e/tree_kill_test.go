@@ -180,7 +180,11 @@ func TestATreeWhoseSupervisorIsKilledComesToTheSame(t *testing.T) {
 		}
 		return otherwise
 	}
-	trees, seed := number("CLAUDE_SUPERVISE_TEST_TREES", fewTrees), number("CLAUDE_SUPERVISE_TEST_SEED", 1)
+	few := fewTrees
+	if testing.Short() {
+		few = 2
+	}
+	trees, seed := number("CLAUDE_SUPERVISE_TEST_TREES", few), number("CLAUDE_SUPERVISE_TEST_SEED", 1)
 	grow := func(t *testing.T, r *reaper) (points int) {
 		tl, s := aTree(t)
 		w := newWorldWith(t, plainProgram)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // Hook is the Stop hook in Claude Code's settings.json that has `claude-supervise lint --hook` look at the last message
@@ -31,38 +33,22 @@ var errNoObject = errors.New(
 
 func putHook(text string) (string, Standing, error) {
 	if strings.TrimSpace(text) == "" {
-		return fresh(map[string]any{"hooks": map[string]any{"Stop": []hookGroup{ours()}}}), Absent, nil
+		return layOut(map[string]any{"hooks": map[string]any{"Stop": []hookGroup{ours()}}}, "", "  ") + "\n", Absent, nil
 	}
-	stop, err := stopHooks(text)
-	if err != nil {
+	f, err := readSettings(text)
+	switch {
+	case err != nil:
 		return "", Absent, err
+	case slices.ContainsFunc(f.groups(), func(g hujson.Value) bool { mine, _ := isOurs(g); return mine }):
+		return text, Current, nil
+	case f.hooks == nil:
+		f.addMember(f.root, "hooks", map[string]any{"Stop": []hookGroup{ours()}})
+	case f.stop == nil:
+		f.addMember(f.hooks, "Stop", []hookGroup{ours()})
+	default:
+		f.addGroup(ours())
 	}
-	for _, g := range stop {
-		if mine, _ := isOurs(g.text(text)); mine {
-			return text, Current, nil
-		}
-	}
-	root, err := children(text, 0, '{')
-	if err != nil {
-		return "", Absent, err
-	}
-	hooks, ok := root.member("hooks")
-	if !ok {
-		return root.insert(text, "hooks", map[string]any{"Stop": []hookGroup{ours()}}), Absent, nil
-	}
-	events, err := children(text, hooks.from, '{')
-	if err != nil {
-		return "", Absent, err
-	}
-	list, ok := events.member("Stop")
-	if !ok {
-		return events.insert(text, "Stop", []hookGroup{ours()}), Absent, nil
-	}
-	groups, err := children(text, list.from, '[')
-	if err != nil {
-		return "", Absent, err
-	}
-	return groups.insert(text, "", ours()), Absent, nil
+	return string(f.root.Pack()), Absent, nil
 }
 
 func takeHook(text string) (string, Standing, error) {
@@ -73,67 +59,22 @@ func takeHook(text string) (string, Standing, error) {
 	if err != nil || unix(text) == whole {
 		return "", Current, err
 	}
+	f, err := readSettings(text)
+	if err != nil {
+		return "", Absent, err
+	}
 	standing := Absent
 	for {
-		stop, err := stopHooks(text)
-		if err != nil {
-			return "", Absent, err
-		}
-		at := slices.IndexFunc(stop, func(g child) bool { mine, _ := isOurs(g.text(text)); return mine })
+		at := slices.IndexFunc(f.groups(), func(g hujson.Value) bool { mine, _ := isOurs(g); return mine })
 		if at < 0 {
-			return text, standing, nil
+			return string(f.root.Pack()), standing, nil
 		}
 		standing = Current
-		if text, err = withoutGroup(text, at); err != nil {
+		f.takeFrom(at)
+		if err := f.find(); err != nil {
 			return "", Absent, err
 		}
 	}
-}
-
-// withoutGroup takes our command out of the group at this place of hooks.Stop, and with it all that then is empty.
-func withoutGroup(text string, at int) (string, error) {
-	root, err := children(text, 0, '{')
-	if err != nil {
-		return "", err
-	}
-	hooks, _ := root.member("hooks")
-	events, err := children(text, hooks.from, '{')
-	if err != nil {
-		return "", err
-	}
-	list, _ := events.member("Stop")
-	groups, err := children(text, list.from, '[')
-	if err != nil {
-		return "", err
-	}
-	if _, alone := isOurs(groups.all[at].text(text)); !alone {
-		return withoutEntry(text, groups.all[at])
-	}
-	switch {
-	case len(groups.all) > 1:
-		return groups.remove(text, at), nil
-	case len(events.all) > 1:
-		return events.remove(text, events.index("Stop")), nil
-	}
-	return root.remove(text, root.index("hooks")), nil
-}
-
-// withoutEntry takes our command out of a group that holds others too.
-func withoutEntry(text string, group child) (string, error) {
-	members, err := children(text, group.from, '{')
-	if err != nil {
-		return "", err
-	}
-	hooks, _ := members.member("hooks")
-	entries, err := children(text, hooks.from, '[')
-	if err != nil {
-		return "", err
-	}
-	at := slices.IndexFunc(entries.all, func(c child) bool {
-		var e hookEntry
-		return json.Unmarshal([]byte(c.text(text)), &e) == nil && e.Command == hookCommand
-	})
-	return entries.remove(text, at), nil
 }
 
 func ours() hookGroup {
@@ -141,130 +82,160 @@ func ours() hookGroup {
 }
 
 // isOurs reports whether a group of hooks runs our command, and whether that is all it does.
-func isOurs(group string) (mine, alone bool) {
+func isOurs(group hujson.Value) (mine, alone bool) {
 	var g hookGroup
-	if json.Unmarshal([]byte(group), &g) != nil {
+	if json.Unmarshal(group.Pack(), &g) != nil {
 		return false, false // of a form that we do not know
 	}
 	mine = slices.ContainsFunc(g.Hooks, func(e hookEntry) bool { return e.Command == hookCommand })
 	return mine, mine && len(g.Hooks) == 1
 }
 
-// stopHooks gives the elements of hooks.Stop, none where there is no such list.
-func stopHooks(text string) ([]child, error) {
-	if !json.Valid([]byte(text)) {
+// A settingsFile is a settings.json, and where in it our hook belongs.
+type settingsFile struct {
+	text              string
+	root, hooks, stop *hujson.Value // hooks and stop are nil where the file has none
+}
+
+func readSettings(text string) (*settingsFile, error) {
+	if !json.Valid([]byte(text)) { // with comments it is not JSON, which Claude Code refuses
 		return nil, errNoObject
 	}
-	at := 0
-	for _, name := range []string{"hooks", "Stop"} {
-		object, err := children(text, at, '{')
-		if err != nil {
-			return nil, err
-		}
-		m, ok := object.member(name)
-		if !ok {
-			return nil, nil
-		}
-		at = m.from
+	root, err := hujson.Parse([]byte(text))
+	if err != nil {
+		return nil, errNoObject
 	}
-	list, err := children(text, at, '[')
-	return list.all, err
+	f := &settingsFile{text: text, root: &root}
+	return f, f.find()
 }
 
-// A container is an object or a list in a JSON text, by the places of its parts.
-type container struct {
-	open, close int // of its brackets
-	all         []child
+// find looks for the place of our hook.
+func (f *settingsFile) find() (err error) {
+	f.stop = nil
+	if f.hooks, err = member(f.root, "hooks"); err != nil || f.hooks == nil {
+		return err
+	}
+	if f.stop, err = member(f.hooks, "Stop"); err != nil || f.stop == nil {
+		return err
+	}
+	if _, isList := f.stop.Value.(*hujson.Array); !isList {
+		return errNoObject
+	}
+	return nil
 }
 
-// A child is a member or an element: the place of its value, and of its name before it.
-type child struct {
-	name     string
-	start    int // of the name, or of the value where there is none
-	from, to int // of the value
+// groups are the elements of hooks.Stop.
+func (f *settingsFile) groups() []hujson.Value {
+	if f.stop == nil {
+		return nil
+	}
+	return f.stop.Value.(*hujson.Array).Elements
 }
 
-func (c child) text(text string) string { return text[c.from:c.to] }
-
-// children finds the parts of the object or list whose bracket is the first character at or after at.
-func children(text string, at int, bracket json.Delim) (container, error) {
-	d := json.NewDecoder(strings.NewReader(text[at:]))
-	token, err := d.Token()
-	if err != nil || token != bracket {
-		return container{}, errNoObject
-	}
-	c := container{open: at + int(d.InputOffset()) - 1}
-	for d.More() {
-		before := at + int(d.InputOffset())
-		var part child
-		if bracket == '{' {
-			key, err := d.Token()
-			name, isName := key.(string)
-			if err != nil || !isName {
-				return container{}, errNoObject
-			}
-			part.name = name
-		}
-		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return container{}, errNoObject
-		}
-		part.to = at + int(d.InputOffset())
-		part.from = part.to - len(value)
-		part.start = part.to - len(strings.TrimLeft(text[before:part.to], ", \t\r\n"))
-		c.all = append(c.all, part)
-	}
-	if _, err := d.Token(); err != nil {
-		return container{}, errNoObject
-	}
-	c.close = at + int(d.InputOffset()) - 1
-	return c, nil
-}
-
-// index gives the place of the member of this name, -1 where there is none; of several it is the last, as for those who
-// read the file.
-func (c container) index(name string) int {
-	for i := len(c.all) - 1; i >= 0; i-- {
-		if c.all[i].name == name {
+// index is the place of the member of this name, -1 where there is none. Of several the last counts, as it does for
+// those who read the file.
+func index(object *hujson.Object, name string) int {
+	for i, m := range slices.Backward(object.Members) {
+		if m.Name.Value.(hujson.Literal).String() == name {
 			return i
 		}
 	}
 	return -1
 }
 
-func (c container) member(name string) (child, bool) {
-	i := c.index(name)
+// member is the value of the member of this name, nil where there is none.
+func member(v *hujson.Value, name string) (*hujson.Value, error) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, errNoObject
+	}
+	i := index(object, name)
 	if i < 0 {
-		return child{}, false
+		return nil, nil
 	}
-	return c.all[i], true
+	return &object.Members[i].Value, nil
 }
 
-// insert puts a value at the end, under a name in an object, as the parts before it are laid out.
-func (c container) insert(text, name string, value any) string {
-	outer := indentOf(text, c.open)
-	inner := outer + unit(text)
-	var b strings.Builder
-	if name != "" {
-		fmt.Fprintf(&b, "%q: ", name)
+// addMember puts a member at the end of an object, on a line of its own.
+func (f *settingsFile) addMember(to *hujson.Value, name string, value any) {
+	object := to.Value.(*hujson.Object)
+	before, added, after := f.laidOut(to, value)
+	added.BeforeExtra = hujson.Extra(" ")
+	if len(object.Members) == 0 {
+		object.AfterExtra = after
 	}
-	b.WriteString(layOut(value, inner, unit(text)))
-	if len(c.all) == 0 {
-		return text[:c.open+1] + "\n" + inner + b.String() + "\n" + outer + text[c.close:]
-	}
-	last := c.all[len(c.all)-1]
-	return text[:last.to] + ",\n" + inner + b.String() + text[last.to:]
+	object.Members = append(object.Members, hujson.ObjectMember{
+		Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: added,
+	})
 }
 
-// remove takes a part out, with the comma that then is too many.
-func (c container) remove(text string, i int) string {
+// addGroup puts a group at the end of hooks.Stop, on a line of its own.
+func (f *settingsFile) addGroup(group hookGroup) {
+	list := f.stop.Value.(*hujson.Array)
+	before, added, after := f.laidOut(f.stop, group)
+	added.BeforeExtra = before
+	if len(list.Elements) == 0 {
+		list.AfterExtra = after
+	}
+	list.Elements = append(list.Elements, added)
+}
+
+// laidOut is a value as a part of what contains it, with the white space before it and, where nothing else is in there,
+// after it.
+func (f *settingsFile) laidOut(in *hujson.Value, value any) (before hujson.Extra, v hujson.Value, after hujson.Extra) {
+	outer := indentOf(f.text, in.StartOffset)
+	inner := outer + unit(f.text)
+	v, err := hujson.Parse([]byte(layOut(value, inner, unit(f.text))))
+	if err != nil {
+		panic(fmt.Sprintf("skill: %T is laid out as no JSON: %v", value, err))
+	}
+	return hujson.Extra("\n" + inner), v, hujson.Extra("\n" + outer)
+}
+
+// takeFrom takes our command out of a group of hooks.Stop, and with it all that then is empty.
+func (f *settingsFile) takeFrom(at int) {
+	stop := f.stop.Value.(*hujson.Array)
+	root, hooks := f.root.Value.(*hujson.Object), f.hooks.Value.(*hujson.Object)
+	_, alone := isOurs(stop.Elements[at])
 	switch {
-	case len(c.all) == 1:
-		return text[:c.open+1] + text[c.close:]
-	case i == 0:
-		return text[:c.all[0].start] + text[c.all[1].start:]
+	case !alone:
+		entries, _ := member(&stop.Elements[at], "hooks")
+		list := entries.Value.(*hujson.Array)
+		removeElement(list, slices.IndexFunc(list.Elements, func(v hujson.Value) bool {
+			var e hookEntry
+			return json.Unmarshal(v.Pack(), &e) == nil && e.Command == hookCommand
+		}))
+	case len(stop.Elements) > 1:
+		removeElement(stop, at)
+	case len(hooks.Members) > 1:
+		removeMember(hooks, index(hooks, "Stop"))
+	default:
+		removeMember(root, index(root, "hooks"))
 	}
-	return text[:c.all[i-1].to] + text[c.all[i].to:]
+}
+
+func removeElement(list *hujson.Array, i int) {
+	if i == 0 && len(list.Elements) > 1 {
+		list.Elements[1].BeforeExtra = list.Elements[0].BeforeExtra
+	}
+	list.Elements = slices.Delete(list.Elements, i, i+1)
+	if n := len(list.Elements); n > 0 {
+		list.Elements[n-1].AfterExtra = nil // else a comma follows it
+	} else {
+		list.AfterExtra = nil
+	}
+}
+
+func removeMember(object *hujson.Object, i int) {
+	if i == 0 && len(object.Members) > 1 {
+		object.Members[1].Name.BeforeExtra = object.Members[0].Name.BeforeExtra
+	}
+	object.Members = slices.Delete(object.Members, i, i+1)
+	if n := len(object.Members); n > 0 {
+		object.Members[n-1].Value.AfterExtra = nil
+	} else {
+		object.AfterExtra = nil
+	}
 }
 
 // indentOf is the white space with which the line of a place begins.
@@ -294,5 +265,3 @@ func layOut(value any, prefix, unit string) string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
-
-func fresh(value any) string { return layOut(value, "", "  ") + "\n" }
