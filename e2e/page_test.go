@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -21,7 +22,7 @@ import (
 // CLAUDE_SUPERVISE_TEST_PICTURES names.
 
 // browserPatience bounds one story in the browser that hangs.
-const browserPatience = 2 * time.Minute
+const browserPatience = 5 * time.Minute
 
 // A browser is one window of it.
 type browser struct {
@@ -213,6 +214,7 @@ func TestThePageInABrowser(t *testing.T) {
 		t.Errorf("one sees %q, the other %q", seen[0], seen[1])
 	}
 	w.must("wait", run)
+	b.do(page.BringToFront()) // nothing is drawn behind another
 
 	// The server is killed, and comes back: the page goes on, with its draft.
 	_, id = w.asks()
