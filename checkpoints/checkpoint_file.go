@@ -80,10 +80,21 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 
 // Write replaces the file at path, whose folder must exist. Whatever happens, the file is afterwards the old one or the
 // new one, whole, and mode 0600 if new; when Write returns nil it is the new one, on the disk.
-func (c *Checkpoint) Write(path string) error {
+func (c *Checkpoint) Write(path string) error { return c.put(path, replaceFile) }
+
+// Publish is Write where no file is; one that is there stays as it is, and is no error.
+func (c *Checkpoint) Publish(path string) error {
+	err := c.put(path, publish)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+func (c *Checkpoint) put(path string, put func(path string, text []byte) error) error {
 	text, err := c.encode()
 	if err == nil {
-		err = replaceFile(path, text)
+		err = put(path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", path, err)

@@ -148,15 +148,7 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return nil, "", fmt.Errorf("%w: no file can have this name", fs.ErrNotExist)
 	}
-	if rest, home := strings.CutPrefix(path, "~/"); home {
-		if dir, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(dir, rest)
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Base, path)
-	}
-	path = filepath.Clean(path)
+	path = p.Absolute(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	var of *fs.PathError
 	switch {
@@ -178,6 +170,19 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 		return folder, filepath.Base(path), bare(err)
 	}
 	return nil, "", errOutside
+}
+
+// Absolute is a path as an agent names it, which may begin at the run's folder or at ~.
+func (p Places) Absolute(path string) string {
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		if dir, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(dir, rest)
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Base, path)
+	}
+	return filepath.Clean(path)
 }
 
 // folderUnder opens a folder under another one, and never one that lies elsewhere.

@@ -2,12 +2,12 @@ package checkpoints
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +78,7 @@ func (a *audit) close() {
 // whole is taken back.
 func (a *audit) add(line string, maybeThere bool) error {
 	if maybeThere {
-		if there, err := a.holds(line); there || err != nil {
+		if left, err := a.missing([]string{line}); len(left) == 0 || err != nil {
 			return err
 		}
 	}
@@ -101,24 +101,57 @@ func (a *audit) add(line string, maybeThere bool) error {
 	return a.file.Sync()
 }
 
-// holds reports whether a line stands in the log.
-func (a *audit) holds(line string) (bool, error) {
+// missing gives the lines that do not stand in the log yet.
+func (a *audit) missing(lines []string) ([]string, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
-		return false, err
+		return nil, err
 	}
-	lines := bufio.NewReaderSize(a.file, 64<<10) // longer than any line of ours
-	for rest := false; ; {
-		part, more, err := lines.ReadLine()
+	left := slices.Clone(lines)
+	all := bufio.NewReaderSize(a.file, 64<<10) // longer than any line of ours
+	for rest := false; len(left) > 0; {
+		part, more, err := all.ReadLine()
 		if errors.Is(err, io.EOF) {
-			return false, nil
+			break
 		} else if err != nil {
-			return false, err
+			return nil, err
 		}
-		if !rest && !more && bytes.Equal(part, []byte(line)) {
-			return true, nil
+		if !rest && !more {
+			left = slices.DeleteFunc(left, func(line string) bool { return line == string(part) })
 		}
 		rest = more
 	}
+	return left, nil
+}
+
+// A Decision is an answer that leaves no question file behind.
+type Decision struct {
+	ID string // of the question
+	Answered
+}
+
+// Audit adds a line to audit/questions.log for each decision whose line is not there yet. It waits for at most five
+// seconds for others that write there.
+func (d *FileDrop) Audit(decisions []Decision) error {
+	folder, err := d.folder(auditFolder)
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	log, err := openAudit(folder, auditPatience)
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	defer log.close()
+	lines := make([]string, len(decisions))
+	for i, one := range decisions {
+		lines[i] = auditLine(one.ID, one.question(), one.Answered)
+	}
+	if lines, err = log.missing(lines); err == nil && len(lines) > 0 {
+		err = log.add(strings.Join(lines, "\n"), false)
+	}
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
 }
 
 // auditLine is a line in the form of the document: time | id | question | answer | seconds | path.

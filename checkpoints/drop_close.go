@@ -17,13 +17,16 @@ type Answered struct {
 	Path     string    // the way that the answer took, such as terminal, web or file
 	At       time.Time // of the answer
 	Asked    time.Time // zero: as the question file says
+	Since    time.Time // when its file says that it was asked, which may be earlier; zero: Asked
 }
 
 // seconds is how long the answer took; nil if nobody knows.
 func (a Answered) seconds(q *QuestionFile) *int64 {
-	asked := a.Asked
-	if asked.IsZero() {
-		asked = q.AskedAt
+	asked := a.Since
+	for _, other := range []time.Time{a.Asked, q.AskedAt} {
+		if asked.IsZero() {
+			asked = other
+		}
 	}
 	if asked.IsZero() {
 		return nil

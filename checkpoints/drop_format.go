@@ -51,6 +51,7 @@ func (q *QuestionFile) parse(text []byte) error {
 	f := m.takeQuestion("question")
 	q.Question, q.Header, q.Context, q.Validate = f.Question, f.Header, f.Context, f.Validate
 	q.Options, q.OptionDescriptions, q.MultiSelect = f.Options, f.OptionDescriptions, f.MultiSelect
+	q.Urgent, q.OwnWords = f.Urgent, f.OwnWords
 	if q.Questions, err = m.takeQuestions(); err != nil {
 		return err
 	}
@@ -108,6 +109,8 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 		Context:            take(m, as[string], "context"),
 		Validate:           take(m, as[string], "validate"),
 		MultiSelect:        take(m, as[bool], "multi_select", "multiSelect"),
+		Urgent:             take(m, as[bool], "urgent"),
+		OwnWords:           take(m, as[bool], "own_words"),
 		OptionDescriptions: take(m, as[[]string], "option_descriptions"),
 	}
 	chosen := take(m, func(raw json.RawMessage) ([]fileOption, bool) {
@@ -254,6 +257,8 @@ func (q *QuestionFile) encode(added ...namedValue) ([]byte, error) {
 	w.put("header", q.Header, "")
 	w.put("option_descriptions", q.OptionDescriptions, "")
 	w.put("multi_select", q.MultiSelect, "")
+	w.put("urgent", q.Urgent, "")
+	w.put("own_words", q.OwnWords, "")
 	w.put("validate", q.Validate, "")
 	w.put("quick_wait", encodedWait(q.QuickWait), "")
 	if q.Ours() {
@@ -271,6 +276,8 @@ func (f *FileQuestion) encode() ([]byte, error) {
 	w.put("context", f.Context, "")
 	w.put("option_descriptions", f.OptionDescriptions, "")
 	w.put("multi_select", f.MultiSelect, "")
+	w.put("urgent", f.Urgent, "")
+	w.put("own_words", f.OwnWords, "")
 	w.put("validate", f.Validate, "")
 	return w.end(" ", "", nil)
 }

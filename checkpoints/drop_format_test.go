@@ -84,7 +84,7 @@ func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 	got, err := parseQuestionFile([]byte(`{
 		"question": "Which?", "options": [{"label": "one", "description": "the first"}, 2, true, "four"],
 		"multiSelect": true, "asked_at": "2025-10-19T14:32:00+0200", "quick_wait": 1.5, "validate": "choice", "header": null,
-		"questions": ["And why?", {"question_id": 7, "text": "How?", "urgent": true}],
+		"questions": ["And why?", {"question_id": 7, "text": "How?", "urgent": true, "own_words": "maybe"}],
 		"all_required": "yes", "context": ["not", "a text"], "agent": "a-7Qm2xK9fWb4T", "id": "x",
 		"claude_supervise": {"run": "r-k3v9x2ab"}}`))
 	if err != nil {
@@ -97,7 +97,8 @@ func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 		AskedAt: time.Date(2025, 10, 19, 12, 32, 0, 0, time.UTC), QuickWait: 1500 * time.Millisecond,
 		Questions: []FileQuestion{
 			{Question: "And why?"},
-			{Question: "How?", Other: map[string]json.RawMessage{"question_id": raw("7"), "urgent": raw("true")}},
+			{Question: "How?", Urgent: true,
+				Other: map[string]json.RawMessage{"question_id": raw("7"), "own_words": raw(`"maybe"`)}},
 		},
 		Other: map[string]json.RawMessage{
 			"all_required": raw(`"yes"`), "context": raw(`["not", "a text"]`), "agent": raw(`"a-7Qm2xK9fWb4T"`),

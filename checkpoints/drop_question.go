@@ -23,6 +23,8 @@ type QuestionFile struct {
 	Options            []string       // of Question
 	OptionDescriptions []string       // ours; beside Options, "" for none
 	MultiSelect        bool           // ours
+	Urgent             bool           // ours: of Question, or of all
+	OwnWords           bool           // ours: an answer may be none of Options
 	Validate           string         // ours: choice, path, regex:…, integer, yes_no
 	WorkflowID         string
 	Checkpoint         string // path
@@ -40,7 +42,7 @@ type QuestionFile struct {
 type FileQuestion struct {
 	ID, Question, Header, Context, Validate string
 	Options, OptionDescriptions             []string
-	MultiSelect                             bool
+	MultiSelect, Urgent, OwnWords           bool
 	Other                                   map[string]json.RawMessage
 }
 
@@ -187,6 +189,30 @@ func (d *FileDrop) Withdraw(id string) error {
 		return fmt.Errorf("withdraw question %s: %w", id, err)
 	}
 	d.forget(pendingFolder, path)
+	return nil
+}
+
+// Discard removes the question of an agent's script whose agent is gone, and an answer that it has not taken; it is no
+// error if they are gone.
+func (d *FileDrop) Discard(id string) error {
+	path, err := d.file(pendingFolder, id, questionSuffix)
+	if err == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if _, err = remove(path); err == nil {
+			d.forget(pendingFolder, path)
+		}
+	}
+	if err == nil {
+		if path, err = d.file(answersFolder, id, answerSuffix); err == nil {
+			if _, err = remove(path); err == nil {
+				d.forget(answersFolder, path)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove question %s: %w", shown(id), err)
+	}
 	return nil
 }
 

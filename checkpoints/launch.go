@@ -43,24 +43,25 @@ type Launch struct {
 	StartTicks    uint64      `json:"start_ticks,omitempty"` // with PID the identity of the process
 	StartedAt     *time.Time  `json:"started_at,omitempty"`
 	EndedAt       *time.Time  `json:"ended_at,omitempty"`
-	Begun         bool        `json:"heard,omitempty"`      // the conversation exists: the CLI has begun a turn
-	Version       string      `json:"version,omitempty"`    // the release of claude, once it has said it
-	Background    []Task      `json:"background,omitempty"` // what lives on after a turn
-	WakeUps       []string    `json:"wake_ups,omitempty"`   // scheduled; each starts a turn by itself
-	ReportWaived  bool        `json:"excused,omitempty"`    // a turn was let end without a report, for what is waited for
-	Gate          *Gate       `json:"gate,omitempty"`       // a stop hook that waits for its reply
-	Turns         int         `json:"turns"`                // ended turns
-	End           string      `json:"end,omitempty"`        // why we end it: finish, park, stop, interrupt, fail, recover
-	EndReason     string      `json:"end_reason,omitempty"` // for people
-	Outcome       string      `json:"outcome,omitempty"`    // how it ended, for people
-	Transcript    string      `json:"transcript,omitempty"` // path, once the CLI has said it
-	Stalled       *Stall      `json:"silent,omitempty"`     // it works, and nothing is heard of it
-	BusyElsewhere bool        `json:"besides,omitempty"`    // while a question waits in a call, something else is at work
-	Replies       []Reply     `json:"replies,omitempty"`    // to calls of our tools that nobody is asked about
-	ShareUSD      float64     `json:"share_usd,omitempty"`  // what it may cost by its agent's budgets; 0: no bound
-	MaxTurns      int         `json:"max_turns,omitempty"`  // how many requests each of its turns may make by these
-	CostUSD       float64     `json:"cost_usd,omitempty"`   // what its results say that it has cost
-	Used          *Used       `json:"used,omitempty"`       // by the turn under way; nil: nothing was heard of that
+	Begun         bool        `json:"heard,omitempty"`       // the conversation exists: the CLI has begun a turn
+	Version       string      `json:"version,omitempty"`     // the release of claude, once it has said it
+	AgentTypes    []string    `json:"agent_types,omitempty"` // of agents that claude knows in its folder
+	Background    []Task      `json:"background,omitempty"`  // what lives on after a turn
+	WakeUps       []string    `json:"wake_ups,omitempty"`    // scheduled; each starts a turn by itself
+	ReportWaived  bool        `json:"excused,omitempty"`     // a turn was let end without a report, for what is waited for
+	Gate          *Gate       `json:"gate,omitempty"`        // a stop hook that waits for its reply
+	Turns         int         `json:"turns"`                 // ended turns
+	End           string      `json:"end,omitempty"`         // why we end it: finish, park, stop, interrupt, fail, recover
+	EndReason     string      `json:"end_reason,omitempty"`  // for people
+	Outcome       string      `json:"outcome,omitempty"`     // how it ended, for people
+	Transcript    string      `json:"transcript,omitempty"`  // path, once the CLI has said it
+	Stalled       *Stall      `json:"silent,omitempty"`      // it works, and nothing is heard of it
+	BusyElsewhere bool        `json:"besides,omitempty"`     // while a question waits in a call, something else is at work
+	Replies       []Reply     `json:"replies,omitempty"`     // to calls of our tools that nobody is asked about
+	ShareUSD      float64     `json:"share_usd,omitempty"`   // what it may cost by its agent's budgets; 0: no bound
+	MaxTurns      int         `json:"max_turns,omitempty"`   // how many requests each of its turns may make by these
+	CostUSD       float64     `json:"cost_usd,omitempty"`    // what its results say that it has cost
+	Used          *Used       `json:"used,omitempty"`        // by the turn under way; nil: nothing was heard of that
 }
 
 // storedPhase is a phase as records keep it: that of the first release, which had no phases.

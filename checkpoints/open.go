@@ -116,7 +116,10 @@ func OpenReadOnly(d Dirs) (*Store, error) {
 		return nil, err
 	}
 	s, err := connect(path, readOnly)
-	if errors.Is(err, errUnwritable) && !logged && errors.Is(unix.Access(d.State, unix.W_OK), unix.EROFS) {
+	switch {
+	case err == nil || logged:
+	case errors.Is(err, errFull), // and an index that others have made would have done
+		errors.Is(err, errUnwritable) && errors.Is(unix.Access(d.State, unix.W_OK), unix.EROFS):
 		return connect(path, immutable) // SQLite cannot make its index here, and needs none: nobody can write
 	}
 	return s, err

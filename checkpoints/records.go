@@ -255,6 +255,8 @@ type Report struct {
 	Duration        string   `json:"duration,omitempty"`
 	Checked         bool     `json:"checked,omitempty"` // the deliverables were looked for
 	Missing         []string `json:"missing,omitempty"` // those that were not there
+
+	BySubagent bool `json:"by_subagent,omitempty"` // said by one in the agent's name, and not by the agent itself
 }
 
 // Progress is how far an agent says that it is, in its own words.
@@ -322,6 +324,7 @@ const (
 	AskBudget        QuestionKind = "budget"
 	AskCommand       QuestionKind = "command"
 	AskFile          QuestionKind = "file"
+	AskOverrun       QuestionKind = "overrun" // work that takes longer than its estimate
 )
 
 // QuestionState is how far a question has got.
@@ -366,6 +369,7 @@ type Wording struct {
 	Validate    string   `json:"validate,omitempty"`
 	Optional    bool     `json:"optional,omitempty"`
 	Urgent      bool     `json:"urgent,omitempty"`
+	OwnWords    bool     `json:"own_words,omitempty"` // an answer file may hold what is none of the options
 }
 
 // An Origin is what a question came from, and what it is about beside its words.
@@ -432,6 +436,7 @@ type FileAsked struct {
 	ID    string `json:"id"`
 	Polls bool   `json:"polls,omitempty"` // the script looks for its answer file by itself: the answer goes there
 	Drop  Drop   `json:"drop,omitempty"`  // how far the answer has got there
+	Ran   bool   `json:"ran,omitempty"`   // a process of the agent's was seen to run the script
 }
 
 // Drop is how far an answer has got that a script takes from its answer file.
@@ -471,6 +476,7 @@ type Subagent struct {
 	Done    string `json:"done,omitempty"`   // what it had done when its process ended, for whoever does the task again
 	Depth   int    `json:"depth"`            // 1: started by the main conversation
 
+	By *Subagent `json:"by,omitempty"` // that started it and waits for it; nil: the main conversation
 	// its process has ended before its work, and nobody has been told that yet
 	Interrupted bool `json:"interrupted,omitempty"`
 }

@@ -163,3 +163,48 @@ func TestAMessageReachesTheRealCLIBesideItsQuestion(t *testing.T) {
 		t.Errorf("the message was taken into a turn %d times", len(said))
 	}
 }
+
+// toldAtWork is an agent that is at work until the test lets it go on, and does what it is told meanwhile.
+const toldAtWork = `
+name: told-at-work
+about: a message reaches the agent in the turn under way
+prompt: Work.
+claude_flags: [--allowedTools, Bash]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo > started; read line < go"}}
+      - text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: it is done\n[/COMPLETION_REPORT]"
+  - when: "make it two"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo two > second.txt"}}
+      - text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: success\nsummary: two are done\n[/COMPLETION_REPORT]"
+expect: {status: succeeded, exit_code: 0}
+`
+
+func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	gate := filepath.Join(w.cwd, "go")
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.sitInTmux()
+	w.put("task.txt", "Work.") // which is what stdin has; the terminal is asked for all the same
+	p.keys("claude-supervise run --demo "+w.scenario(toldAtWork)+" - < task.txt", "Enter")
+	waitFor(t, filepath.Join(w.cwd, "started"))
+	p.keys("make it two")
+	p.sees(`\n> make it two$`)
+	p.keys("Enter")
+	p.sees(`(?s)you: make it two\nThe agent reads it in the turn that is under way\.`)
+	p.keys("touch typed.txt")
+	p.sees(`\n> touch typed.txt$`)
+	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	p.sees(`(?s)Not sent: touch typed\.txt\n.* succeeded\n\$$`)
+	p.sane("after the run")
+	w.written("second.txt", "two\n")
+}

@@ -156,6 +156,12 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 			t.Errorf("stderr does not say it:\n%s", run.stderr)
 		}
 		w.deliveredOnce("## CLARIFICATION RESPONSE")
+
+		d.fill() // with nobody who has the database open: no index of it is there, and none can be made
+		if v := w.ps(); v.Status != "succeeded" {
+			t.Errorf("ps says %s", v.Status)
+		}
+		d.makeRoom()
 	})
 }
 

@@ -14,6 +14,25 @@ func (w *world) pending(id string) string {
 	return filepath.Join(w.home, ".claude", "questions", "pending", id+".json")
 }
 
+// hasCheckpoint checks that a checkpoint of ours has all that the hybrid document's has.
+func (w *world) hasCheckpoint(path string) {
+	w.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := parse[map[string]any](w.t, string(text))
+	for _, name := range []string{"workflow_id", "workflow_type", "current_step", "completed_steps", "pending_steps", "files",
+		"state_variables", "context", "next_action", "user_answer"} {
+		if _, there := c[name]; !there {
+			w.t.Errorf("%s lacks %s", text, name)
+		}
+	}
+	if c["user_answer"] != nil {
+		w.t.Errorf("it is answered before anybody has: %s", text)
+	}
+}
+
 // answerFile is where its answer is looked for.
 func (w *world) answerFile(id string) string {
 	return filepath.Join(w.home, ".claude", "answers", id+".txt")
@@ -75,7 +94,7 @@ func (w *world) puts(id, text string) {
 func (w *world) asksThree() (run *supervised, name, port, level string) {
 	w.t.Helper()
 	w.standIn(load(w.t, "several"))
-	run = w.start("run", "--demo", "several", "--hold", "forever", "--on-question", "ask")
+	run = w.start("run", "--cwd", ".", "--demo", "several", "--hold", "forever", "--on-question", "ask")
 	ids := []string{run.until("question").Question.ID, run.until("question").Question.ID,
 		run.until("question").Question.ID}
 	for _, id := range ids {
@@ -132,14 +151,20 @@ func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
 				file := parse[struct {
 					Question   string
 					Options    []string
-					WorkflowID string                      `json:"workflow_id"`
-					AskedAt    string                      `json:"asked_at"`
-					AskedBy    string                      `json:"asked_by"`
+					WorkflowID string `json:"workflow_id"`
+					AskedAt    string `json:"asked_at"`
+					AskedBy    string `json:"asked_by"`
+					Checkpoint string
 					Ours       struct{ Run, Agent string } `json:"claude_supervise"`
 				}](t, string(text))
 				if file.Question != q.Question || file.Options == nil || file.AskedAt == "" || file.Ours.Run != q.Run ||
 					file.WorkflowID != q.Run || file.AskedBy == "" || file.Ours.Agent != file.AskedBy {
 					t.Errorf("the file is %s", text)
+				}
+				if strings.HasSuffix(file.Checkpoint, q.Agent+".checkpoint.json") {
+					w.hasCheckpoint(file.Checkpoint)
+				} else if !filepath.IsAbs(file.Checkpoint) {
+					t.Errorf("its agent's checkpoint is %q", file.Checkpoint)
 				}
 				answers[q.ID] = answerTo(t, s, q.Question)
 				w.puts(q.ID, answers[q.ID]+"\n")
@@ -188,7 +213,7 @@ func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
 		t.Run(strings.TrimSpace(text), func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			w.puts(run.until("question").Question.ID, text)
 			w.succeeds(run)
 			w.written("auth.txt", "login by "+want+"\n")
@@ -319,7 +344,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 	id := run.until("question").Question.ID
 	f, err := os.OpenFile(w.answerFile(id), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -383,7 +408,7 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
 				t.Fatal(err)
 			}
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			said := run.waitsFor("cannot be used for questions and answers as files")
 			if !strings.HasSuffix(said, "; questions are answered in the other ways") {
 				t.Errorf("it says %q", said)
@@ -404,7 +429,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 		t.Run(removed, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			run := w.start("run", "--demo", "ask", "--on-question", "ask")
+			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			id := run.until("question").Question.ID
 			waitFor(t, w.pending(id))
 			for { // the question may just be on its way into the folder
@@ -433,7 +458,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	run := w.start("run", "--demo", "ask", "--on-question", "ask")
+	run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 	q := run.until("question").Question
 	waitFor(t, w.pending(q.ID))
 	w.must("stop", q.Run)

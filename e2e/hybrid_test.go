@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -230,10 +231,12 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
 				h := newHybrid(t, firstLook, "")
-				run := h.start(append([]string{"run", "--on-question", "fail"}, agent(h)...)...)
+				run := h.start(append([]string{"run", "--on-question", "ask"}, agent(h)...)...)
 				h.asks()
-				if open := h.questions(); len(open) != 1 || open[0].ID != h.id() || open[0].Run != "" {
-					t.Errorf("open are %+v", open) // nothing says whose it is
+				asked := run.until("question").Question // its stream has not named it: its process says whose it is
+				if open := h.questions(); len(open) != 1 || open[0].ID != asked.ID || open[0].Run != h.ps().ID ||
+					len(h.ps().OpenQuestions) != 1 {
+					t.Errorf("open are %+v", open)
 				}
 				answer(h)
 				h.wake()
@@ -247,7 +250,7 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 				if n := h.ps().Agents[0].Launches; n != 1 {
 					t.Errorf("it took %d launches", n)
 				}
-				h.nothingLies()
+				h.answered(map[string]string{"by claude-supervise answer": "`claude-supervise answer`"}[way])
 			})
 		}
 	}
@@ -458,21 +461,104 @@ func (h *hybrid) untilAnswerFileHolds(want string) {
 // The document's error: whoever is asked by a file that cannot be read is told so, and may answer all the same.
 func TestAnEscalationWhoseFileCannotBeReadIsAQuestionThatSaysSo(t *testing.T) {
 	t.Parallel()
-	h := newHybrid(t, lastLook, "")
-	run := h.start(append([]string{"run", "--on-question", "park"}, h.exec()...)...)
-	h.asks()
-	if err := os.WriteFile(h.pending(h.id()), []byte(`{"question": "Which`), 0o600); err != nil {
+	for name, file := range map[string]string{
+		"it is cut off": `echo '{"question": "Which' > ~/.claude/questions/pending/w_q1.json; `, "it is not there": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			code, _, stderr := w.run("run", "--check", "off", "--on-question", "park", "--exec",
+				"bash -c '"+strings.ReplaceAll(file, "'", `'\''`)+"echo QUESTION_ESCALATED:w_q1'", "Set up the login.")
+			if code != 75 {
+				t.Fatalf("exit %d\n%s", code, stderr)
+			}
+			open := w.questions()
+			if len(open) != 1 || !strings.Contains(open[0].Question, "w_q1.json, which cannot be read") {
+				t.Fatalf("open are %+v", open)
+			}
+			w.must("answer", open[0].ID, "oauth")
+		})
+	}
+}
+
+// quiet starts a run whose script asks by a file and prints nothing that names it.
+func (w *world) quiet() (run *supervised, question *questionView, file string) {
+	w.t.Helper()
+	run = w.start("run", "--check", "off", "--on-question", "ask", "--exec",
+		"bash "+absolute(w.t, "testdata/kill/quiet.sh"), "Set up the login.")
+	question = run.until("question").Question
+	return run, question, "login-" + w.ps().Agents[0].ID
+}
+
+// The answer to a script that died with its supervisor is the run's: it is kept, and told to the agent when it goes on.
+func TestAQuickAnswerOutlivesItsScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run, q, file := w.quiet()
+	run.kill9()
+	if said := w.must("answer", file, "oauth"); !strings.Contains(said, "claude-supervise resume "+q.Run) {
+		t.Errorf("it says:\n%s", said)
+	}
+	w.must("resume", q.Run)
+	w.written("told.2", "oauth\n")
+	w.closed(file, "oauth", "`claude-supervise answer`")
+	if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+func TestTheQuestionOfAScriptThatIsStoppedIsWithdrawnAndItsFileRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run, q, file := w.quiet()
+	w.must("stop", q.Run)
+	if code := run.wait(); code != 5 {
+		t.Fatalf("exit %d\n%s", code, run.stderr)
+	}
+	if open := w.questions(); len(open) > 0 || parse[questionView](t, w.must("show", q.ID, "--json")).State != "withdrawn" {
+		t.Errorf("open are %+v", open)
+	}
+	if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	if code, _, stderr := w.run("answer", file, "oauth"); code != 2 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
+// An answer by hand is put as the script knows it, or refused: it would take anything.
+func TestAScriptIsGivenOneOfItsOptions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	script := filepath.Join(w.cwd, "ask.sh")
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(w.cwd, "go"), 0o600), os.WriteFile(script, []byte(`
+echo '{"question": "Which auth method?", "options": ["oauth", "jwt"], "urgent": true}' > ~/.claude/questions/pending/w_q1.json
+read -r _ < go
+cat ~/.claude/answers/w_q1.txt > got
+rm ~/.claude/answers/w_q1.txt ~/.claude/questions/pending/w_q1.json
+echo WORKFLOW_COMPLETE
+`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	h.wake()
-	q := run.until("question").Question
-	if !strings.Contains(q.Question, h.id()+".json, which cannot be read") {
-		t.Errorf("it asks %q", q.Question)
+	run := w.start("run", "--check", "off", "--on-question", "ask", "--exec", "bash ask.sh", "Set up the login.")
+	if q := run.until("question").Question; !q.Urgent {
+		t.Error("it is not urgent")
 	}
-	if code := run.wait(); code != 75 {
-		t.Errorf("exit %d\n%s", code, run.stderr)
+	w.puts("w_q1", "passkeys\n")
+	if why := w.rejected("w_q1"); !strings.Contains(why, `"passkeys" is none of the options that its script knows: oauth, jwt`) {
+		t.Errorf("it says %q", why)
 	}
-	h.must("answer", q.ID, "oauth")
+	w.puts("w_q1", "1\n")
+	run.until("answered")
+	for text := []byte(nil); string(text) != "oauth\n"; {
+		waitFor(t, w.answerFile("w_q1"))
+		text, _ = os.ReadFile(w.answerFile("w_q1")) // it is replaced
+	}
+	if err := os.WriteFile(filepath.Join(w.cwd, "go"), []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.succeeds(run)
+	w.written("got", "oauth\n")
 }
 
 // Where the file was known before it went, nothing is lost with it.

@@ -80,7 +80,7 @@ func TestACommandWantsTheWordRunAndNotASecondEnter(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			s := w.sit([]string{env}, "run", "--demo", "stop")
+			s := w.sit([]string{env}, "run", "--cwd", ".", "--demo", "stop")
 			prompt := ready
 			if mode == "lines" {
 				prompt = askedFor

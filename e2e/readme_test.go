@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -43,6 +44,7 @@ func TestTheReadmesSessionsAreTrue(t *testing.T) {
 	}
 	here, elsewhere := newWorld(t), newWorld(t)
 	here.cwd, elsewhere.cwd = shortFolder(t, "web"), shortFolder(t, "clone")
+	here.demosIn("/tmp/r")
 	ids := map[string]string{} // the README's ids to those of this machine
 	for _, b := range blocks {
 		w := here
@@ -75,6 +77,18 @@ func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 		}
 	}
 }
+
+// demosIn has demos make their folders in a short path that begins so, for the same reason as shortFolder.
+func (w *world) demosIn(path string) {
+	folder := fmt.Sprint(path, os.Getpid())
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	w.env = append(w.env, "TMPDIR="+folder)
+}
+
+var demoFolder = regexp.MustCompile(`/tmp/\S*supervise-demo-\d+`)
 
 // looks reports whether a command only looks: what it shows may be a moment away, where a run goes on in the
 // background.
@@ -195,6 +209,7 @@ func learn(ids map[string]string, shown, seen string) {
 // normal takes out what differs from run to run.
 func normal(output string) string {
 	output = anyID.ReplaceAllString(output, "ID")
+	output = demoFolder.ReplaceAllString(output, "/DEMO")
 	output = regexp.MustCompile(`/\S+/`).ReplaceAllString(output, "/DIR/")
 	output = regexp.MustCompile(`· /\S+ ·`).ReplaceAllString(output, "· /DIR ·")
 	output = regexp.MustCompile(`just now|\d+s ago`).ReplaceAllString(output, "AGO")
@@ -259,7 +274,6 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				if out, err := shell.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
-				_ = os.Remove(filepath.Join(repository, "auth.txt")) // what the demo makes where it stands
 			case strings.HasPrefix(command, "claude-supervise run --detach --notify \"ntfy "):
 				tellsItsEnd(t, command)
 			case strings.HasPrefix(command, "claude-supervise answer q-7kq2mx "):

@@ -33,7 +33,10 @@ func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
 		"its process dies after it asked": {scenario: "subagent-asks", goes: answersAtOnce, dies: true},
 		"in the background": {scenario: "background-subagent-asks", flags: []string{"--hold", "1s"},
 			goes: parks, rare: true},
-		"two wait when all die": {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
+		"subagents of subagents wait when their hold ends": {scenario: "nested-subagents-ask",
+			flags: []string{"--hold", "3s"}, goes: parks},
+		"subagents of subagents wait when all die": {scenario: "nested-subagents-ask", goes: supervisorDies, rare: true},
+		"two wait when all die":                    {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
 	} {
 		if c.rare && !everyKill || !sample.Has("revival "+name, 2) {
 			continue
@@ -95,6 +98,21 @@ func (w *world) killsAgent() {
 	}
 }
 
+// startedIn gives how many subagents a scenario starts where none has to be begun anew.
+func startedIn(s examples.Scenario) int {
+	n := 0
+	for _, turn := range s.Turns {
+		for _, r := range turn.Replies {
+			for _, call := range r.Tools {
+				if call.Name == "Agent" && !strings.Contains(turn.When, "Start a subagent") {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // makes reports whether a reply of the model makes a call of a tool.
 func makes(r examples.Reply, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(c examples.ToolCall) bool { return c.Name == tool })
@@ -105,8 +123,11 @@ func makes(r examples.Reply, tool string) bool {
 func (w *world) revived(s examples.Scenario) {
 	w.t.Helper()
 	subagents, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*/subagents/*.jsonl"))
-	if err != nil || len(subagents) != len(s.Answers) {
-		w.t.Errorf("%d subagents for %d questions (%v)", len(subagents), len(s.Answers), err)
+	if started := startedIn(s); err != nil || len(subagents) != started {
+		w.t.Errorf("%d subagents, not %d (%v)", len(subagents), started, err)
+	}
+	if !w.api.Received("## EXECUTION CONTEXT: SUBAGENT") {
+		w.t.Error("no subagent was told who it is")
 	}
 	made := map[string]int{} // by name and input
 	var wrote, said int
@@ -126,8 +147,8 @@ func (w *world) revived(s examples.Scenario) {
 			Type, Name string
 			Input      json.RawMessage
 		}
-		if json.Unmarshal(l.Message.Content, &blocks) != nil {
-			continue // a text
+		if l.Type != "assistant" || json.Unmarshal(l.Message.Content, &blocks) != nil {
+			continue // a text, or a record of what was sent
 		}
 		for _, b := range blocks {
 			if b.Type == "tool_use" {

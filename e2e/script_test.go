@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,14 +22,14 @@ import (
 //
 //	exits N command...        runs a command, which must exit with N
 //	begin NAME command...     starts a command that goes on in the background
-//	signal INT|KILL NAME      sends it a signal
+//	signal INT|TERM|KILL NAME sends it a signal
 //	ends N NAME               waits for it; it must exit with N, or by a signal if N is -1
 //	until PATTERN command...  runs a command again and again until its stdout, made the same, matches
 //	nothing-left RUN          no process of that run lives
 //
 // What they show is made the same in every run: ids become RUN, RUN2, AGENT, QUESTION, QUESTION2 and so on in the order
 // in which the script first sees them, and $RUN, $QUESTION2, ... hold the ids themselves from then on; times become
-// TIME and AGO, pids PID, session ids UUID, and the script's folder $WORK.
+// TIME and AGO, pids PID, session ids UUID, the script's folder $WORK, and one of a demo DEMO.
 //
 // With CLAUDE_SUPERVISE_UPDATE_SCRIPTS set, what cmp compares with is written anew.
 func TestScripts(t *testing.T) {
@@ -164,10 +165,12 @@ func command(ctx context.Context, ts *testscript.TestScript, args []string) *exe
 
 func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || storyOf(ts).begun[args[1]] == nil {
-		ts.Fatalf("usage: signal INT|KILL NAME, of a command that was begun")
+		ts.Fatalf("usage: signal INT|TERM|KILL NAME, of a command that was begun")
 	}
-	signals := map[string]os.Signal{"INT": os.Interrupt, "KILL": os.Kill}
-	ts.Check(storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]))
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	if err := storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]); !errors.Is(err, os.ErrProcessDone) {
+		ts.Check(err)
+	}
 }
 
 func scriptEnds(ts *testscript.TestScript, neg bool, args []string) {
@@ -226,6 +229,7 @@ var changing = []struct {
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `), "TIME "},
 	{regexp.MustCompile(`(?m)^Worked +\d+\w+( \d+\w+)?`), "Worked       AGO"},
 	{regexp.MustCompile(`"worked_seconds":\d+(\.\d+)?`), `"worked_seconds":AGO`},
+	{regexp.MustCompile(`/\S+/supervise-demo-\d+`), "DEMO"},
 	{regexp.MustCompile(`\b(pid|process) \d+`), "$1 PID"},
 	{regexp.MustCompile(`"(supervisor_)?pid":[1-9]\d*`), `"${1}pid":PID`},
 	{regexp.MustCompile(`(\(\+\d+ lines?, )\d+ bytes\)`), "${1}N bytes)"}, // of a call that names the test's folder

@@ -52,19 +52,22 @@ func TestEachAnswerToAStopIsReadByTheAgentInTheDocumentsWords(t *testing.T) {
 				"missing\nResolution: ran npm install\n",
 			"## STATE RESTORATION\nFiles analyzed: 47/120\n", "NOT there", "- SQL_REVIEW.md", "/src\n",
 			"Completed:\n✓ Scanned for hardcoded secrets (0 found)", "✗ Dependency vulnerability scan (requires npm audit)",
+			"Next step: Dependencies installed, continue with npm audit scan\n",
 		}},
 		"a dependency, skipped": {missingDependency, "skip", []string{"## BLOCKER RESOLVED", "SKIPPED_ITEMS.md"}},
 		"an error, fixed": {analysisError, "resolved: added a check", []string{
 			"## ERROR FIXED\n", "Applied fix: added a check", "Resume from the checkpoint and retry what caused the error.",
 		}},
-		"an error, by the agent's own option": {analysisError, "1",
-			[]string{"## ERROR RECOVERY\n", "Skip problematic file and continue"}},
+		"an error, by the agent's own option": {analysisError, "1 the vendored folder",
+			[]string{"## ERROR RECOVERY\n", "Skip problematic file and continue: the vendored folder\n", "SKIPPED_FILES.md"}},
 		"an error, skipped": {analysisError, "skip: analysis.js:142",
 			[]string{"## ERROR RECOVERY\n", "analysis.js:142", "SKIPPED_FILES.md"}},
 		"an error, tried again": {analysisError, "retry",
 			[]string{"## ERROR RECOVERY\n", "Retry from the checkpoint"}},
-		"a limit, by the agent's own option": {resourceLimit, "a",
-			[]string{"## BLOCKER RESOLVED", "Reduce scope (specify file patterns to exclude)"}},
+		"a limit, by the agent's own option": {resourceLimit, "1: vendor/",
+			[]string{"## BLOCKER RESOLVED", "Reduce scope (specify file patterns to exclude): vendor/\n"}},
+		"a limit, with the part handed on as the agent proposes": {resourceLimit, "2",
+			[]string{"## PARTIAL RESUME\n", "Delegate to multiple agents", "Skip what is blocked: agent a-"}},
 		"a limit, with the part handed on": {resourceLimit, "delegate",
 			[]string{"## PARTIAL RESUME\n", "Skip what is blocked: agent a-", "Continue with the rest."}},
 		"a limit, with less to do": {resourceLimit, "reduce: only src/",
@@ -85,6 +88,21 @@ func TestEachAnswerToAStopIsReadByTheAgentInTheDocumentsWords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a proposal leaves to be said is asked next, by whatever way the proposal was chosen.
+func TestWhatAProposalLeavesOpenIsAskedNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).script(doesItsPart + asksIn(resourceLimit))
+	run := w.starts()
+	w.must("answer", run.until("question").Question.ID, "1")
+	q := run.until("question").Question
+	if q.Kind != "clarification" || q.Question != "Specify file patterns to exclude." {
+		t.Errorf("asked: %+v", q)
+	}
+	w.put(filepath.Join(w.home, ".claude/answers", q.ID+".txt"), "vendor/ and dist/\n")
+	w.ends(run, 0)
+	lacksNone(t, "the prompt", w.got("prompt.2"), "(specify file patterns to exclude): vendor/ and dist/\n")
 }
 
 func TestAnAgentThatIsGivenUpFailsAndIsNotStartedAgain(t *testing.T) {

@@ -5,29 +5,47 @@ import (
 	"testing"
 )
 
-func TestUnderCheckAskATaskThatLacksSomethingStartsOnlyAfterAYes(t *testing.T) {
+// What is typed goes into the task. What is left out is named again, and the task starts only after a yes.
+func TestUnderCheckAskWhatATaskLacksIsCollected(t *testing.T) {
 	t.Parallel()
-	for typed, code := range map[string]int{"y\r": 0, "yes\r": 0, "n\r": 2, "\r": 2, "yeah, why not\r": 2, "\x04": 2} {
-		t.Run(typed, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		typed []string // context, success criteria, deliverables; then whether to start
+		lacks string   // what is asked about at last
+		code  int
+		task  []string
+	}{
+		"all of it": {typed: []string{"for a birthday", "it rhymes; it is short", "poem.txt, notes.md"}, code: 0,
+			task: []string{"## CONTEXT", "for a birthday", "## SUCCESS CRITERIA", "- it rhymes", "- it is short", "- poem.txt",
+				"- notes.md"}},
+		"one of it, and a yes":   {typed: []string{"", "it rhymes", "", "y"}, lacks: "context", task: []string{"- it rhymes"}},
+		"nothing of it, and no":  {typed: []string{"", "", "", "n"}, lacks: "success criteria", code: 2},
+		"nothing of it, and ...": {typed: []string{"", "", "", "yeah, why not"}, lacks: "context", code: 2},
+		"the end of input":       {typed: []string{"for a birthday", "\x04"}, code: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
-			shown := s.sees(`Start it all the same\? \[y/N\] $`)
-			for _, part := range []string{"  context: ", "  success criteria: "} {
-				if !strings.Contains(shown, part) {
-					t.Errorf("%q is not asked about:\n%s", part, shown)
+			s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
+			for i, typed := range c.typed {
+				prompt := []string{`context: .*\n> $`, `success criteria: .*\n> $`, `deliverables: .*\n> $`,
+					`Start it all the same\? \[y/N\] $`}[i]
+				if shown := s.sees("(?s)" + prompt); i == 3 && !strings.Contains(shown, "  "+c.lacks+": ") {
+					t.Errorf("%q is not asked about:\n%s", c.lacks, shown)
 				}
+				s.types(strings.TrimSuffix(typed+"\r", map[bool]string{true: "\r"}[typed == "\x04"]))
 			}
-			s.types(typed)
-			if got := s.ends(); got != code {
-				t.Fatalf("exit %d, want %d\n%s", got, code, s.seen)
+			code := s.ends()
+			if code != c.code && (c.task == nil || code != 3) { // the demo makes no poem
+				t.Fatalf("exit %d, want %d\n%s", code, c.code, s.seen)
 			}
-			if runs := len(parse[[]runView](t, w.must("ps", "-a", "--json"))); runs != map[int]int{0: 1, 2: 0}[code] {
-				t.Errorf("%d runs were made", runs)
+			runs := parse[[]runView](t, w.must("ps", "-a", "--json"))
+			if c.task == nil {
+				if len(runs) > 0 || !strings.Contains(string(s.seen), "nothing was started") {
+					t.Errorf("%d runs were made\n%s", len(runs), s.seen)
+				}
+				return
 			}
-			if code == 2 && !strings.Contains(string(s.seen), "nothing was started") {
-				t.Errorf("the person is not told that nothing was started:\n%s", s.seen)
-			}
+			lacksNone(t, "the task", w.must("show", runs[0].ID), c.task...)
 		})
 	}
 }
@@ -45,21 +63,24 @@ func TestACompleteTaskIsNotAskedAbout(t *testing.T) {
 func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
-	s.sees(`\[y/N\] $`)
-	s.types("y\r")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "--detach", "Write a poem")
+	for _, typed := range []string{"for a birthday", "it rhymes", ""} {
+		s.sees(`(?s): .*\n> $`)
+		s.types(typed + "\r")
+	}
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	run := parse[[]runView](t, w.must("ps", "-a", "--json"))[0].ID
 	w.must("wait", run)
 	w.written("auth.txt", "login by JWT\n")
+	lacksNone(t, "the task", w.must("show", run), "for a birthday", "- it rhymes")
 }
 
 func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	s := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT")
+	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -70,7 +91,7 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 			t.Errorf("%q is not in the first lines:\n%s", told, first)
 		}
 	}
-	quiet := w.sit(nil, "run", "--demo", "ask", "--answer", "login=JWT", "--quiet")
+	quiet := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--quiet")
 	if code := quiet.ends(); code != 0 || strings.Contains(string(quiet.seen), "stop r-") {
 		t.Errorf("under --quiet: exit %d\n%s", code, quiet.seen)
 	}

@@ -84,7 +84,7 @@ func load(t *testing.T, name string) examples.Scenario {
 
 // standIn makes the built-in stand-in play the scenario.
 func (w *world) standIn(s examples.Scenario) *world {
-	w.agent = []string{"--demo", s.Name}
+	w.agent = []string{"--demo", s.Name, "--cwd", "."}
 	return w
 }
 
@@ -184,10 +184,11 @@ type runView struct {
 }
 
 type questionView struct {
-	ID, Run, Kind, State, Question string
-	AnsweredBy                     string `json:"answered_by"`
-	Answer                         *string
-	AnswerCommand                  string `json:"answer_command"`
+	ID, Run, Agent, Kind, State, Question string
+	Urgent                                bool
+	AnsweredBy                            string `json:"answered_by"`
+	Answer                                *string
+	AnswerCommand                         string `json:"answer_command"`
 }
 
 func parse[T any](t *testing.T, text string) T {

@@ -12,6 +12,7 @@ type (
 		ToolUseID    string `json:"tool_use_id"`
 		SubagentType string `json:"subagent_type"` // on a subagent's lines too
 		SpawnDepth   int    `json:"spawn_depth"`
+		Parent       string `json:"parent_task_id"` // the subagent that started this one
 		LastTool     string `json:"last_tool_name"` // of a task_progress: the one that it calls
 	}
 	hookTask struct {

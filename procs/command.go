@@ -35,6 +35,9 @@ type Spec struct {
 	Tools   []Tool   // that we serve to the agent and its subagents; each call is a Call. Not for a Command
 	Allowed []string // rules of what runs unasked, in the CLI's own syntax; Tools are allowed without one
 
+	// Briefing is put before the prompt of each subagent that the agent or one of its subagents starts; "": nothing.
+	Briefing string
+
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 

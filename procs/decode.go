@@ -17,7 +17,15 @@ type (
 
 	// replied is the answer to a control request of ours.
 	replied struct{ Request, Error string }
+
+	// starting is the hook before a call that starts a subagent.
+	starting struct {
+		Request string
+		Input   json.RawMessage
+	}
 )
+
+func (starting) message() {}
 
 func (unanswerable) message() {}
 func (replied) message()      {}
@@ -109,10 +117,11 @@ func (d *decoder) assistant(l *line) (out []Message) {
 		case b.Type == "text" && l.Synthetic:
 			out = append(out, Activity{Text: cut(b.Text, maxShown)}) // not the assistant's words; the result tells it too
 		case b.Type == "text":
-			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text})
+			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text, Agent: l.AgentID})
 		case b.Type == "tool_use":
 			d.subagents.used(l.Parent, b)
-			out = append(out, ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input})
+			out = append(out, ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input,
+				Agent: l.AgentID})
 		}
 	}
 	return out
@@ -201,12 +210,19 @@ func (d *decoder) system(l *line) []Message {
 		d.subagents.progressed(l.streamTask)
 		return one(Activity{}) // what it does, the subagent's own lines tell
 	case "notification":
+		if strings.HasSuffix(l.Text, dressing) {
+			return one(Activity{})
+		}
 		return activity(l.Text)
 	case "status":
 		return activity(l.Status)
 	}
 	return nil
 }
+
+// dressing ends what the CLI shows on a terminal of its own, of things that are told here in another way: that the Stop
+// hook sent the agent on.
+const dressing = " · ctrl+o to see"
 
 func activity(text string) []Message {
 	if text == "" {
@@ -228,6 +244,8 @@ func (d *decoder) request(l *line) []Message {
 		})
 	case r.Subtype == "mcp_message":
 		return one(d.mcpMessage(l.RequestID, r))
+	case r.Subtype == "hook_callback" && r.CallbackID == startCallback:
+		return one(starting{Request: l.RequestID, Input: r.Input})
 	case r.Subtype == "hook_callback" && r.CallbackID == stopCallback:
 		return one(d.stopHook(l.RequestID, r.Input))
 	default:

@@ -14,12 +14,18 @@ var errNoMessages = errors.New("the process is a command, which takes no message
 // errGone says that the process has ended, or that its input is closed: it reads nothing any more.
 var errGone = errors.New("the process takes no more input")
 
-// stopCallback is our hook: Stop, which the CLI calls at the end of each turn.
-const stopCallback = "stop"
+// Our hooks: Stop, which the CLI calls at the end of each turn, and PreToolUse before it starts a subagent.
+const (
+	stopCallback  = "stop"
+	startCallback = "start"
+)
 
-// initialize is the first line on stdin. The hook has no timeout, so a turn waits at its gate for as long as it takes.
+// initialize is the first line on stdin. The hooks have no timeout, so a turn waits at its gate as long as it takes.
 func (s Spec) initialize() any {
 	hooks := map[string]any{"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{stopCallback}}}}
+	if s.Briefing != "" {
+		hooks["PreToolUse"] = []any{map[string]any{"matcher": "Agent|Task", "hookCallbackIds": []string{startCallback}}}
+	}
 	request := map[string]any{"subtype": "initialize", "hooks": hooks}
 	if s.servesTools() {
 		request["sdkMcpServers"] = []string{serverName}

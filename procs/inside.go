@@ -9,14 +9,14 @@ import (
 // Inside reports whether this process was started by a launch, by its own environment or that of a process above it: an
 // agent can take the marker out of what it starts, yet not out of itself. env is as in Spec.
 func Inside(env []string) (Marker, bool) {
-	m, _, ok := insideOf(env)
+	m, _, ok := insideOf(ownOr(env), os.Getppid())
 	return m, ok
 }
 
 // StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the
 // marker that Inside finds says it; "" where it does not.
 func StateOf(env []string) string {
-	_, state, _ := insideOf(env)
+	_, state, _ := insideOf(ownOr(env), os.Getppid())
 	return state
 }
 
@@ -27,14 +27,19 @@ func Unmarked(env []string) bool {
 	return !marked && tagged()
 }
 
-func insideOf(env []string) (m Marker, state string, ok bool) {
+func ownOr(env []string) []string {
 	if env == nil {
-		env = os.Environ()
+		return os.Environ()
 	}
+	return env
+}
+
+// insideOf gives the marker of a process: that of its environment, else of the first one above it that has one.
+func insideOf(env []string, parent int) (m Marker, state string, ok bool) {
 	if m, ok := markerIn(env); ok {
 		return m, lookup(env, EnvState), true
 	}
-	for pid := os.Getppid(); pid > 1; {
+	for pid := parent; pid > 1; {
 		env := strings.Split(environ(pid), "\x00")
 		if m, ok := markerIn(env); ok {
 			return m, lookup(env, EnvState), true

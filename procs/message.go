@@ -23,13 +23,18 @@ type (
 	Raw struct{ Text string }
 
 	// Text is one text block of the assistant. ID is that of its API message; Parent is the tool use of the
-	// subagent that said it, "" for the main conversation.
-	Text struct{ ID, Parent, Text string }
+	// subagent that said it, "" for the main conversation; Agent the id that the CLI has given that subagent, where the
+	// line has it.
+	Text struct {
+		ID, Parent, Text string
+		Agent            string `json:",omitempty"`
+	}
 
-	// ToolUse is a call the assistant makes.
+	// ToolUse is a call the assistant makes. Agent is as for Text.
 	ToolUse struct {
 		MessageID, Parent, ID, Name string
 		Input                       json.RawMessage
+		Agent                       string `json:",omitempty"`
 	}
 
 	// ToolResult is what a call gave. Text is its text content, bounded; "" where the release does not show the calls of
@@ -142,6 +147,8 @@ type Subagent struct {
 	Task    string // in a few words
 	Prompt  string // the task as it was given, bounded
 	Depth   int    // 1: started by the main conversation
+
+	By *Subagent `json:",omitempty"` // that started it; nil: the main conversation, or nobody knows
 }
 
 // A Task is work that lives on outside a turn: a command or a subagent.

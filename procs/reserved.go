@@ -68,6 +68,11 @@ func HarmlessFlags(flags []string) (kept, dropped []string) {
 
 // ReplaceFlags gives the flags with others added, which stand in place of those of the same names.
 func ReplaceFlags(flags, others []string) []string {
+	return append(WithoutFlags(flags, others), others...)
+}
+
+// WithoutFlags gives flags without those that have the names of others.
+func WithoutFlags(flags, others []string) []string {
 	given := map[string]bool{}
 	for _, flag := range grouped(others) {
 		name, _, _ := strings.Cut(flag[0], "=")
@@ -79,7 +84,7 @@ func ReplaceFlags(flags, others []string) []string {
 			kept = append(kept, flag...)
 		}
 	}
-	return append(kept, others...)
+	return kept
 }
 
 // grouped gives flags each with the words that follow it.

@@ -154,6 +154,9 @@ func (p *Process) take(m Message) {
 	case mcpMessage:
 		p.receive(m)
 		return
+	case starting:
+		p.reply(func() error { return p.respond(m.Request, briefed(m.Input, p.spec.Briefing)) })
+		return
 	case Ask:
 		if !p.admit(request{id: m.Request, how: byVerdict}, func(why string) { p.deny(m.Request, why) }) {
 			return

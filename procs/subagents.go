@@ -12,6 +12,7 @@ const (
 	maxCalls     = 2000     // that are open
 	maxPrompt    = 64 << 10 // bytes of a prompt
 	maxID        = 256      // bytes of an id
+	maxLevels    = 8        // of subagents that subagents started
 )
 
 // A subagents knows the subagents of a process, and whose the open calls are. Releases tell of them thus:
@@ -39,6 +40,7 @@ type unshown struct {
 
 type subagent struct {
 	Subagent
+	starter  string // the call that started the subagent which started it, "" for the main conversation
 	outlives bool   // its call has a result before it ends
 	calling  string // the tool that it calls, as long as its line with the call has not come
 }
@@ -70,7 +72,7 @@ func (s *subagents) used(parent string, b block) {
 	if err := json.Unmarshal(b.Input, &in); err != nil && !isTypeError(err) {
 		return
 	}
-	s.add(&subagent{outlives: in.Background, Subagent: Subagent{
+	s.add(&subagent{starter: parent, outlives: in.Background, Subagent: Subagent{
 		ToolUse: b.ID, Type: cut(in.Type, maxShown), Task: cut(in.Task, maxShown), Prompt: cut(in.Prompt, maxPrompt),
 		Depth: s.depth(parent) + 1,
 	}})
@@ -119,6 +121,9 @@ func (s *subagents) started(t streamTask) {
 	}
 	a.learn(t.TaskID, t.SubagentType, t.Description)
 	a.Depth = cmp.Or(t.SpawnDepth, a.Depth)
+	if by := s.by(func(a *subagent) bool { return t.Parent != "" && a.ID == t.Parent }); by != nil {
+		a.starter = cmp.Or(a.starter, by.ToolUse)
+	}
 	a.outlives = true // its end will be told
 }
 
@@ -228,13 +233,22 @@ func (s *subagents) caller(toolUse, id, tool string) Subagent {
 	}
 	switch {
 	case a != nil:
-		found := a.Subagent
+		found := s.withStarters(a, maxLevels)
 		found.ID = cmp.Or(found.ID, id)
 		return found
 	case parent == "" && id == "" && !hidden:
 		return Subagent{}
 	}
 	return Subagent{ID: id, ToolUse: parent, Depth: 1}
+}
+
+// withStarters gives a subagent with those that started it, so many levels up.
+func (s *subagents) withStarters(a *subagent, levels int) Subagent {
+	found := a.Subagent
+	if by := s.startedBy(a.starter); by != nil && levels > 1 {
+		found.By = new(s.withStarters(by, levels-1))
+	}
+	return found
 }
 
 // hiddenCaller gives who makes a call that has no line yet: the subagent that was said to call the tool, else the only

@@ -101,7 +101,13 @@ func TestACallNamesTheSubagentThatMakesIt(t *testing.T) {
 			[]Subagent{known, with(known, func(a *Subagent) { a.ToolUse, a.Task = "t2", "search" })}},
 		{"one inside another", []string{agent("t1", "", "look"), agent("t2", "t1", "deep"), agent("t3", "t2", "deeper"),
 			calls("c", "t3", ""), callOf("c")},
-			[]Subagent{with(known, func(a *Subagent) { a.ToolUse, a.Task, a.Depth = "t3", "deeper", 3 })}},
+			[]Subagent{with(known, func(a *Subagent) {
+				a.ToolUse, a.Task, a.Depth = "t3", "deeper", 3
+				a.By = new(with(known, func(a *Subagent) { a.ToolUse, a.Task, a.Depth, a.By = "t2", "deep", 2, &known }))
+			})}},
+		{"one inside another that has no lines", []string{agent("t1", "", "look"), taskStarted("a1", "t1", ""),
+			taskStarted("a2", "t2", `,"spawn_depth":2,"parent_task_id":"a1"`), permissionOf("c", `,"agent_id":"a2"`)},
+			[]Subagent{{ID: "a2", Depth: 2, By: &withID}}},
 		{"the depth as the CLI says it",
 			[]string{taskStarted("a1", "t9", `,"spawn_depth":4`), calls("c", "t9", `,"agent_id":"a1"`), callOf("c")},
 			[]Subagent{{ID: "a1", ToolUse: "t9", Depth: 4}}},

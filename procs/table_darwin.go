@@ -57,11 +57,16 @@ func environ(pid int) string {
 	return env
 }
 
-func commandLine(pid int) string {
+func commandLine(pid int) string { return strings.Join(arguments(pid), " ") }
+
+func arguments(pid int) []string {
 	data, _ := unix.SysctlRaw("kern.procargs2", pid)
 	args, _ := splitProcArgs(data)
-	return strings.Join(args, " ")
+	return args
 }
+
+// folderOf is not told by this system: a script is found by its whole path only.
+func folderOf(int) string { return "" }
 
 func isNotProgram(err error) bool {
 	return errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.EBADARCH)

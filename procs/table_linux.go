@@ -111,8 +111,7 @@ func environ(pid int) string {
 // commandLine gives what a process was started as, for people. One that shows nothing of it, as in the middle of an
 // exec, is given by its name: [sleep].
 func commandLine(pid int) string {
-	data, _ := os.ReadFile(procPath(pid, "cmdline"))
-	if line := strings.TrimSpace(strings.ReplaceAll(string(data), "\x00", " ")); line != "" {
+	if line := strings.TrimSpace(strings.Join(arguments(pid), " ")); line != "" {
 		return line
 	}
 	name, err := os.ReadFile(procPath(pid, "comm"))
@@ -120,6 +119,18 @@ func commandLine(pid int) string {
 		return "" // gone
 	}
 	return "[" + strings.TrimSpace(string(name)) + "]"
+}
+
+// arguments gives what a process was started with; none where it is gone.
+func arguments(pid int) []string {
+	data, _ := os.ReadFile(procPath(pid, "cmdline"))
+	return strings.Split(string(data), "\x00")
+}
+
+// folderOf is the folder in which a process works; "" where it is gone, or not ours to look at.
+func folderOf(pid int) string {
+	path, _ := os.Readlink(procPath(pid, "cwd"))
+	return path
 }
 
 // children lists the children of this process that may have ended.

@@ -178,9 +178,9 @@ func TestWhatASubagentSaidIsReadByACallOfIts(t *testing.T) {
 		{"answered", "toolu_1", "", nil}, // that of a conversation without subagents
 	} {
 		var said []Message
-		id, err := SubagentSaid(transcriptOf(c.transcript), c.call, func(m Message) { said = append(said, m) })
-		if err != nil || id != c.id {
-			t.Errorf("%s in %s: %q, %v", c.call, c.transcript, id, err)
+		sub, err := SubagentSaid(transcriptOf(c.transcript), c.call, func(m Message) { said = append(said, m) })
+		if err != nil || sub.ID != c.id {
+			t.Errorf("%s in %s: %q, %v", c.call, c.transcript, sub.ID, err)
 		}
 		if diff := cmp.Diff(c.said, said); diff != "" {
 			t.Errorf("%s in %s: -want +got\n%s", c.call, c.transcript, diff)

@@ -59,7 +59,12 @@ lines:
 			break
 		}
 		trimmed := strings.TrimSpace(line)
-		switch part := state.take(line, trimmed); part {
+		part := state.take(line, trimmed)
+		if part == morePart && state.inState {
+			column, _ := indented(line) // its indentation below "State:" says what belongs to what
+			trimmed = strings.Repeat(" ", max(column-state.state, 0)) + trimmed
+		}
+		switch part {
 		case notPart:
 			break lines
 		case gapPart:

@@ -24,6 +24,8 @@ type questionParser struct {
 	unfilled   bool // "Question:" stood alone: its text is yet to come
 	named      bool // there was a line with a name
 
+	inState bool // below "State:", where marked and indented lines belong to it
+	state   int  // the column of that line
 	listing bool // below "Options:", where every line is one
 	list    openObject
 	inList  bool // inside the brackets of "Options: ["
@@ -49,6 +51,9 @@ const (
 )
 
 const maxParagraphs = 2
+
+// currentState is the field for what stands under "State:", which the skill shows above its questions.
+const currentState = "current_state"
 
 // take says what the next line is, as it stands and trimmed. After notPart, or when the object is over, nothing more
 // may be passed.
@@ -86,14 +91,19 @@ func (a *questionParser) take(line, trimmed string) part {
 		return a.begin(trimmed)
 	}
 	column, _ := indented(line)
+	if _, bullet := cutBullet(trimmed); a.inState && (bullet || column > a.state) {
+		return morePart
+	}
+	a.inState = false
 	switch {
 	case a.isYAML(column, trimmed):
 		return yamlPart
 	case a.inYAML:
 		return notPart
 	}
-	if meaning, _, value, ok := namedLine(trimmed); ok {
+	if meaning, name, value, ok := namedLine(trimmed); ok {
 		a.name(meaning, value)
+		a.inState, a.state = name == currentState, column
 		return namedPart
 	}
 	switch {
@@ -224,6 +234,8 @@ func namedLine(trimmed string) (meaning, name, value string, ok bool) {
 	switch name {
 	case "agent_id", "timestamp", "state_file", "all_required":
 		return "", name, value, true
+	case "state", currentState, "state_to_preserve", "saved_state":
+		return "", currentState, value, true
 	case "text", "prompt", "required", "optional":
 		if value == "" {
 			return "", "", "", false

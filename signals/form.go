@@ -51,7 +51,7 @@ var forms = []form{
 		values:   map[string][]string{"status": {"success", "partial_success", "failed"}},
 	},
 	{kind: Progress, fields: []string{"percent", "step", "eta"}},
-	{kind: Message, fields: []string{"to", "text"}},
+	{kind: Message, fields: []string{"to", "text", "stop"}},
 }
 
 // formNamed finds the form of a marker's name or a signal_type, in any case.

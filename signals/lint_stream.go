@@ -3,6 +3,7 @@ package signals
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -30,6 +31,8 @@ type streamLine struct {
 	Type      string `json:"type"`
 	Parent    string `json:"parent_tool_use_id"`
 	Sidechain bool   `json:"isSidechain"` // transcripts: a subagent's
+	AgentID   string `json:"agent_id"`    // of a subagent; in transcripts agentId
+	SideID    string `json:"agentId"`
 	Message   struct {
 		ID      string       `json:"id"`
 		Content streamBlocks `json:"content"`
@@ -184,7 +187,10 @@ func (c *conversation) take(data []byte) {
 func (c *conversation) message(l streamLine) {
 	src := Main
 	if l.Parent != "" || l.Sidechain {
-		src = Subagent
+		src = Source(cmp.Or(l.Parent, l.AgentID, l.SideID, string(Subagent)))
+	}
+	if src != Main {
+		c.scanner.Meet(cmp.Or(l.AgentID, l.SideID))
 	}
 	switch l.Type {
 	case "raw":
@@ -252,12 +258,16 @@ func (c *conversation) user(src Source, l streamLine) {
 
 func (c *conversation) call(src Source, b streamBlock) {
 	open := call{}
+	calls := c.scanner.ToolCall
+	if src != Main {
+		calls = c.scanner.SubagentToolCall
+	}
+	found := c.here(calls(b.Name, b.Input))
+	for _, sig := range found {
+		open.key = sig.Fingerprint()
+	}
+	c.add(found)
 	if src == Main {
-		found := c.here(c.scanner.ToolCall(b.Name, b.Input))
-		for _, sig := range found {
-			open.key = sig.Fingerprint()
-		}
-		c.add(found)
 		if b.Name == "Bash" {
 			var in struct{ Command string }
 			_ = json.Unmarshal(b.Input, &in) // a call without a command prints nothing that could count

@@ -54,6 +54,28 @@ func logLine(launch int, line string) string {
 
 const cliInit = `{"type":"system","subtype":"init","tools":["Bash"]}`
 
+// Two subagents whose messages come in pieces, by turns.
+func TestLintTellsInterleavedSubagentsApart(t *testing.T) {
+	by := func(subagent, text string) string {
+		return strings.Replace(cliText("m-"+subagent, text), `"parent_tool_use_id":null`,
+			`"parent_tool_use_id":"toolu_`+subagent+`","agent_id":"`+subagent+`"`, 1)
+	}
+	opens := "[STOP_WORK]\nagent_id: " + me + "\nstop_reason: error\nblocker_type: error\ndetails: of "
+	found, err := Lint(strings.NewReader(strings.Join([]string{
+		cliInit, by("one", opens+"one"), by("two", opens+"two"), by("one", "[/STOP_WORK]"), by("two", "[/STOP_WORK]"),
+		cliEnd("done"),
+	}, "\n")), LintConfig{Agent: me})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var details []string
+	for _, sig := range found.Signals {
+		details = append(details, sig.Fields["details"])
+	}
+	same(t, details, []string{"of one", "of two"})
+	same(t, len(found.Problems), 0)
+}
+
 func TestLintOfAConversation(t *testing.T) {
 	ask := `{"questions":[{"question":"Which?","header":"H","multiSelect":false,"options":[{"label":"A"},{"label":"B"}]}]}`
 	asked := func(line int) string { return fmt.Sprintf("%d-%d clarification_needed tool", line, line) }

@@ -322,6 +322,14 @@ func TestTaskUpdateCallAsksIfItNeedsInput(t *testing.T) {
 			same(t, brief(s.ToolCall(c.tool, []byte(c.input))), c.want)
 		})
 	}
+	// A subagent's, with the id that the CLI calls it by.
+	inside := `{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"a0d59cb1734d13293"}}`
+	met := NewScanner(Config{AgentID: me})
+	same(t, brief(met.SubagentToolCall("TaskUpdate", []byte(inside))), []string{"clarification_needed foreign"})
+	met = NewScanner(Config{AgentID: me})
+	met.Meet("a0d59cb1734d13293")
+	same(t, brief(met.SubagentToolCall("TaskUpdate", []byte(inside))), []string{"clarification_needed"})
+
 	s := NewScanner(Config{AgentID: me})
 	got := s.ToolCall("TaskUpdate",
 		[]byte(

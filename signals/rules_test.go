@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -297,6 +298,29 @@ func TestInterleavedSourcesDoNotMix(t *testing.T) {
 	got := s.Text("stop_reason: error\nblocker_type: error\ndetails: x\n[/STOP_WORK]\n")
 	same(t, brief(got), []string{"stop_work"})
 	same(t, got[0].Line, 1)
+}
+
+func TestInterleavedSubagentsDoNotMix(t *testing.T) {
+	s := NewScanner(Config{AgentID: me})
+	said := func(of Source, text string) []string {
+		s.BeginMessage(of, "m"+string(of))
+		s.BeginBlock()
+		return brief(append(s.Text(text), s.EndBlock()...))
+	}
+	opens := "[STOP_WORK]\nagent_id: " + me + "\n"
+	closes := func(details string) string {
+		return "stop_reason: error\nblocker_type: error\ndetails: " + details + "\n[/STOP_WORK]"
+	}
+	same(t, said("t1", opens), []string{})
+	same(t, said("t2", opens), []string{})
+	same(t, said("t1", closes("one")), []string{"stop_work"})
+	same(t, said("t2", closes("two")), []string{"stop_work"})
+	for i := range 2 * maxSubagents {
+		said(Source(fmt.Sprint("t", i)), opens+"details: "+fmt.Sprint(i)+"\n")
+	}
+	if len(s.subs) > maxSubagents {
+		t.Errorf("%d subagents are followed", len(s.subs))
+	}
 }
 
 func TestSameSignalInOneTurnIsOne(t *testing.T) {

@@ -21,15 +21,18 @@ type Config struct {
 	AnyEscalation bool
 }
 
-// Source says whose text it is.
-type Source int
+// Source says whose text it is: of the conversation itself, or of an agent that the CLI runs inside it, by whatever
+// tells that from others. Of those only signals with the agent's own id count.
+type Source string
 
-// Main is the conversation itself. Subagent is text of an agent that the CLI runs inside it: of that only signals
-// with the agent's own id count.
+// Main is the conversation itself. Subagent is an agent inside it where nothing tells which one.
 const (
-	Main Source = iota
-	Subagent
+	Main     Source = ""
+	Subagent Source = "subagent"
 )
+
+// maxSubagents bounds how many subagents may speak by turns.
+const maxSubagents = 64
 
 // A Scanner finds the signals in what one agent prints. It is fed in the order in which things happen; it is not safe
 // for use by several goroutines. A turn begins with the first input after the last EndTurn.
@@ -38,13 +41,15 @@ const (
 // foreign ones ([Signal.Foreign]). The same signal is returned once a turn.
 type Scanner struct {
 	ids     []string
+	met     map[string]bool      // ids of subagents, as the CLI calls them
 	filed   func(id string) bool // a question file of that id exists
 	anyone  bool                 // an escalation in text needs none
 	main    machine
-	sub     machine
+	subs    []*subMachine   // those that spoke last, last
 	now     Source          // whose message is the current one
-	current [2]string       // of the current message of each source
+	current string          // of the current message of the main conversation
 	bash    []Signal        // without an id, from Bash results, not yet undone
+	unfiled []string        // the ids of escalations in Bash results whose question files are not there
 	seen    map[string]bool // fingerprints of this turn
 	counts  map[bool]int    // signals returned in this turn, by Foreign
 	out     []Signal        // to be returned by the next method that returns signals
@@ -65,8 +70,8 @@ func NewScanner(c Config) *Scanner {
 }
 
 func (s *Scanner) reset() {
-	s.main, s.sub = newMachine(&tail{}, s.readMain), newMachine(nil, s.readSub)
-	s.current = [2]string{}
+	s.main, s.subs = newMachine(&tail{}, s.readMain), nil
+	s.current = ""
 	s.now, s.bash, s.out, s.lost, s.ended = Main, nil, nil, nil, false
 	s.seen, s.counts = make(map[string]bool), make(map[bool]int)
 }
@@ -77,11 +82,38 @@ func (s *Scanner) begin() {
 	}
 }
 
-func (s *Scanner) machine(src Source) *machine {
-	if src == Subagent {
-		return &s.sub
+// A subMachine reads what one subagent says.
+type subMachine struct {
+	machine
+	of      Source
+	current string // of its current message
+}
+
+// source gives the machine of a source, and the id of its current message.
+func (s *Scanner) source(src Source) (*machine, *string) {
+	if src == Main {
+		return &s.main, &s.current
 	}
-	return &s.main
+	i := slices.IndexFunc(s.subs, func(m *subMachine) bool { return m.of == src })
+	switch {
+	case i >= 0:
+		m := s.subs[i]
+		s.subs = append(slices.Delete(s.subs, i, i+1), m)
+		return &m.machine, &m.current
+	case len(s.subs) == maxSubagents:
+		s.subs[0].finish()
+		s.lost = append(s.lost, s.subs[0].strays...)
+		s.lost = s.lost[:min(len(s.lost), maxStrays)]
+		s.subs = slices.Delete(s.subs, 0, 1)
+	}
+	m := &subMachine{machine: newMachine(nil, s.readSub), of: src}
+	s.subs = append(s.subs, m)
+	return &m.machine, &m.current
+}
+
+func (s *Scanner) machine(src Source) *machine {
+	m, _ := s.source(src)
+	return m
 }
 
 // BeginMessage begins a new message of the model. With the id of the source's current message it only makes that the
@@ -90,9 +122,9 @@ func (s *Scanner) machine(src Source) *machine {
 func (s *Scanner) BeginMessage(src Source, id string) {
 	s.begin()
 	s.now = src
-	if m := s.machine(src); m.message == 0 || id == "" || id != s.current[src] {
+	if m, current := s.source(src); m.message == 0 || id == "" || id != *current {
 		m.beginMessage()
-		s.current[src] = id
+		*current = id
 	}
 }
 
@@ -124,15 +156,46 @@ func (s *Scanner) ToolCall(name string, input []byte) []Signal {
 	s.begin()
 	s.main.goOn()
 	if name != "Bash" {
-		s.bash = nil
+		s.bash, s.unfiled = nil, nil
 	}
-	if name == "TaskUpdate" && len(input) <= MaxBlock {
-		if sig, ok := taskCall(input); ok {
+	s.taskCall(name, input)
+	return s.take()
+}
+
+// SubagentToolCall says that a subagent called a tool. Of its calls only TaskUpdate can be a signal.
+func (s *Scanner) SubagentToolCall(name string, input []byte) []Signal {
+	s.begin()
+	s.taskCall(name, input)
+	return s.take()
+}
+
+// taskCall takes a call of TaskUpdate. Subagents give it the id that the CLI has given them (001).
+func (s *Scanner) taskCall(name string, input []byte) {
+	if name != "TaskUpdate" || len(input) > MaxBlock {
+		return
+	}
+	if sig, ok := taskCall(input); ok {
+		if s.met[sig.AgentID] {
+			s.emit(sig)
+		} else {
 			s.admit(sig)
 		}
 	}
-	return s.take()
 }
+
+// Meet says that the CLI itself calls a subagent of the conversation so, beside what that says: a call of TaskUpdate
+// with this id is the agent's own.
+func (s *Scanner) Meet(id string) {
+	if id != "" && len(s.met) < maxMet {
+		if s.met == nil {
+			s.met = map[string]bool{}
+		}
+		s.met[id] = true
+	}
+}
+
+// maxMet bounds how many subagents are remembered.
+const maxMet = 10_000
 
 // Bash takes the command and the result of one Bash call of the main conversation. Signals in the result count if the
 // command itself prints their markers, an escalation also if its question file exists: those with an id at once, those
@@ -142,8 +205,11 @@ func (s *Scanner) Bash(command, output string, failed bool) []Signal {
 	s.begin()
 	if printed := printedBy(command, failed); len(printed) > 0 || s.filed != nil {
 		m := newMachine(nil, func(f finding) {
-			if f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal) {
+			switch {
+			case f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal):
 				s.readBash(f.Signal)
+			case s.lacksFile(f.Signal) && len(s.unfiled) < maxPending:
+				s.unfiled = append(s.unfiled, f.Field("question_id"))
 			}
 		})
 		m.text(output)
@@ -165,11 +231,33 @@ func (s *Scanner) readBash(sig Signal) {
 
 // AtEnd returns what EndTurn would return if the turn ended here, and changes nothing.
 func (s *Scanner) AtEnd() []Signal {
+	return s.clone().EndTurn("")
+}
+
+// Unfiled gives the ids of the escalations that would count if the turn ended here, were their question files there.
+func (s *Scanner) Unfiled() []string {
+	c := s.clone()
+	c.main.endLine()
+	c.main.finish()
+	ids := c.unfiled
+	for _, e := range c.main.tail.pending {
+		if s.lacksFile(e.Signal) {
+			ids = append(ids, e.Field("question_id"))
+		}
+	}
+	return ids
+}
+
+func (s *Scanner) clone() *Scanner {
 	c := *s
-	c.main, c.sub = s.main.clone(c.readMain), s.sub.clone(c.readSub)
+	c.main, c.subs = s.main.clone(c.readMain), nil
+	for _, m := range s.subs {
+		c.subs = append(c.subs, &subMachine{machine: m.clone(c.readSub), of: m.of, current: m.current})
+	}
 	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
+	c.unfiled = slices.Clone(s.unfiled)
 	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
-	return c.EndTurn("")
+	return &c
 }
 
 // EndTurn ends the turn: signals left open are closed, and those without an id count if they stand at the end of the
@@ -183,7 +271,9 @@ func (s *Scanner) EndTurn(result string) []Signal {
 		s.main.text(result)
 	}
 	s.main.finish()
-	s.sub.finish()
+	for _, m := range s.subs {
+		m.finish()
+	}
 	for _, sig := range s.bash {
 		s.admit(sig)
 	}
@@ -193,7 +283,7 @@ func (s *Scanner) EndTurn(result string) []Signal {
 		}
 	}
 	s.main.tail.clear()
-	s.bash = nil
+	s.bash, s.unfiled = nil, nil
 	s.ended = true
 	return s.take()
 }
@@ -201,7 +291,10 @@ func (s *Scanner) EndTurn(result string) []Signal {
 // problems returns the faults found in this turn that belong to no signal, such as a closing tag with nothing to
 // close. After EndTurn it still speaks of the turn that ended, until the next begins.
 func (s *Scanner) problems() []Problem {
-	all := slices.Concat(s.main.strays, s.sub.strays, s.lost)
+	all := slices.Concat(s.main.strays, s.lost)
+	for _, m := range s.subs {
+		all = append(all, m.strays...)
+	}
 	slices.SortStableFunc(all, func(a, b Problem) int { return a.Line - b.Line })
 	return all
 }
@@ -210,6 +303,7 @@ func (s *Scanner) readMain(f finding) { s.admit(f.Signal) }
 
 func (s *Scanner) readSub(f finding) {
 	if f.AgentID != "" {
+		f.Signal.Inside = true
 		s.admit(f.Signal)
 	}
 }
@@ -218,6 +312,12 @@ func (s *Scanner) readSub(f finding) {
 func (s *Scanner) isFiled(sig Signal) bool {
 	id := sig.Field("question_id")
 	return s.filed != nil && isFileName(id) && s.filed(id)
+}
+
+// lacksFile reports whether a signal is an escalation whose question file is not there.
+func (s *Scanner) lacksFile(sig Signal) bool {
+	return sig.Dialect == Escalated && s.filed != nil && !sig.isTemplate() && isFileName(sig.Field("question_id")) &&
+		!s.isFiled(sig)
 }
 
 // admit decides whose signal it is.

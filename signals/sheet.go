@@ -14,6 +14,7 @@ type answerSheet struct {
 	paragraphs []paragraph // that have no name
 	running    *string     // the text that the next line may go on with
 	more       []string    // lines that go on with it
+	asLines    bool        // each on a line of its own
 	lines      int         // that were taken
 	unmatched  int         // lines before a paragraph that stands between a question and its options, if they come; or 0
 }
@@ -36,6 +37,7 @@ type paragraph struct {
 func (a *answerSheet) take(p part, trimmed string, line int) {
 	if p != morePart {
 		a.flush()
+		a.asLines = false
 	}
 	switch p {
 	case namedPart:
@@ -64,7 +66,11 @@ func (a *answerSheet) take(p part, trimmed string, line int) {
 // flush puts the lines that run on where they belong.
 func (a *answerSheet) flush() {
 	if len(a.more) > 0 {
-		*a.running = strings.TrimPrefix(*a.running+" "+strings.Join(a.more, " "), " ")
+		between := " "
+		if a.asLines {
+			between = "\n"
+		}
+		*a.running = strings.TrimPrefix(*a.running+between+strings.Join(a.more, between), between)
 		a.more = nil
 	}
 }
@@ -82,8 +88,11 @@ func (a *answerSheet) name(trimmed string, line int) {
 	a.unmatched = 0
 	meaning, name, value, _ := namedLine(trimmed)
 	if meaning == "" {
-		a.members = append(a.members, member{name: name, line: line, node: textNode(unquoted(value), line)})
-		a.running = new(string)
+		node := textNode(unquoted(value), line)
+		a.members = append(a.members, member{name: name, line: line, node: node})
+		if a.running = new(string); name == currentState {
+			a.running, a.asLines = &node.Value, true
+		}
 		return
 	}
 	q := a.question(line)

@@ -43,6 +43,7 @@ type Signal struct {
 	Raw       string     `json:"raw,omitempty"` // the text as it stood, bounded by MaxRaw bytes
 	// another agent's id, or a template not filled in: shown, never acted on
 	Foreign  bool      `json:"foreign,omitempty"`
+	Inside   bool      `json:"inside,omitempty"` // said by a subagent, in the agent's name
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -60,9 +61,10 @@ type Question struct {
 	Context     string   `json:"context,omitempty"`
 	Options     []Option `json:"options,omitempty"`
 	MultiSelect bool     `json:"multi_select,omitempty"`
-	Validate    string   `json:"validate,omitempty"` // choice, path, regex:…, integer, yes_no
-	Optional    bool     `json:"optional,omitempty"` // the signal said all_required: false
-	Urgent      bool     `json:"urgent,omitempty"`   // it, or the signal for all, says that it cannot wait
+	Validate    string   `json:"validate,omitempty"`  // choice, path, regex:…, integer, yes_no
+	Optional    bool     `json:"optional,omitempty"`  // the signal said all_required: false
+	Urgent      bool     `json:"urgent,omitempty"`    // it, or the signal for all, says that it cannot wait
+	OwnWords    bool     `json:"own_words,omitempty"` // of a question file: an answer may be none of the options
 }
 
 // An Option is one offered answer.

@@ -104,7 +104,8 @@ var tools = []struct{ name, description, schema string }{
 	{
 		name: "check_work",
 		description: "Look, without waiting, how the agents that you delegated work to are getting on: one by its id, or " +
-			"all. Returns status and progress. You are told when one ends, so do not poll.",
+			"all. Returns status and progress, and of one that has ended its result. You are told when one ends, so do " +
+			"not poll.",
 		schema: `{"type":"object","properties":{
 			"agent_id":{"type":"string","maxLength":64}
 		},"additionalProperties":false}`,
@@ -121,7 +122,7 @@ var tools = []struct{ name, description, schema string }{
 	{
 		name: "report_completion",
 		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your " +
-			"work does not count as done. Not for subagents. " +
+			"work does not count as done. A subagent's is its agent's until that reports itself. " +
 			"Returns at once, naming deliverables that are missing on disk: mend them and report again.",
 		schema: `{"type":"object","properties":{
 			"status":{"enum":["success","partial_success","failed"]},
@@ -136,11 +137,12 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "send_message",
-		description: "Tell something to another agent of this run, which reads it at its next turn, or to the person. " +
-			"Returns at once; no reply comes back by this call. To get an answer, use ask_user.",
+		description: "Tell the person, or another agent of this run, which reads it at its next turn. One that you started " +
+			"reads it at once: redirect, extend or stop it. No reply comes; to get an answer, use ask_user.",
 		schema: `{"type":"object","properties":{
 			"to":{"type":"string","minLength":1,"maxLength":64,"description":"an agent's id, or \"user\""},
-			"text":{"type":"string","minLength":1,"maxLength":20000}
+			"text":{"type":"string","minLength":1,"maxLength":20000},
+			"stop":{"type":"boolean","description":"end it"}
 		},"required":["to","text"],"additionalProperties":false}`,
 	},
 }

@@ -34,7 +34,7 @@ func (s State) answerText(group []*Question) string {
 	sig := SignalOf(first)
 	switch first.Kind {
 	case checkpoints.AskBlocker:
-		return stopAnswered(first, sig, s.commandOf(first))
+		return stopAnswered(first, sig, s.further(first))
 	case checkpoints.AskPermission:
 		return permissionDecided(first)
 	case checkpoints.AskDelegation:

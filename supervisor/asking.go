@@ -3,6 +3,7 @@ package supervisor
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -40,11 +41,16 @@ func inContext(s signals.Signal) []signals.Question {
 	if context == "" {
 		context = s.Field("question_context")
 	}
+	state := "" // in other forms it is for the agent that goes on
+	if words := s.Field("current_state"); words != "" && (s.Dialect == signals.Paused || s.Dialect == signals.Awaiting) {
+		state = "\nState:\n" + words
+	}
 	qs := slices.Clone(s.Questions)
 	for i := range qs {
 		if qs[i].Context == "" {
 			qs[i].Context = context
 		}
+		qs[i].Context = strings.TrimPrefix(qs[i].Context+state, "\n")
 	}
 	return qs
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -129,12 +130,74 @@ func isStanding(word string) bool {
 
 // A resolution is what an answer to a stop means.
 type resolution struct {
-	How   string // a standing answer, or "" for an option of the agent's own
-	words string // of the person's, or that option
+	How   string // a standing answer, or "" for an option of the agent's own that is none of them
+	own   string // the option of the agent's own that was chosen
+	words string // of the person's
+}
+
+// proposals are the standing answers that options of the agent's own are, by how these begin.
+var proposals = []struct {
+	how string
+	is  func() *regexp.Regexp
+}{
+	{skipPart, lazily(`(?i)^skip\b`)},
+	{retryPart, lazily(`(?i)^(retry|restart|try again)\b`)},
+	{DelegateIt, lazily(`(?i)^(delegate|hand over)\b`)},
+	{reduceIt, lazily(`(?i)^(reduce|narrow|limit)\b.*\bscope\b`)},
+	{giveUp, lazily(`(?i)^give up\b`)},
+}
+
+// proposed reads the choice of an option of the agent's own, after which may stand a colon and words of the person's.
+func proposed(q *Question) (r resolution, ok bool) {
+	for _, o := range q.Options {
+		rest, is := strings.CutPrefix(q.Answer, o.Label)
+		if is && len(o.Label) > len(r.own) && (rest == "" || strings.HasPrefix(rest, ":")) {
+			r.own, r.words = o.Label, strings.TrimSpace(strings.TrimPrefix(rest, ":"))
+		}
+	}
+	for _, p := range proposals {
+		if r.How == "" && p.is().MatchString(r.own) {
+			r.How = p.how
+		}
+	}
+	return r, r.own != ""
+}
+
+// Asks reports whether a resolution wants another question answered before the agent reads it: whether a command may
+// run, or what it leaves to be said.
+func (r resolution) Asks() bool { return r.How == RunCommand || r.unsaid() != "" }
+
+// unsaid gives what an answer leaves to be said, as the option that was chosen puts it: "specify file patterns to
+// exclude". "" if nothing is.
+func (r resolution) unsaid() string {
+	if r.words != "" {
+		return ""
+	}
+	if m := toBeSaid().FindStringSubmatch(r.own); m != nil {
+		return m[1]
+	}
+	if r.How == reduceIt && (r.own == "" || bareReduce().MatchString(r.own)) {
+		return "say what to leave out"
+	}
+	return ""
+}
+
+var (
+	toBeSaid   = lazily(`(?i)\(\s*(?:please\s+)?((?:specify|say|name|state|tell)\b[^()]*)\)`)
+	bareReduce = lazily(`(?i)^\w+( the)? scope$`)
+)
+
+// said puts an answer as the agent reads it: in its own words where it has proposed it.
+func (r resolution) said(standing string) string {
+	if r.own != "" {
+		standing = "Go on as you proposed yourself: " + r.own
+	}
+	return withWords(standing, r.words)
 }
 
 // Resolve reads an answer to a stop. Words that are no answer of ours tell how it was resolved.
 func Resolve(q *Question) resolution {
+	own, isOwn := proposed(q)
 	head, words, colon := strings.Cut(q.Answer, ":")
 	head = strings.ToLower(strings.TrimSpace(head))
 	switch {
@@ -146,17 +209,20 @@ func Resolve(q *Question) resolution {
 		return resolution{How: RunCommand, words: strings.TrimSpace(words)}
 	case head != RunCommand && isStanding(head):
 		return resolution{How: head, words: strings.TrimSpace(words)}
-	case slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == q.Answer }):
-		return resolution{words: q.Answer}
+	case isOwn:
+		return own
 	}
 	return resolution{How: resolved, words: strings.TrimSpace(q.Answer)}
 }
 
-// stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". command is the
-// question whether a command may run first, nil if the answer wants none.
-func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
+// stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". further is the
+// question that the answer has led to, nil if it has to none.
+func stopAnswered(q *Question, sig signals.Signal, further *Question) string {
 	failed := sig.Field("stop_reason") == "error" || sig.Field("blocker_type") == "error"
 	r := Resolve(q)
+	if further != nil && further.Kind != checkpoints.AskCommand {
+		r.words = AnswerOf(further)
+	}
 	issue := "Issue: " + strings.TrimSpace(sig.Field("details"))
 	heading, text, next := "## BLOCKER RESOLVED", issue+"\nResolution: ", "Do not repeat what is already done."
 	if failed {
@@ -164,7 +230,7 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 	}
 	switch r.How {
 	case RunCommand:
-		text += commandRan(r.words, command)
+		text += commandRan(r.words, further)
 	case resolved:
 		words := r.words
 		if words == "" {
@@ -180,12 +246,16 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 		if failed {
 			list = "SKIPPED_FILES.md"
 		}
-		text += withWords("Skip what is blocked and continue with the rest", r.words) + "\nLog what you skip to " +
+		text += r.said("Skip what is blocked and continue with the rest") + "\nLog what you skip to " +
 			list + " for manual review."
 	case retryPart:
-		text += withWords("Retry from the checkpoint", r.words)
+		text += r.said("Retry from the checkpoint")
 	case DelegateIt:
 		heading = "## PARTIAL RESUME"
+		if r.own != "" {
+			text += r.said("") + "\n"
+			r.words = ""
+		}
 		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) +
 			"\nContinue with the rest. You are told when that agent has ended; do not report completion before."
 	case unresolved:
@@ -193,9 +263,9 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 			issue+"\n"+withWords("The person declines to resolve it", r.words)+
 				"\nGo on without the blocked part, or end with a report that says what is left."
 	case reduceIt:
-		text += withWords("Reduce the scope", r.words) + "\nSay in your report what was left out."
+		text += r.said("Reduce the scope") + "\nSay in your report what was left out."
 	default:
-		text += "Go on as you proposed yourself: " + r.words
+		text += r.said("")
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", heading, text)
@@ -205,8 +275,38 @@ func stopAnswered(q *Question, sig signals.Signal, command *Question) string {
 		r.How != DelegateIt && r.How != unresolved {
 		fmt.Fprintf(&b, "Continue with what was blocked:\n%s\n", blocked)
 	}
+	if step := stepAfter(sig.Field("resume_requirements")); step != "" && (r.How == resolved || ranWell(further)) {
+		next = "Next step: " + step + "\n" + next
+	}
 	b.WriteString(next + notShown([]*Question{q}))
 	return b.String()
+}
+
+// stepAfter gives the next step that an agent has written down beforehand: what it is to be resumed with once what it
+// waits for is there. "" if it has written none.
+func stepAfter(plan string) string {
+	m := resumeWith().FindStringSubmatch(plan)
+	if m == nil {
+		return ""
+	}
+	step := strings.TrimSpace(m[1])
+	if q := resumeQuote().FindStringSubmatch(step); q != nil {
+		step = q[1]
+	}
+	return text.Line(step, maxStep)
+}
+
+const maxStep = 500 // characters of a next step
+
+var (
+	// "Then resume with: …", and of a coordination "Resume: …"
+	resumeWith  = lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?(?:(?:then\s+)?resume\s+with:?|resume:)\s+(\S.*)$`)
+	resumeQuote = lazily(`(?i)^(?:.*\bresume\s+with:?\s+)?["“]([^"”]+)["”]`)
+)
+
+// ranWell reports whether a command has run as an answer wanted, without a fault.
+func ranWell(command *Question) bool {
+	return command != nil && command.Ran != nil && command.Ran.Exit == "exit 0"
 }
 
 func withWords(text, words string) string {
@@ -227,12 +327,17 @@ func restoration(q *Question, sig signals.Signal) string {
 	if done := strings.TrimSpace(sig.Field("completed_work")); done != "" {
 		fmt.Fprintf(&b, "Completed:\n%s\n", done)
 	}
-	switch {
-	case len(q.Gone) > 0:
+	there := slices.DeleteFunc(SnapshotPaths(sig), func(path string) bool {
+		return slices.ContainsFunc(q.Gone, func(gone string) bool { // with the reason after it, where it is not known
+			return gone == path || strings.HasPrefix(gone, path+" (")
+		})
+	})
+	if len(q.Gone) > 0 {
 		fmt.Fprintf(&b, "Looked for on disk; these are NOT there, make them again if you need them:\n- %s\n",
 			strings.Join(q.Gone, "\n- "))
-	case len(SnapshotPaths(sig)) > 0:
-		b.WriteString("Looked for on disk: what it names is there.\n")
+	}
+	if len(there) > 0 {
+		fmt.Fprintf(&b, "Looked for on disk, and there: %s\n", strings.Join(there, ", "))
 	}
 	return b.String()
 }
@@ -249,8 +354,33 @@ func commandRan(command string, asked *Question) string {
 	return s
 }
 
-// SnapshotPaths gives the files and folders that a snapshot plainly names.
-func SnapshotPaths(sig signals.Signal) []string { return namedPaths(sig.Field("state_snapshot")) }
+// SnapshotPaths gives the files and folders that a snapshot plainly names, and those of a list that it calls files.
+func SnapshotPaths(sig signals.Signal) []string {
+	snapshot := sig.Field("state_snapshot")
+	named := namedPaths(snapshot)
+	for _, list := range listedFiles().FindAllStringSubmatch(snapshot, maxNamedPaths) {
+		for _, path := range paths(deliverables([]string{list[1]})) {
+			if !slices.Contains(named, path) && len(named) < maxNamedPaths {
+				named = append(named, path)
+			}
+		}
+	}
+	return named
+}
+
+var listedFiles = lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
+
+// furtherQuestion is the question that the answer to a stop leads to.
+func (r resolution) furtherQuestion(q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
+	if r.How == RunCommand {
+		return checkpoints.AskCommand, commandQuestion(r.words, cwd)
+	}
+	what := r.unsaid()
+	return checkpoints.AskClarification, signals.Question{
+		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
+		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
+	}
+}
 
 // commandQuestion asks whether a command may run: on a terminal only, for it runs as the person.
 // Its context is the very command; plainCommand has seen to it that all of that can be seen.

@@ -93,7 +93,8 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"resolved": {stop: dependency, answer: "resolved: ran npm install", want: []string{
 			"## BLOCKER RESOLVED\n\nIssue: Security analysis requires running npm audit, but node_modules is " +
 				"missing\nResolution: ran npm install\n",
-			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned", "what it names is there",
+			"## STATE RESTORATION\nFiles analyzed: 47/120", "Completed:\n✓ Scanned",
+			"on disk, and there: AUTH_ANALYSIS.md, SQL_REVIEW.md, /work/src\n",
 			"## RESUME INSTRUCTIONS\nContinue with what was blocked:\n✗ Dependency",
 		}},
 		"resolved, and nothing more": {stop: noKey, answer: "resolved",
@@ -101,7 +102,11 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"own words": {stop: noKey, answer: "it is in the vault: look there",
 			want: []string{"## BLOCKER RESOLVED", "Resolution: it is in the vault: look there"}},
 		"what is gone is told": {stop: dependency, answer: "resolved", gone: []string{"SQL_REVIEW.md"},
-			want: []string{"NOT there", "- SQL_REVIEW.md"}, absent: []string{"what it names is there"}},
+			want: []string{"NOT there", "- SQL_REVIEW.md", "and there: AUTH_ANALYSIS.md, /work/src\n"}},
+		"a snapshot of the diagrams": {stop: blocked("details", "x", "state_snapshot",
+			"- Completed tasks: [A, B, C]\n- Generated files: [file1, file2]\n- Working directory: /path/to/work"),
+			answer: "resolved", gone: []string{"file2"},
+			want: []string{"NOT there, make them again if you need them:\n- file2\n", "and there: /path/to/work, file1\n"}},
 		"an error that is fixed": {stop: analysisError, answer: "resolved: undefined check added",
 			want: []string{"## ERROR FIXED\n", "Applied fix: undefined check added", "retry what caused the error"}},
 		"an error that is skipped": {stop: analysisError, answer: "skip: analysis.js:142",
@@ -115,10 +120,21 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 			want: []string{"## PARTIAL RESUME", "agent a-child0000001 does it", "Continue with the rest"}},
 		"reduced": {stop: tooMuch, answer: "reduce: only src/",
 			want: []string{"Reduce the scope: only src/", "what was left out"}},
-		"an option of its own": {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude)",
-			want: []string{"Go on as you proposed yourself: Reduce scope (specify"}},
+		"an option of its own": {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude): vendor/",
+			want: []string{"Go on as you proposed yourself: Reduce scope (specify file patterns to exclude): vendor/\n",
+				"what was left out"}},
+		"an option of its own that delegates": {stop: tooMuch, answer: "Delegate to multiple agents (see DELEGATE_WORK protocol)",
+			want: []string{"## PARTIAL RESUME", "proposed yourself: Delegate to", "agent a-child0000001 does it."}},
+		"an option of its own that skips": {stop: analysisError, answer: "Skip problematic file and continue: only analysis.js",
+			want:   []string{"proposed yourself: Skip problematic file and continue: only analysis.js\nLog what", "SKIPPED_FILES.md"},
+			absent: []string{"Continue with what was blocked"}},
+		"an option of its own that is none of ours": {stop: analysisError, answer: "Fix error in analysis script",
+			want: []string{"## ERROR RECOVERY", "proposed yourself: Fix error in analysis script.\n"}},
+		"the next step that it has written down": {stop: dependency, answer: "resolved",
+			want: []string{"Next step: Dependencies installed, continue with npm audit scan\nDo not repeat"}},
+		"not the next step where nothing is resolved": {stop: dependency, answer: "skip", absent: []string{"Next step"}},
 		"a command that was not let": {stop: dependency, answer: "run: npm install",
-			want: []string{"The person decided not to run `npm install`."}},
+			want: []string{"The person decided not to run `npm install`."}, absent: []string{"Next step"}},
 		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,6 +152,65 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTheNextStepIsTheOneThatTheAgentHasWrittenDown(t *testing.T) {
+	for plan, want := range map[string]string{
+		"Run: npm install\nThen resume with: \"Dependencies installed, go on\"": "Dependencies installed, go on",
+		"- Resume with: run the scan":                                           "run the scan",
+		"New agent: Set up tests\nResume: When new agent completes, resume with \"Infrastructure ready, continue testing\"": "Infrastructure ready, continue testing",
+		"Resume: after the \"big\" merge, rebase": "after the \"big\" merge, rebase",
+		"then we resume work":                     "",
+		"":                                        "",
+	} {
+		if got := stepAfter(plan); got != want {
+			t.Errorf("%q: the next step is %q, want %q", plan, got, want)
+		}
+	}
+}
+
+func TestAProposalThatLeavesSomethingToBeSaidAsksForIt(t *testing.T) {
+	const reduce = "Reduce scope (specify file patterns to exclude)"
+	s := Begin(t, nil)
+	s.stops(tooMuch, reduce)
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	if q := s.State.Questions["q-2"]; q.Kind != checkpoints.AskClarification ||
+		q.Text != "Specify file patterns to exclude." || !strings.Contains(q.Context, reduce) {
+		t.Fatalf("asked: %+v", q)
+	}
+	s.plansNot("deliver")
+	s.Answers("q-2", "vendor/ and dist/")
+	if text := s.Delivers(1).Text; !strings.Contains(text, reduce+": vendor/ and dist/\n") {
+		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+func TestWhatIsSaidAtOnceIsNotAskedFor(t *testing.T) {
+	for answer, asks := range map[string]bool{
+		"reduce": true, "reduce: only src/": false, "Narrow the scope": true, "Narrow the scope to src/": false,
+		"Exclude files (please specify which)": true, "Wait (30 s)": false, "skip": false,
+		"delegate": false, "run: make": true,
+	} {
+		q := &Question{Response: checkpoints.Response{Answer: answer}}
+		for _, label := range []string{"Narrow the scope", "Narrow the scope to src/",
+			"Exclude files (please specify which)", "Wait (30 s)"} {
+			q.Options = append(q.Options, checkpoints.Option{Label: label})
+		}
+		if got := Resolve(q).Asks(); got != asks {
+			t.Errorf("%q leads to another question: %v", answer, got)
+		}
+	}
+}
+
+func TestWhereQuestionsAreRefusedAProposalIsNotAskedAbout(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.OnQuestion = Fail })
+	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: tooMuch,
+		Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{Key: "stop", Value: "reduce"}}}}})
+	s.turnEnds()
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	if text := s.Delivers(1).Text; !strings.Contains(text, "Reduce the scope.") {
+		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 

@@ -37,8 +37,12 @@ func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 	if s == (procs.Subagent{}) {
 		return nil
 	}
-	return &checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
+	sub := checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
 		Depth: s.Depth}
+	if s.By != nil {
+		sub.By = SubagentOf(*s.By)
+	}
+	return &sub
 }
 
 // asksPerson reports whether a call waits for a person.
@@ -132,12 +136,13 @@ func (e Called) apply(d *transition) error {
 		return nil
 	case call.Name == checkWork:
 		reply.Text, reply.IsError = d.work(a, childMeant(call))
-	case call.From != nil && (sig.Kind == signals.Completion || sig.Kind == signals.Delegate):
-		reply.IsError = true
-		reply.Text = "Only the main agent may do this. Return your result to it, and say there what you would have said here."
 	case sig.Kind == signals.Completion:
-		a.Report = report(sig)
+		reported(a, sig, call.From != nil)
 		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."
+		if call.From != nil {
+			reply.Text = fmt.Sprintf("Your report is recorded in the name of agent %s, whose own takes its place. "+
+				"Return your result to who started you all the same.", a.ID)
+		}
 	case sig.Kind == signals.Delegate:
 		return d.delegate(a, e.Named, &call)
 	case sig.Kind == signals.Progress:

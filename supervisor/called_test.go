@@ -103,9 +103,9 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 	}{
 		"a report": {"report_completion", `{"status":"success","summary":"done"}`, nil, false, "recorded"},
 		"a report of a subagent": {"report_completion", `{"status":"success","summary":"done"}`,
-			sub, true, "Only the main agent"},
-		"a subagent's delegation": {"delegate_work", `{"new_task_description":"Write tests"}`,
-			sub, true, "Only the main agent"},
+			sub, false, "in the name of agent " + Root},
+		"a delegation to a type that is unknown": {"delegate_work",
+			`{"new_task_description":"Write tests","subagent_type":"tester"}`, nil, true, "Known are: Explore, general-purpose."},
 		"a look at delegated work":   {"check_work", `{}`, nil, false, "nothing"},
 		"progress":                   {"report_progress", `{"percent":40,"step":"migrating"}`, nil, false, "Noted"},
 		"a message to the person":    {"send_message", `{"to":"user","text":"halfway"}`, nil, false, "The person sees it"},
@@ -115,15 +115,51 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, nil)
+			s.Do(TurnBegun{Agent: Root, Launch: 1, Types: []string{"Explore", "general-purpose"}})
 			s.calls("r1", c.tool, c.input, c.from)
 			s.is(checkpoints.Running)
 			if r := s.reply("r1"); r.IsError != c.refused || !strings.Contains(r.Text, c.says) {
 				t.Errorf("the reply is %+v", r)
 			}
-			if reported := s.State.Agents[Root].Report != nil; reported != (name == "a report") {
+			if reported := s.State.Agents[Root].Report != nil; reported != (c.tool == "report_completion") {
 				t.Errorf("reported: %v", reported)
 			}
 		})
+	}
+}
+
+// What a subagent reports in the agent's name does not spare the agent its own report: it knows all of the work.
+func TestASubagentsReportGivesWayToTheAgentsOwn(t *testing.T) {
+	s := Begin(t, nil)
+	sub := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
+	s.calls("r1", "report_completion", `{"status":"success","summary":"a part"}`, sub)
+	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1"})
+	if s.State.Launch(Root).Gate.Block == "" {
+		t.Fatal("the agent is not asked for its own")
+	}
+	s.calls("r2", "report_completion", `{"status":"success","summary":"all of it"}`, nil)
+	s.calls("r3", "report_completion", `{"status":"failed","summary":"a part, late"}`, sub)
+	s.try(Heard{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Inside: true}}})
+	if r := s.State.Agents[Root].Report; r.Summary != "all of it" || r.BySubagent {
+		t.Errorf("the report is %+v", r)
+	}
+}
+
+func TestASubagentDelegatesInTheAgentsName(t *testing.T) {
+	s := Begin(t, nil)
+	sub := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
+	sig, _ := signals.Served("delegate_work", []byte(`{"new_task_description":"Write tests"}`))
+	s.Do(Called{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: []string{"q-1"},
+		Child: "a-childchildch"}},
+		Call: checkpoints.ToolCall{Launch: 1, Request: "r1", ToolUse: "toolu_r1", Name: "delegate_work", Served: true,
+			Input: []byte(`{"new_task_description":"Write tests"}`), From: sub}})
+	s.Answers("q-1", "approve")
+	d := s.Delivers(1)
+	if c := s.State.Agents["a-childchildch"]; c == nil || c.Parent != Root {
+		t.Fatalf("the child is %+v", c)
+	}
+	if reply := string(d.Reply); !strings.Contains(reply, "in whose name you asked") {
+		t.Errorf("the subagent reads %s", reply)
 	}
 }
 
@@ -180,7 +216,7 @@ func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
 	s.plansNot("hold")
 	s.Do(BusyElsewhere{Agent: Root, Launch: 1})
 	s.plans("hold")
-	if got := s.State.Agents[Root].HoldUntil.Sub(s.At); got != DefaultHold {
+	if got := s.State.Agents[Root].HoldUntil.Sub(s.At); got != 8*time.Minute { // two texts are to be written
 		t.Errorf("it is held for %v more", got)
 	}
 	s.Do(HoldEnded{Agent: Root, Launch: 1})

@@ -73,18 +73,28 @@ func (c *conversation) end(id string) {
 // that is at its next step.
 func (c *conversation) atWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
 
+// callsBesides reports whether a subagent, which may work in the background, has another call under way than those that
+// wait, or one below it has or is at its next step.
+func (c *conversation) callsBesides(subagent string, waiting map[string]bool) bool {
+	_, busy := c.under(subagent, waiting)
+	return busy
+}
+
 func (c *conversation) busy(parent string, waiting map[string]bool) bool {
-	calls := false
+	calls, busy := c.under(parent, waiting)
+	return busy || !calls
+}
+
+// under reports whether a conversation has calls under way, and whether one of them is busy.
+func (c *conversation) under(parent string, waiting map[string]bool) (calls, busy bool) {
 	for id, call := range c.calls {
 		if call.parent != parent {
 			continue
 		}
 		calls = true
-		switch {
-		case waiting[id]:
-		case !call.starts, c.busy(id, waiting):
-			return true
+		if !waiting[id] && (!call.starts || c.busy(id, waiting)) {
+			return true, true
 		}
 	}
-	return !calls
+	return calls, false
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -47,6 +48,9 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 		}
 		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: underWay(c)})
 		return nil
+	}
+	if w.Said.Type != "" && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, w.Said.Type) {
+		return refuse("type", unknownType(w.Said.Type, l.AgentTypes))
 	}
 	undecided := d.undecided(a.ID)
 	for _, q := range undecided {
@@ -178,7 +182,7 @@ func (d *transition) approveChildren(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Child != "" && q.State == checkpoints.QuestionAnswered
 	}) {
-		w, start := delegated(q)
+		w, start := d.delegated(q)
 		c := d.Agents[q.Child]
 		switch {
 		case start && c == nil:
@@ -196,7 +200,7 @@ func (d *transition) approveChildren(agent string) {
 }
 
 // delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
-func delegated(q *Question) (Work, bool) {
+func (s State) delegated(q *Question) (Work, bool) {
 	switch q.Kind {
 	case checkpoints.AskDelegation:
 		w := WorkIn(q)
@@ -207,7 +211,8 @@ func delegated(q *Question) (Work, bool) {
 		}
 		return w, ok
 	case checkpoints.AskBlocker:
-		return blockedPart(SignalOf(q), Resolve(q).words), Resolve(q).How == DelegateIt && q.Revoked == ""
+		r := Resolve(q)
+		return s.blockedPart(q, r), r.How == DelegateIt && q.Revoked == ""
 	}
 	return Work{}, false
 }
@@ -221,14 +226,19 @@ func WorkIn(q *Question) Work {
 	return workAsked(SignalOf(q))
 }
 
-// blockedPart is the work that a stop leaves to another agent.
-func blockedPart(sig signals.Signal, words string) Work {
+// blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not
+// say what that is; then what was proposed and said beside it.
+func (s State) blockedPart(q *Question, r resolution) Work {
+	sig := SignalOf(q)
 	task := strings.TrimSpace(sig.Field("blocked_work"))
-	if task == "" {
-		task = strings.TrimSpace(sig.Field("details"))
+	if a := s.Agents[q.Agent]; task == "" && a != nil {
+		task = strings.TrimSpace(sig.Field("details")) + "\n\nDo what is not done yet of the task that this stopped:\n\n" +
+			a.Task
 	}
-	if words != "" {
-		task += "\n\n" + words
+	for _, more := range []string{r.own, r.words} {
+		if more != "" {
+			task += "\n\n" + more
+		}
 	}
 	var b strings.Builder
 	for _, f := range []struct{ title, name string }{

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -271,4 +272,63 @@ func TestAForkBeginsWithItsParentsConversation(t *testing.T) {
 		child.SessionID == session {
 		t.Errorf("the child of session %s is %+v, launched with %q", session, child, spec.Fork)
 	}
+}
+
+// childWorks has the child begin its turn.
+func (s *Story) childWorks() {
+	s.T.Helper()
+	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
+	for _, v := range s.State.FindDeliveries(childOne, func(*Delivery) bool { return true }) {
+		s.Do(Sent{UUID: v.UUID, Launch: 1})
+		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
+	}
+	s.Do(TurnBegun{Agent: childOne, Launch: 1, Version: "2.1.329"})
+}
+
+func TestAParentsMessageGoesIntoTheRunningTurnOfItsChildAndNotTheOtherWay(t *testing.T) {
+	s := delegatedWork(t, nil)
+	s.childWorks()
+	s.calls("r1", "send_message", fmt.Sprintf(`{"to":%q,"text":"leave out the old files"}`, childOne), nil)
+	if r := s.reply("r1"); r.IsError || !strings.Contains(r.Text, "into the turn that is under way") {
+		t.Errorf("the parent is told: %+v", r)
+	}
+	found := false
+	for _, d := range s.State.Deliveries {
+		if d.Agent == childOne && d.Now {
+			found = strings.Contains(d.Text, "> leave out the old files") && strings.Contains(d.Text, "the message holds")
+		}
+	}
+	if !found {
+		t.Error("it is not said in the turn under way")
+	}
+	s.Do(Heard{Agent: childOne, Launch: 1, Named: Named{Signal: message(Root, "and now you")}})
+	if waits := s.State.Agents[Root].Outbox; !slices.ContainsFunc(waits, func(o checkpoints.OutboxItem) bool {
+		return strings.Contains(o.Text, "> and now you")
+	}) {
+		t.Errorf("for the parent's next turn wait %+v", waits)
+	}
+}
+
+func TestAParentStopsItsChildWhichThenCountsForNothing(t *testing.T) {
+	s := delegatedWork(t, nil)
+	s.childWorks()
+	s.Do(Heard{Agent: childOne, Launch: 1, Named: Named{Signal: stopping(Root, "I am done")}})
+	if a := s.State.Agents[Root]; a.StopWanted != "" {
+		t.Error("a child has stopped its parent")
+	}
+	s.calls("r1", "send_message", fmt.Sprintf(`{"to":%q,"text":"not needed any more","stop":true}`, childOne), nil)
+	if r := s.reply("r1"); r.IsError || !strings.Contains(r.Text, "is stopped") {
+		t.Errorf("the parent is told: %+v", r)
+	}
+	s.plans("end " + childOne)
+	c := s.State.Agents[childOne]
+	if want := "agent " + Root + " (not needed any more)"; c.StopWanted != want || gates(c) {
+		t.Errorf("the child is stopped by %q, and counts: %v", c.StopWanted, gates(c))
+	}
+}
+
+func stopping(to, why string) signals.Signal {
+	s := message(to, why)
+	s.Fields = append(s.Fields, signals.Field{Name: "stop", Value: "true"})
+	return s
 }

@@ -71,10 +71,13 @@ func delegationDecided(q *Question) string {
 	}
 	next := "Go on with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do its " +
 		"task yourself."
-	switch w.Said.Independence {
-	case checkpoints.Blocks:
+	switch {
+	case q.Tool != nil && q.Tool.From != nil:
+		next = "Go on with your own part, and do not do its task yourself. When the agent has ended, its result goes to " +
+			"the agent in whose name you asked; check_work with its id tells you how it gets on, and what it has come to."
+	case w.Said.Independence == checkpoints.Blocks:
 		next = "It blocks your current work: end your turn now, without a report. Its report is your next message."
-	case checkpoints.Optional:
+	case w.Said.Independence == checkpoints.Optional:
 		next += " It is optional: if you are done first, it is stopped."
 	}
 	var b strings.Builder
@@ -99,6 +102,15 @@ func delegationDenied(w Work, q *Question) string {
 	}
 	b.WriteString("\n## RESUME INSTRUCTIONS\nGo on with your own task. Do not ask for the same again.")
 	return b.String()
+}
+
+// MaxAgentTypes bounds how many types of agents are remembered of a process.
+const MaxAgentTypes = 200
+
+func unknownType(name string, known []string) string {
+	return fmt.Sprintf("## DELEGATION DENIED\n\nReason: there is no subagent_type %q here. Known are: %s.\n\n"+
+		"## RESUME INSTRUCTIONS\nAsk again with one of these, or with none.", name,
+		text.Truncate(text.PlainLine(strings.Join(known, ", ")), maxChildText))
 }
 
 var tooManyDelegations = fmt.Sprintf(`## DELEGATION DENIED
@@ -128,6 +140,7 @@ func (s State) childEnded(c *Agent) string {
 		quote("Metrics", r.Metrics)
 		quote("Issues", r.Issues)
 		quote("Recommendations", r.Recommendations)
+		quote("Total duration", r.Duration)
 	} else if c.Checkpoint != "" && c.Status != checkpoints.Succeeded {
 		quote("What is known of its work", c.Checkpoint)
 	}
@@ -140,6 +153,16 @@ func (s State) childEnded(c *Agent) string {
 	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses,
 		s.Duration(c), c.InputTokens+c.OutputTokens, c.ID)
 	return b.String()
+}
+
+// resumeStep gives back to an agent what it is to go on with once its child has succeeded, as its own coordination
+// says.
+func resumeStep(c *Agent) string {
+	step := stepAfter(c.Delegated.Coordination)
+	if step == "" || c.Status != checkpoints.Succeeded {
+		return ""
+	}
+	return "\n\n## RESUME INSTRUCTIONS\nNext step: " + step
 }
 
 // maxEnds bounds what an agent reads of the ends of others at one time, in bytes, before it is told in a few lines of
@@ -184,7 +207,7 @@ func (s State) delegatedBefore(a *Agent) string {
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
 		if c.Status.Ended() && !s.backgroundEndUnreported(c) {
-			b.WriteString("\n\n" + s.childEnded(c))
+			b.WriteString("\n\n" + s.childEnded(c) + resumeStep(c))
 		}
 	}
 	return b.String()
@@ -220,7 +243,10 @@ func (s State) work(a *Agent, id string) (written string, isError bool) {
 		}
 		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
 			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
-		if c.Status.Ended() && s.backgroundEndUnreported(c) {
+		switch {
+		case c.Status.Ended() && id != "":
+			line += "\n\n" + s.childEnded(c)
+		case c.Status.Ended() && s.backgroundEndUnreported(c):
 			line += "; all of it is in your next message"
 		}
 		lines = append(lines, line)

@@ -6,25 +6,85 @@ import (
 	"unicode"
 )
 
-// files gives the files that a report's deliverables name. Only what plainly is a file name counts, at the beginning of
-// an entry: prose and addresses are not looked for.
-func files(deliverables []string) []string {
-	var named []string
-	for _, entry := range deliverables {
-		path, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
-		path = strings.TrimSuffix(strings.Trim(path, "`'\"*,;"), ":")
-		if fileName().MatchString(path) && !strings.Contains(path, "//") &&
-			(strings.Contains(path, "/") || suffix().MatchString(path)) {
-			named = append(named, path)
+// A Deliverable is an entry of a list of deliverables that is looked for on disk.
+type Deliverable struct {
+	Path  string // what it names
+	Entry string // all of it, where that has spaces: a file of this very name will do as well; else ""
+}
+
+// deliverables gives what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
+// is a path if there is a file of that name; if there is none, it is one with a word beside it where it begins with
+// what plainly is a file name, and prose where it does not. What says that there is nothing, or is an address, is no
+// path.
+func deliverables(list []string) []Deliverable {
+	var all []Deliverable
+	for _, entry := range list {
+		for _, entry := range enumerated(strings.TrimSpace(entry)) {
+			d := Deliverable{Path: unmarked(entry)}
+			if strings.ContainsFunc(d.Path, unicode.IsSpace) {
+				first, _, _ := strings.Cut(entry, " ")
+				d = Deliverable{Path: unmarked(first), Entry: d.Path}
+				if !plainPath(d.Path) {
+					continue
+				}
+			}
+			if d.Path != "" && !strings.Contains(d.Path, "//") && !nothing().MatchString(d.Path) {
+				all = append(all, d)
+			}
 		}
 	}
-	return named
+	return all
+}
+
+// enumerated takes an entry apart that is nothing but paths and commas.
+func enumerated(entry string) []string {
+	parts := strings.Split(strings.TrimSuffix(entry, ","), ",")
+	for i, part := range parts {
+		if parts[i] = strings.TrimSpace(part); parts[i] == "" || strings.ContainsFunc(parts[i], unicode.IsSpace) {
+			return []string{entry}
+		}
+	}
+	return parts
+}
+
+// unmarked takes off a path what is written around it: quotes, bold, a link, the number of a line, the end of a
+// sentence. A single word that announces what stands below it is none.
+func unmarked(path string) string {
+	if m := link().FindStringSubmatch(path); m != nil {
+		path = m[1]
+	}
+	const quotes = "`'\""
+	path, announces := strings.CutSuffix(strings.TrimRight(path, ".,;"), ":")
+	if path = strings.Trim(path, quotes); len(path) > 4 && strings.HasPrefix(path, "**") && strings.HasSuffix(path, "**") {
+		path = strings.Trim(path[2:len(path)-2], quotes)
+	}
+	if announces && !plainPath(path) {
+		return ""
+	}
+	return lineNumber().ReplaceAllString(path, "")
+}
+
+// plainPath reports whether a word can hardly be anything but the path of a file.
+func plainPath(word string) bool {
+	return fileName().MatchString(word) && !strings.Contains(word, "//") &&
+		(strings.Contains(word, "/") || suffix().MatchString(word))
 }
 
 var (
+	link     = lazily(`^\[[^\]]*\]\(([^)\s]+)\)`)
+	nothing  = lazily(`^(?i:none|nothing|n/?a|-+|—)$`)
 	fileName = lazily(`^[~.\w@+%*/-]+$`)
-	suffix   = lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	suffix   = lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$|^[A-Z][a-z]+file$`) // Makefile
 )
+
+// paths gives what is looked for of a list of deliverables, for who shows it.
+func paths(named []Deliverable) []string {
+	var paths []string
+	for _, d := range named {
+		paths = append(paths, d.Path)
+	}
+	return paths
+}
 
 // maxNamedPaths bounds how many files of a text are looked for.
 const maxNamedPaths = 100
@@ -36,9 +96,9 @@ func namedPaths(text string) []string {
 		return unicode.IsSpace(r) || r == ',' || r == ';'
 	}) {
 		word = strings.TrimLeft(strings.TrimRight(word, ".:)]>`'\""), "([<`'\"")
-		if named := files([]string{lineNumber().ReplaceAllString(word, "")}); len(named) == 1 && !isFraction(named[0]) &&
-			!slices.Contains(paths, named[0]) && len(paths) < maxNamedPaths {
-			paths = append(paths, named[0])
+		word = lineNumber().ReplaceAllString(strings.Trim(word, "*"), "")
+		if plainPath(word) && !isFraction(word) && !slices.Contains(paths, word) && len(paths) < maxNamedPaths {
+			paths = append(paths, word)
 		}
 	}
 	return paths

@@ -1,30 +1,43 @@
 package supervisor
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 )
 
-func TestDeliverablesThatNameFilesAreLookedForAndProseIsNot(t *testing.T) {
+func TestDeliverablesAreLookedForUnlessTheyAreProse(t *testing.T) {
 	for _, c := range []struct{ deliverables, want string }{
 		{"Generated files:\n- SECURITY_ANALYSIS.md (comprehensive report)\n- docs/plan.md: the plan",
 			"SECURITY_ANALYSIS.md docs/plan.md"},
-		{"- `report.md`\n- \"a.txt\"\n- src/*.go", "report.md a.txt src/*.go"},
-		{"- none\n- a faster build\n- see https://example.com/x.md", ""},
+		{"- `report.md`\n- \"a.txt\"\n- src/*.go\n- *.md", "report.md a.txt src/*.go *.md"},
+		{"- none\n- a faster build\n- see https://example.com/x.md\n- https://example.com/x.md", ""},
+		{"N/A", ""},
 		{"report.md", "report.md"},
 		{"", ""},
+		{"- Makefile\n- Dockerfile\n- bin\n- Überblick.md\n- src/[id]/page.tsx", "Makefile Dockerfile bin Überblick.md src/[id]/page.tsx"},
+		{"- Makefile (build rules)\n- Dockerfile: the image\n- Tests: 14 pass\n- Coverage (80 %)", "Makefile Dockerfile"},
+		{"Makefile, Dockerfile,\nbin", "Makefile Dockerfile bin"},
+		{"- a fast, simple build\n- src/a.go:42\n- **bold.md**\n- [the report](out/r.md) for all", "src/a.go bold.md out/r.md"},
+		{"Files:\nMakefile\nLICENSE.", "Makefile LICENSE"},
+		{"1. `go.mod`: the module\n2. out/final report.pdf", "go.mod out/final"},
 	} {
 		sig := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: c.deliverables}}}
-		got := ""
-		for _, f := range files(sig.List("deliverables")) {
-			got += " " + f
-		}
-		if got != "" {
-			got = got[1:]
-		}
-		if got != c.want {
+		if got := strings.Join(paths(deliverables(sig.List("deliverables"))), " "); got != c.want {
 			t.Errorf("%q names %q, want %q", c.deliverables, got, c.want)
 		}
+	}
+}
+
+func TestAFileIsDueOnceThoughTaskAndReportNameIt(t *testing.T) {
+	a := &Agent{Deliverables: []string{"Makefile", "out/final report.pdf"}}
+	a.Report = &checkpoints.Report{Deliverables: "- ./Makefile (build)\n- Dockerfile"}
+	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final", Entry: "out/final report.pdf"}, {Path: "Dockerfile"}}
+	if diff := cmp.Diff(want, Due(a)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -20,7 +20,7 @@
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
 //	                     permission.go what is to be permitted
-//	subagent.go          what becomes of subagents that waited when their process ended
+//	subagent.go          what becomes of subagents that waited when their process ended; branch.go what is said of them
 //	message.go           what is said to an agent that answers nothing
 //	plan.go              what ought to be under way
 //	pack*.go             what of a run from elsewhere is believed

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
 	"claude-supervise/supervisor/text"
 )
 
-// This file is the time-out case of the protocols document (002): work that takes longer than its estimate is told of
-// once.
+// This file is the time-out case of the protocols document (002): of work that takes longer than its estimate a
+// person is asked once what is to become of it.
 
 // maxEstimate is the longest estimate that is taken for one.
 const maxEstimate = 365 * 24 * time.Hour
@@ -71,24 +73,91 @@ func begins(a *Agent, at time.Time) {
 	}
 }
 
-// overdueInWords tells a person of it, with what can be done.
+// overdueInWords tells a person of it where nobody is asked, with what can be done.
 func overdueInWords(a *Agent) string {
 	return fmt.Sprintf(
 		"takes longer than its estimate (%s; %s). Let it go on, or have it reduce its task or delegate a part: "+
 			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
 }
 
-// Overdue says that an agent's work takes longer than its estimate.
-type Overdue struct{ Agent string }
+// What may be answered to work that takes too long, beside words of one's own: 002, "Agent Timeout". reduceIt and
+// DelegateIt are those of a stop.
+const goOnIt = "continue"
+
+// OverrunQuestion asks what becomes of an agent that takes longer than its estimate. It works on meanwhile.
+func (s State) OverrunQuestion(a *Agent) signals.Question {
+	context := "It works on meanwhile, whether this is answered or not."
+	if p := a.Progress; p != nil {
+		context = "It is " + atWork(a) + ".\n" + context
+	}
+	options := []signals.Option{
+		{Label: goOnIt, Description: "accept that it takes longer"},
+		{Label: reduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
+		{Label: DelegateIt, Description: "have it hand what is left to new agents"},
+		{Label: stopIt, Description: "end it, and what it has started"},
+	}
+	if s.Execs() { // nothing can be said to it while it works
+		options = []signals.Option{options[0], options[3]}
+	}
+	return signals.Question{
+		ID: "overrun", Header: "overrun", Options: options,
+		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What is to become of it?", Title(a), a.Estimate),
+		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
+	}
+}
+
+// decideOverrun does what a person has answered to how long an agent takes. What is said to it goes into its turn.
+func (d *transition) decideOverrun(id string) {
+	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
+		return q.Kind == checkpoints.AskOverrun && q.State == checkpoints.QuestionAnswered
+	}) {
+		q = d.question(q.ID)
+		q.State = checkpoints.QuestionDelivered
+		word, words, _ := strings.Cut(q.Answer, ":")
+		word, words = strings.ToLower(strings.TrimSpace(word)), strings.TrimSpace(words)
+		say := ""
+		switch {
+		case q.Declined, q.Skipped, word == goOnIt && words == "":
+			continue
+		case word == stopIt:
+			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
+			continue
+		case word == reduceIt && words == "":
+			say = "Reduce the scope: leave out what matters least. Say in your report what was left out."
+		case word == reduceIt:
+			say = "Reduce the scope: " + words + "\nSay in your report what was left out."
+		case word == DelegateIt:
+			say = withWords("Delegate what is left to new agents (delegate_work), and go on with the rest", words)
+		case word == goOnIt:
+			say = "Go on: " + words
+		default:
+			say = q.Answer
+		}
+		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + q.ID, From: fromUser, At: d.at,
+			Text: personSays(fmt.Sprintf("You take longer than your estimate of %s. %s", d.Agents[id].Estimate, say))})
+	}
+}
+
+// Overdue says that an agent's work takes longer than its estimate. It names the question about it; a run of an earlier
+// release has none.
+type Overdue struct {
+	Agent string
+	Naming
+}
 
 var _ = kind[Overdue]("overdue")
 
-// apply takes note that an agent's work takes longer than its estimate.
+// apply takes note that an agent's work takes longer than its estimate, and asks what becomes of it. Where questions
+// are refused, the person is told only.
 func (e Overdue) apply(d *transition) error {
 	a := d.Agents[e.Agent]
 	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
 		return unwelcome("the work of %s is not overdue", e.Agent)
 	}
 	d.agent(e.Agent).ToldOverdue = true
+	if len(e.IDs) == 1 && d.Config.Policy != Fail && a.StopWanted == "" {
+		d.openQuestions(a.ID, checkpoints.AskOverrun, []signals.Question{d.OverrunQuestion(a)}, e.Naming,
+			func(q *Question) { q.Fingerprint = "overrun " + a.ID })
+	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"claude-supervise/checkpoints"
 )
 
 func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
@@ -23,6 +25,75 @@ func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
 		if got := parseEstimate(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
+	}
+}
+
+// overruns tells of an agent at work that takes longer than its estimate. Question q-1 is about it, if it is asked.
+func overruns(t *testing.T, policy OnQuestion) *Story {
+	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Estimated: "1h",
+		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
+	s.Do(Opened{PID: 1, Policy: policy})
+	t.Cleanup(s.folds)
+	s.Launches(1)
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
+	s.Do(Overdue{Agent: Root, Naming: Naming{IDs: []string{"q-1"}}})
+	return s
+}
+
+func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
+	for answer, want := range map[string]string{
+		"continue":               "",
+		"reduce: the old files":  "longer than your estimate of 1h0m0s. Reduce the scope: the old files\nSay in your report",
+		"reduce":                 "leave out what matters least",
+		"delegate":               "Delegate what is left to new agents (delegate_work)",
+		"look at src/ only once": "look at src/ only once",
+	} {
+		t.Run(answer, func(t *testing.T) {
+			s := overruns(t, Ask)
+			q := s.State.Questions["q-1"]
+			if q.Kind != checkpoints.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
+				t.Fatalf("asked: %+v", q)
+			}
+			s.is(checkpoints.Running)
+			s.Answers("q-1", answer)
+			if want == "" {
+				s.plansNot("deliver")
+			} else if text := s.Delivers(1).Text; !strings.Contains(text, want) {
+				t.Errorf("the agent reads:\n%s", text)
+			}
+			s.is(checkpoints.Running)
+		})
+	}
+}
+
+func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
+	s := overruns(t, Ask)
+	s.Answers("q-1", "stop")
+	s.plans("end " + Root)
+	if a := s.State.Agents[Root]; a.StopWanted == "" {
+		t.Error("it goes on")
+	}
+}
+
+func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
+	s := overruns(t, Park)
+	s.reports("success", "")
+	s.turnEnds()
+	s.Do(Checked{Agent: Root})
+	s.Ends()
+	s.is(checkpoints.Succeeded)
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+		t.Errorf("the question is %s", q.State)
+	}
+}
+
+func TestWhereQuestionsAreRefusedAnOverrunIsANotice(t *testing.T) {
+	s := overruns(t, Fail)
+	s.is(checkpoints.Running)
+	told := Notifications(State{Run: s.State.Run, Agents: s.State.Agents}, s.State, s.Events[len(s.Events)-1])
+	if len(s.State.Questions) != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {
+		t.Errorf("%d questions; the person is told %+v", len(s.State.Questions), told)
 	}
 }
 
@@ -54,7 +125,7 @@ func TestWorkThatTakesLongerThanItsEstimateIsToldOfOnce(t *testing.T) {
 		t.Fatalf("it is due at %v", due)
 	}
 	before := s.State
-	s.Do(Overdue{Agent: Root})
+	s.Do(Overdue{Agent: Root}) // as an earlier release has stored it: it asks nothing
 	s.plansNot("overdue")
 	if s.try(Overdue{Agent: Root}) {
 		t.Error("it is told of twice")

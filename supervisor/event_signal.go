@@ -45,8 +45,11 @@ func (d *transition) signal(agent string, n Named) error {
 	a, l := d.agent(agent), d.Launch(agent)
 	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
-		a.Report = report(n.Signal)
+		reported(a, n.Signal, n.Signal.Inside)
 	case signals.Clarification:
+		if n.Signal.Dialect == signals.Prose {
+			return d.askInProse(a, l, n)
+		}
 		return d.ask(agent, n)
 	case signals.Stop:
 		if n.Signal.Field("stop_reason") == "completion" {
@@ -63,6 +66,15 @@ func (d *transition) signal(agent string, n Named) error {
 		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
 	return nil
+}
+
+// reported takes a report. What a subagent reports in the agent's name gives way to what the agent says itself.
+func reported(a *Agent, sig signals.Signal, bySubagent bool) {
+	if bySubagent && a.Report != nil && !a.Report.BySubagent {
+		return
+	}
+	a.Report = report(sig)
+	a.Report.BySubagent = bySubagent
 }
 
 // ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
@@ -90,6 +102,16 @@ func (d *transition) ask(agent string, n Named) error {
 		}
 	})
 	return nil
+}
+
+// askInProse asks the question that an agent has ended its turn with in its own words, if it would end without a report
+// else: it was told how to ask, and that nobody reads along.
+func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
+	if a.Report != nil || !a.ReportRequested && !d.Execs() || a.StopWanted != "" || l.End != "" ||
+		len(Alive(l)) > 0 || len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 {
+		return unwelcome("%s has not ended with a question", a.ID)
+	}
+	return d.ask(a.ID, n)
 }
 
 // leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.

@@ -12,6 +12,7 @@ type TurnBegun struct {
 	Agent   string
 	Launch  int
 	Version string
+	Types   []string `json:",omitempty"` // of agents that the CLI knows here
 }
 
 var _ = kind[TurnBegun]("turn_begun")
@@ -19,7 +20,7 @@ var _ = kind[TurnBegun]("turn_begun")
 func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		enter(l, checkpoints.LaunchTurn)
-		l.Begun, l.ReportWaived, l.Version = true, false, e.Version
+		l.Begun, l.ReportWaived, l.Version, l.AgentTypes = true, false, e.Version, e.Types
 	})
 }
 
@@ -70,6 +71,9 @@ type GateAsked struct {
 	Untold     bool // background work has ended since the turn's last request: it is told in a turn of its own
 	Report     bool // the last message ends with a report without an id, which counts if the turn ends now
 	Ask        bool // the same for a question, stop or delegation
+
+	// Unfiled are the ids of question files that the agent says it has asked by, and that are not there.
+	Unfiled []string `json:",omitempty"`
 }
 
 var _ = kind[GateAsked]("gate_asked")
@@ -90,7 +94,8 @@ func (e GateAsked) apply(d *transition) error {
 			d.clientsGone(e.Agent)
 		}
 		a := d.Agents[e.Agent]
-		if e.Report || e.Ask || a.Report != nil || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
+		hasReport := a.Report != nil && !a.Report.BySubagent
+		if e.Report || e.Ask || hasReport || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
 			len(e.Background)+len(e.WakeUps) > 0 {
 			return
 		}
@@ -100,7 +105,7 @@ func (e GateAsked) apply(d *transition) error {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
-		l.Gate.Block = gateReason(a.ID)
+		l.Gate.Block = gateReason(a.ID, e.Unfiled)
 		if inTurn {
 			enter(l, checkpoints.LaunchTurn)
 		}

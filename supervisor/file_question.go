@@ -24,7 +24,7 @@ const ByFile = "answer file"
 func (d *transition) escalate(group []*Question, n Named) error {
 	for _, q := range group {
 		q = d.question(q.ID)
-		q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+		inFile(q, false, "")
 		q.Kind, q.Signal = checkpoints.AskClarification, text.JSON(n.Signal)
 		if q.Index == 0 {
 			d.leftState(q, n.Kept)
@@ -39,21 +39,16 @@ func (d *transition) unpolled(agent string) {
 	if l := d.Live(agent); l != nil && (l.Phase.InTurn() || len(Alive(l)) > 0 || l.Phase == checkpoints.LaunchIntended) {
 		return
 	}
-	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
-		return q.File != nil && q.File.Polls &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
-	}) {
+	for _, q := range d.FindQuestionsOf(agent, WaitsForFile) {
 		q = d.question(q.ID)
-		q.Kind, q.File = checkpoints.AskClarification, &checkpoints.FileAsked{ID: q.File.ID, Drop: q.File.Drop}
+		inFile(q, false, q.File.Drop)
+		q.Kind = checkpoints.AskClarification
 	}
 }
 
 // Polled gives the questions whose answer a script waits for in the file of an id.
 func (s State) Polled(id string) []*Question {
-	return s.FindQuestions(func(q *Question) bool {
-		return q.File != nil && q.File.Polls && q.File.ID == id &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
-	})
+	return s.FindQuestions(func(q *Question) bool { return WaitsForFile(q) && q.File.ID == id })
 }
 
 // beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before
@@ -61,8 +56,16 @@ func (s State) Polled(id string) []*Question {
 func (d *transition) beginDrop(group []*Question) {
 	for _, q := range group {
 		q = d.question(q.ID)
-		q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID, Polls: true, Drop: checkpoints.DropBegun}, true
+		inFile(q, true, checkpoints.DropBegun)
 	}
+}
+
+// inFile says who looks for the answer to a question in its file, and how far the answer has got there. From its drop
+// on the answer cannot be changed.
+func inFile(q *Question, polls bool, drop checkpoints.Drop) {
+	file := *q.File
+	file.Polls, file.Drop = polls, drop
+	q.File, q.Delivering = &file, drop != ""
 }
 
 // InLine is a text as an answer file holds it.
@@ -76,6 +79,7 @@ type FileFound struct {
 	Agent  string
 	Launch int
 	Named
+	Ran bool `json:",omitempty"` // a process of the agent's runs the script; else its stream has named the file
 }
 
 var _ = kind[FileFound]("file_found")
@@ -91,7 +95,7 @@ func (e FileFound) apply(d *transition) error {
 			return unwelcome("the same file as question %s", q.ID)
 		}
 	}
-	doc, file := text.JSON(e.Signal), checkpoints.FileAsked{ID: e.Signal.Field("question_id"), Polls: true}
+	doc, file := text.JSON(e.Signal), checkpoints.FileAsked{ID: e.Signal.Field("question_id"), Polls: true, Ran: e.Ran}
 	_, qs := ParseQuestions(e.Signal)
 	d.openQuestions(e.Agent, checkpoints.AskFile, qs, e.Naming, func(q *Question) {
 		own := file
@@ -123,11 +127,11 @@ func (e FileGone) apply(d *transition) error {
 			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionDelivered, e.Answer, &at, ByFile
 		case q.File.Drop == "", e.Answer != "" &&
 			e.Answer != InLine(AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
-			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+			inFile(q, false, "")
 		case q.File.Drop == checkpoints.DropDone, e.Answer != "": // it took this one
 			q.State = checkpoints.QuestionDelivered
 		default: // what it took may have been another: this one is looked for once it was put there
-			q.File = &checkpoints.FileAsked{ID: q.File.ID, Drop: checkpoints.DropBegun}
+			inFile(q, false, checkpoints.DropBegun)
 		}
 	}
 	if !found {
@@ -148,9 +152,9 @@ func (e Dropped) apply(d *transition) error {
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
-		q.File = &checkpoints.FileAsked{ID: q.File.ID, Polls: true, Drop: checkpoints.DropDone}
+		inFile(q, true, checkpoints.DropDone)
 		if e.Problem != "" {
-			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+			inFile(q, false, "")
 		}
 	}
 	return nil
@@ -171,8 +175,8 @@ func (e Reclaimed) apply(d *transition) error {
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
-		if q.File, q.Delivering = (&checkpoints.FileAsked{ID: q.File.ID}), !e.There; !e.There {
-			q.State = checkpoints.QuestionDelivered
+		if inFile(q, false, ""); !e.There {
+			q.State, q.Delivering = checkpoints.QuestionDelivered, true
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -17,6 +18,7 @@ type Given struct {
 	AllowProject bool        `json:",omitempty"`
 	Permissions  Permissions `json:",omitempty"`
 	Flags        []string    `json:",omitempty"` // of claude, in the place of those of the same names
+	Unrefused    bool        `json:",omitempty"` // those flags of claude that it has refused are left out
 	Delegate     Delegates   `json:",omitempty"`
 	MaxParallel  *int        `json:",omitempty"` // nil: as it was; 0: any number
 	MaxDepth     *int        `json:",omitempty"`
@@ -26,8 +28,8 @@ type Given struct {
 
 // IsZero reports whether it changes nothing.
 func (g Given) IsZero() bool {
-	return len(g.Allow) == 0 && !g.AllowProject && g.Permissions == "" && len(g.Flags) == 0 && len(g.Delegate) == 0 &&
-		g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{})
+	return len(g.Allow) == 0 && !g.AllowProject && g.Permissions == "" && len(g.Flags) == 0 && !g.Unrefused &&
+		len(g.Delegate) == 0 && g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{})
 }
 
 // Fits says why a run cannot be given this: only claude understands some of it.
@@ -70,6 +72,9 @@ func (d *transition) give(g Given) {
 	if g.Permissions != "" {
 		cfg.Permissions = g.Permissions
 	}
+	if g.Unrefused {
+		cfg.Flags = procs.WithoutFlags(cfg.Flags, d.refusedFlags())
+	}
 	if len(g.Flags) > 0 {
 		cfg.Flags = procs.ReplaceFlags(cfg.Flags, g.Flags)
 	}
@@ -91,6 +96,17 @@ func (d *transition) give(g Given) {
 	}
 	d.run().Config = text.JSON(d.Config)
 	d.decideGiven(g)
+}
+
+// refusedFlags are the flags that claude did not know when it was last started.
+func (d *transition) refusedFlags() []string {
+	var flags []string
+	for _, a := range d.AllAgents() {
+		if words := strings.Fields(a.Reason); a.Fault == string(procs.RefusedFlag) && len(words) > 0 {
+			flags = append(flags, words[len(words)-1])
+		}
+	}
+	return flags
 }
 
 // decideGiven answers the open questions whose answer the person has just given: a rule permits what is asked, or

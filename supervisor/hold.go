@@ -31,12 +31,15 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 }
 
 // worksBeside reports whether something lives in the background that a person's answer should not cost its work:
-// another subagent than those that ask, and between turns anything. In the middle of a call a command does not count:
-// it may be a server, which never ends.
+// another subagent than those that ask and those that wait for them, and between turns anything. In the middle of a
+// call a command does not count: it may be a server, which never ends.
 func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {
-			return q.Tool != nil && q.Tool.From != nil && (q.Tool.From.ID == t.ID || q.Tool.From.ID == "") && d.held(q) != nil
+			return q.Tool != nil && d.held(q) != nil &&
+				slices.ContainsFunc(lineOf(q.Tool.From), func(sub *checkpoints.Subagent) bool {
+					return sub.ID == t.ID || sub.ID == ""
+				})
 		})
 	}
 	return !l.Phase.InTurn() && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {

@@ -35,6 +35,34 @@ When not to ask: you can find it out from the files, or it is a technical decisi
 %s`, by, a.ID, parent, how)
 }
 
+// Briefing is the statement for the subagents that an agent starts in its own process: what they say and ask is said
+// and asked in its name. "" where our tools are not served.
+func (s State) Briefing(a *Agent) string {
+	if !s.Serves() {
+		return ""
+	}
+	return fmt.Sprintf(briefing, a.ID, a.ID) + strings.TrimSpace(signals.Templates(a.ID)) + "\n\n## YOUR PART\n\n"
+}
+
+const briefing = `## EXECUTION CONTEXT: SUBAGENT
+
+You work headless on a part of the task of agent %s, under claude-supervise. Nobody reads your output as you write ` +
+	`it and you cannot talk to the user directly; a person is reachable through the supervisor, by the tools below. You ` +
+	`speak in that agent's name: its id, %s, is yours too. Your last message is your result, for who started you.
+
+When to ask: information is missing, requirements have several valid readings, or a choice is the person's to make. ` +
+	`Ask instead of guessing; there is no time limit on the answer.
+When not to ask: you can find it out from the files, or it is a technical decision with a clear best practice.
+
+How: call the tools of the server supervise, which return with the answer. Save your work to files before.
+- mcp__supervise__ask_user: ask (AskUserQuestion does not work here). mcp__supervise__stop_work: report a blocker.
+- mcp__supervise__delegate_work: have another agent do a part; mcp__supervise__check_work: what it has come to.
+- mcp__supervise__report_progress, mcp__supervise__send_message: tell the person, or another agent.
+
+Only where these tools are missing or fail: print a block instead, its markers alone on their lines, and end with it.
+
+`
+
 const byTools = `How: call the tools of the server supervise (mcp__supervise__ask_user and so on). One that waits ` +
 	`for the person returns with the answer, in the same turn. Before you ask, save your work to files.
 - ask_user: ask, several questions at once if you have them. AskUserQuestion works too.

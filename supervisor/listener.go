@@ -47,6 +47,7 @@ func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
 	g := GateAsked{
 		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
 		Background: Tasks(m.Background), WakeUps: m.Crons, Untold: c.Talk.endUnreported,
+		Unfiled: c.Signals.Scanner.Unfiled(),
 	}
 	for _, s := range c.Signals.Scanner.AtEnd() {
 		switch {
@@ -76,13 +77,19 @@ func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 	if l == nil || l.N != c.Launch || len(c.Talk.calls) == 0 && !l.BusyElsewhere {
 		return b, false
 	}
-	waiting := map[string]bool{}
+	waiting, background := map[string]bool{}, false
 	for _, q := range s.Open(c.Agent) {
 		if q.Tool != nil && s.held(q) != nil {
 			waiting[q.Tool.ToolUse] = true
 		}
 	}
-	atWork := len(waiting) > 0 && l.Phase.InTurn() && c.Talk.atWorkBesides(waiting)
+	for _, q := range s.Open(c.Agent) {
+		if q.Tool != nil && q.Tool.From != nil && waiting[q.Tool.ToolUse] {
+			line := lineOf(q.Tool.From)
+			background = background || c.Talk.callsBesides(line[len(line)-1].ToolUse, waiting)
+		}
+	}
+	atWork := background || len(waiting) > 0 && l.Phase.InTurn() && c.Talk.atWorkBesides(waiting)
 	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // This file is what is said to agents that they have not asked for: by a person who is attached to the run, and by
-// other agents. It lasts like an answer. What a person says goes into the turn that is under way, if there is one; what
-// an agent says waits for the receiver's next turn.
+// other agents. It lasts like an answer. What a person says, and what an agent says to one whose work it has started,
+// goes into the turn that is under way, if there is one; what other agents say waits for the receiver's next turn.
 
 // EntryMessage is the kind of what a person says to an agent.
 const (
@@ -69,10 +69,32 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 				maxUnread, to),
 			true
 	}
+	below := d.Below(receiver, from.ID)
+	if sig.Field("stop") == "true" {
+		return d.stopBelow(from, receiver, below, sig.Field("text"))
+	}
 	key += " from " + from.ID
-	enqueue(d.agent(to), checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")),
-		From: from.ID, At: d.at})
-	return "It is kept for " + to + ", who reads it at its next turn.", false
+	said := checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")), From: from.ID, At: d.at}
+	if !below {
+		enqueue(d.agent(to), said)
+		return "It is kept for " + to + ", who reads it at its next turn.", false
+	}
+	said.Text += "\n\nYou do this agent's work: where its message changes your task, the message holds."
+	enqueue(d.agent(to), said)
+	return "It goes to " + to + ", into the turn that is under way if there is one.", false
+}
+
+// stopBelow stops an agent, and what it has started, for one whose work it does. From then on it counts for nothing:
+// who has stopped it answers for the work.
+func (d *transition) stopBelow(from, a *Agent, below bool, why string) (reply string, isError bool) {
+	if !below {
+		return "You have not started agent " + a.ID + ": only who has may stop it.", true
+	}
+	said := *a.Delegated
+	said.Independence = checkpoints.Optional
+	d.agent(a.ID).Delegated = &said
+	d.stop(InboxEntry{Agent: a.ID, By: fmt.Sprintf("agent %s (%s)", from.ID, text.Line(why, text.MaxNamed))})
+	return "Agent " + a.ID + " is stopped, and what it has started. You are told when it has ended.", false
 }
 
 // agentList names the agents of the run that still live.
@@ -89,14 +111,15 @@ func (s State) agentList() string {
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
-	if !slices.ContainsFunc(a.Outbox, ofUser) ||
+	steers := func(s checkpoints.OutboxItem) bool { return s.From == fromUser || d.Below(a, s.From) }
+	if !slices.ContainsFunc(a.Outbox, steers) ||
 		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
 		return
 	}
 	var keys, texts []string
 	var now, later []checkpoints.OutboxItem
 	for _, s := range a.Outbox {
-		if !ofUser(s) {
+		if !steers(s) {
 			later = append(later, s)
 			continue
 		}
@@ -115,8 +138,6 @@ func (d *transition) toBegin(l *Launch) bool {
 			!v.Now && (v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
 	})) > 0
 }
-
-func ofUser(s checkpoints.OutboxItem) bool { return s.From == fromUser }
 
 // sayAgain puts messages that have not been read back to the front of what is to be said.
 func (d *transition) sayAgain(agent string, messages []checkpoints.OutboxItem) {

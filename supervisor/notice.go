@@ -29,17 +29,18 @@ type Notification struct {
 	Question *Question // question, answered
 	By       string    // message, message_read: whose it is; delegation: who has decided it
 	Report   *checkpoints.Report
-	State    *Agent  // agent_started, parked, resumed, report, run_done
-	RunState *Run    // run_started, run_done
-	ExitCode int     // run_done: of this supervisor
-	CostUSD  float64 // run_done: of all agents
-	Tasks    *Table  // run_done: what became of the tasks of a group or pool; else nil
-	Trouble  bool    // progress: a person should look
-	Who      string  // which agent, in a few words, where the run has several; "": it has one
-	Stage    Stage   // delegation
-	Task     string  // delegation: what is to be done
-	Child    string  // delegation: who does it, or would
-	AtOnce   bool    // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
+	Missing  []string // report: what is not on disk, unless the agent ends with that for its reason, which tells it
+	State    *Agent   // agent_started, parked, resumed, report, run_done
+	RunState *Run     // run_started, run_done
+	ExitCode int      // run_done: of this supervisor
+	CostUSD  float64  // run_done: of all agents
+	Tasks    *Table   // run_done: what became of the tasks of a group or pool; else nil
+	Trouble  bool     // progress: a person should look
+	Who      string   // which agent, in a few words, where the run has several; "": it has one
+	Stage    Stage    // delegation
+	Task     string   // delegation: what is to be done
+	Child    string   // delegation: who does it, or would
+	AtOnce   bool     // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
 }
 
 // NotificationType is the type of a notice.
@@ -99,7 +100,11 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(kind, a.ID, Notification{State: a, Launch: l.N, Text: text})
 		}
 		if a.Report != nil && (old == nil || old.Report == nil || !old.Report.Checked) && a.Report.Checked {
-			tell(Reported, a.ID, Notification{Report: a.Report, State: a})
+			n := Notification{Report: a.Report, State: a, Missing: a.Report.Missing}
+			if a.Status == checkpoints.Partial || old != nil && old.ToldMissing && a.Report.Status != "failed" {
+				n.Missing = nil
+			}
+			tell(Reported, a.ID, n)
 		}
 		if old == nil || a.Status == old.Status {
 			continue
@@ -146,10 +151,17 @@ func Notifications(before, after State, e Happened) []Notification {
 		} else if rule := before.permitted(b.Rule, b.Agent); rule != "" {
 			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
+	case GateAsked:
+		for _, id := range b.Unfiled {
+			tell(Progress, b.Agent, Notification{Trouble: true,
+				Text: "says that it has asked by the question file " + id + ".json, which is not there"})
+		}
 	case Stalled:
 		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
 	case Overdue:
-		tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+		if len(b.IDs) == 0 || after.Questions[b.IDs[0]] == nil { // else it is asked
+			tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
+		}
 	case Throttled, Unthrottled:
 		if text := parallelInWords(before, after); text != "" {
 			tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})

@@ -166,18 +166,24 @@ func (s State) leads(a *Agent) bool {
 func (d *transition) distrustQuestion(id string, seen map[string]SeenCall) {
 	q := d.question(id)
 	q.ForAllLike, q.Noticed, q.Kept = false, 0, ownCopy(q.Agent, q.Kept)
+	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {
+		q.Asker = ""
+	}
 	if q.Tool != nil && q.Tool.Launch > len(d.Launches[q.Agent]) {
 		call := *q.Tool
 		call.Launch = 0
 		q.Tool = &call
 	}
-	if q.File != nil && (q.File.Polls || q.File.Drop != "") && q.Index == 0 { // its script is gone
+	if q.File != nil && q.Index == 0 { // its script is gone
 		for _, q := range d.Group(q.Group) {
 			q = d.question(q.ID)
 			if q.File == nil {
 				continue
 			}
-			q.File, q.Delivering = &checkpoints.FileAsked{ID: q.File.ID}, false
+			if q.File.Polls || q.File.Drop != "" {
+				q.Delivering = false
+			}
+			q.File = &checkpoints.FileAsked{ID: q.File.ID}
 			if q.Kind == checkpoints.AskFile {
 				q.Kind = checkpoints.AskClarification
 			}

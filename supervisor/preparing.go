@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // This file is what happens to an answer before the agent reads it: it is stored beside the agent's own state, what the
@@ -12,7 +13,7 @@ import (
 
 // unready says why the answers of a group, given by its first question, cannot be said yet; "" if they can.
 func (s State) unready(first *Question) string {
-	switch c := s.commandOf(first); {
+	switch c := s.further(first); {
 	case first.Tool != nil && first.Kind != checkpoints.AskBlocker:
 		return ""
 	case first.File != nil && first.File.Polls:
@@ -24,7 +25,10 @@ func (s State) unready(first *Question) string {
 	case c == nil || c.State == checkpoints.QuestionWithdrawn:
 		return ""
 	case c.State == checkpoints.QuestionOpen || c.State == checkpoints.QuestionAnswered:
-		return "asks whether a command may run"
+		if c.Kind == checkpoints.AskCommand {
+			return "asks whether a command may run"
+		}
+		return "asks: " + text.FirstLine(c.Text)
 	case c.Ran != nil && !c.Ran.Done:
 		return "a command runs for it: " + c.Context
 	}
@@ -34,7 +38,7 @@ func (s State) unready(first *Question) string {
 // unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a
 // run that has had many is passed over by it before anything is looked up.
 func unsaid(q *Question) bool {
-	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && q.Kind != checkpoints.AskCommand
+	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && !isFurther(q)
 }
 
 // preparing says why an agent's complete answers cannot be said yet; "" if there are none of the kind.
@@ -49,14 +53,18 @@ func (s State) preparing(agent string) string {
 	return ""
 }
 
-// commandOf gives the question whether the command may run that the answer of a stop wants; nil if it wants none.
-func (s State) commandOf(q *Question) *Question {
-	commands := s.FindQuestionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
-	if len(commands) == 0 {
+// further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what
+// it leaves to be said; nil if it has led to none.
+func (s State) further(q *Question) *Question {
+	led := s.FindQuestionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
+	if len(led) == 0 {
 		return nil
 	}
-	return commands[0]
+	return led[0]
 }
+
+// isFurther reports whether the answer of another question has led to this one: the agent reads of both in one.
+func isFurther(q *Question) bool { return q.Kind == checkpoints.AskCommand || q.Asker != "" }
 
 // planAnswers plans what the answers of agents need before they are said.
 func (s State) planAnswers() []Effect {
@@ -92,15 +100,15 @@ func (s State) planAnswers() []Effect {
 	return plan
 }
 
-// unprepare takes back that a group's answers are ready: one of them has changed. A command that the old one wanted is
-// not asked about any more. One that was decided about stays so; if it runs already, it runs to its end.
+// unprepare takes back that a group's answers are ready: one of them has changed. What the old one led to is not asked
+// any more. A command that was decided about stays so; if it runs already, it runs to its end.
 func (d *transition) unprepare(group string) {
 	first := d.Questions[group]
 	if first == nil || !first.Prepared {
 		return
 	}
 	d.question(group).Prepared = false
-	if c := d.commandOf(first); c != nil {
+	if c := d.further(first); c != nil {
 		c = d.question(c.ID)
 		if c.Asker = ""; c.State != checkpoints.QuestionDelivered {
 			c.State = checkpoints.QuestionWithdrawn
@@ -109,15 +117,15 @@ func (d *transition) unprepare(group string) {
 	dequeue(d.agent(first.Agent), group)
 }
 
-// decideCommands takes what a person answered to command questions. That a command is about to run is saved before it
-// runs, so that it never runs twice.
-func (d *transition) decideCommands(agent string) {
+// decideFurther takes what a person answered to questions that answers have led to. That a command is about to run is
+// saved before it runs, so that it never runs twice.
+func (d *transition) decideFurther(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
-		return q.Kind == checkpoints.AskCommand && q.State == checkpoints.QuestionAnswered
+		return isFurther(q) && q.State == checkpoints.QuestionAnswered
 	}) {
 		q = d.question(q.ID)
-		q.State = checkpoints.QuestionDelivered // it needs no words
-		if q.Answer == RunIt && !q.Skipped && q.Revoked == "" {
+		q.State = checkpoints.QuestionDelivered // it needs no words of its own
+		if q.Kind == checkpoints.AskCommand && q.Answer == RunIt && !q.Skipped && q.Revoked == "" {
 			q.Ran = &checkpoints.Ran{Epoch: d.Run.Epoch}
 		}
 	}
@@ -132,7 +140,7 @@ func AnswersInOne(group []*Question) string {
 }
 
 // Prepared says that what an answer needs before it is said is done: it is stored beside the agent's state, what the
-// snapshot names was looked for, and where a command is to run first, the question whether it may is named.
+// snapshot names was looked for, and where it leads to a further question, that is named.
 type Prepared struct {
 	Question string   // the first of the group
 	Gone     []string // of what the snapshot names
@@ -158,12 +166,14 @@ func (e Prepared) apply(d *transition) error {
 	if q.Child == "" {
 		q.Child = e.Child
 	}
-	if r := Resolve(q); r.How == RunCommand && len(e.IDs) == 1 && d.commandOf(q) == nil {
-		asker := q.ID
-		d.openQuestions(q.Agent, checkpoints.AskCommand,
-			[]signals.Question{commandQuestion(r.words, d.Folder(q.Agent))}, e.Naming,
-			func(c *Question) { c.Asker, c.Fingerprint = asker, "command "+asker })
+	r := Resolve(q)
+	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != RunCommand && d.Config.Policy == Fail {
+		return nil // where nobody is asked, the agent decides itself what was left to be said
 	}
+	kind, asked := r.furtherQuestion(q, d.Folder(q.Agent))
+	asker := q.ID
+	d.openQuestions(q.Agent, kind, []signals.Question{asked}, e.Naming,
+		func(c *Question) { c.Asker, c.Fingerprint = asker, string(kind)+" "+asker })
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (s State) opening(a *Agent) string {
 func (s State) told(agent string) string {
 	var b strings.Builder
 	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
-		if _, start := delegated(q); start && s.Agents[q.Child] != nil {
+		if _, start := s.delegated(q); start && s.Agents[q.Child] != nil {
 			return false // the list of its children tells
 		}
 		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission &&
@@ -155,8 +155,13 @@ Your process was interrupted and has been started again in the same conversation
 	return text
 }
 
-func gateReason(agent string) string {
-	return fmt.Sprintf(
+func gateReason(agent string, unfiled []string) string {
+	lost := ""
+	for _, id := range unfiled {
+		lost += fmt.Sprintf("Nobody was asked by QUESTION_ESCALATED:%s: there is no question file %s.json in "+
+			"~/.claude/questions/pending. Write it and print the line again, or ask with ask_user. ", id, id)
+	}
+	return lost + fmt.Sprintf(
 		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
 			`report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. `+
 			`Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,
@@ -176,7 +181,7 @@ func report(sig signals.Signal) *checkpoints.Report {
 	}
 	return &checkpoints.Report{
 		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
-		Files:   files(sig.List("deliverables")),
+		Files:   paths(deliverables(sig.List("deliverables"))),
 		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
 		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}
@@ -196,7 +201,7 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
 	case first.Kind == checkpoints.AskBlocker:
-		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.commandOf(first))})
+		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.further(first))})
 	case first.Kind == checkpoints.AskDelegation:
 		return text.JSON(Reply{Behavior: Allow, Message: delegationDecided(first)})
 	}

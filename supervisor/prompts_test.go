@@ -10,6 +10,26 @@ import (
 // maxIdentity is how many bytes may stand around a task: every agent pays for them with every request.
 const maxIdentity = 2800
 
+func TestTheBriefingOfSubagentsHasAllTemplates(t *testing.T) {
+	s := Begin(t, nil)
+	text := s.State.Briefing(s.State.Agents[Root])
+	for _, want := range []string{"## EXECUTION CONTEXT: SUBAGENT", "agent " + Root, "mcp__supervise__ask_user",
+		"mcp__supervise__delegate_work", "[CLARIFICATION_NEEDED]\nagent_id: " + Root, "[STOP_WORK]\nagent_id: " + Root,
+		"[DELEGATE_WORK]\nagent_id: " + Root, "[COMPLETION_REPORT]\nagent_id: " + Root} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q it is:\n%s", want, text)
+		}
+	}
+	if !strings.HasSuffix(text, "\n\n## YOUR PART\n\n") || len(text) > 3300 {
+		t.Errorf("%d bytes:\n%s", len(text), text)
+	}
+	for _, sig := range signals.Scan(text, Root) { // a subagent that repeats it says nothing
+		if !sig.Foreign {
+			t.Errorf("it is a signal itself: %+v", sig)
+		}
+	}
+}
+
 func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 	var tools []string
 	for _, tool := range signals.Tools() {
@@ -72,7 +92,7 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 
 func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
 	for name, text := range map[string]string{
-		"at the gate":              gateReason(Root),
+		"at the gate":              gateReason(Root, nil),
 		"after a stop":             reportWanted(Root, "You stopped."),
 		"with a deliverable short": deliverablesMissing(Root, []string{"a.md"}),
 	} {

@@ -30,6 +30,11 @@ const (
 // IsOpen reports whether a question waits for its answer.
 func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
 
+// OnlyTells reports whether the answer to a question tells the agent something, and has nothing done.
+func OnlyTells(q *Question) bool {
+	return q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskFile
+}
+
 // The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads
 // no more, and what agents print must not make the records, the files and the prompts of a run grow without end. The
 // schemas of our own tools stay below them.
@@ -58,6 +63,7 @@ func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Questio
 			Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
 			Context: cut.text("context", asked.Context, maxContext), MultiSelect: asked.MultiSelect,
 			Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
+			OwnWords: asked.OwnWords,
 		},
 	}
 	for i, o := range options {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -44,13 +45,16 @@ func WithFile(s signals.Signal, f *checkpoints.QuestionFile) signals.Signal {
 	add("checkpoint", f.Checkpoint)
 	add("asked_by", f.AskedBy)
 	add("context", f.Context)
+	if !f.AskedAt.IsZero() {
+		add("asked_at", f.AskedAt.Format(time.RFC3339))
+	}
 	if f.QuickWait > 0 {
 		add("quick_wait", f.QuickWait.String())
 	}
 	for i, q := range QuestionsIn(f) {
 		question := signals.Question{
 			ID: q.ID, Text: q.Question, Header: q.Header, Context: q.Context, MultiSelect: q.MultiSelect, Validate: q.Validate,
-			Optional: f.AllRequired != nil && !*f.AllRequired,
+			Optional: f.AllRequired != nil && !*f.AllRequired, Urgent: q.Urgent || f.Urgent, OwnWords: q.OwnWords,
 		}
 		if question.ID == "" {
 			question.ID = fmt.Sprintf("Q%d", i+1)
@@ -74,25 +78,39 @@ func QuestionsIn(f *checkpoints.QuestionFile) []checkpoints.FileQuestion {
 	}
 	return []checkpoints.FileQuestion{{
 		ID: f.ID, Question: f.Question, Header: f.Header, Validate: f.Validate, Options: f.Options,
-		OptionDescriptions: f.OptionDescriptions, MultiSelect: f.MultiSelect,
+		OptionDescriptions: f.OptionDescriptions, MultiSelect: f.MultiSelect, Urgent: f.Urgent, OwnWords: f.OwnWords,
 	}}
 }
 
-// holdFor is how long a process waits for questions: as long as the one that may take longest. A question to be
-// answered with yes or no takes a person less time than others (000, "Smart Timeout Adjustment": two minutes of five);
-// a script may say itself how long it waits. It is never longer than hold.
+// holdFor is how long a process waits for questions ("Smart Timeout Adjustment" of the hybrid protocol): the hold, if
+// one is to be chosen from a list; less for a yes or no, more for a text that has to be written, and more for each
+// further question. Its script may say how long it means to wait.
 func holdFor(open []*Question, hold time.Duration) time.Duration {
+	hold = min(hold, math.MaxInt64/4) // what follows is at most three of it
 	var longest time.Duration
 	for _, q := range open {
 		wait := hold
-		if w := quickWait(q); w > 0 {
-			wait = min(w, hold)
-		} else if asksYesOrNo(q) {
-			wait = hold * 2 / 5
+		switch w := quickWait(q); {
+		case w > 0:
+			wait = w
+		case asksYesOrNo(q):
+			wait = hold / 5 * 2
+		case asksForText(q):
+			wait = hold / 5 * 7
 		}
 		longest = max(longest, wait)
 	}
-	return longest
+	most := hold / 5 * mostHold
+	return min(min(longest, most)+time.Duration(min(len(open)-1, mostHold))*(hold/5), most)
+}
+
+// mostHold is the longest that a process waits for any questions, in fifths of the hold: of the usual five minutes the
+// hybrid protocol's "maximum safe quick-wait" of eight.
+const mostHold = 8
+
+// asksForText reports whether an answer has to be written in words.
+func asksForText(q *Question) bool {
+	return len(q.Options) == 0 && (Posted(q) || q.File != nil)
 }
 
 func asksYesOrNo(q *Question) bool {

@@ -61,8 +61,9 @@ func (d *transition) reconcileAgent(id string) {
 // others among what is to be said.
 func (d *transition) collectAnswers(id string) {
 	d.unpolled(id)
-	d.decideCommands(id)
+	d.decideFurther(id)
 	d.decideBudgets(id)
+	d.decideOverrun(id)
 	d.approveChildren(id)
 	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering

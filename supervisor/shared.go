@@ -13,6 +13,7 @@ import (
 //	$CLAUDE_SUPERVISE_SHARED/NAME.jsonl        one JSON value a line, each appended by one write
 //	$CLAUDE_SUPERVISE_SHARED/NAME.merged.json  all of them as one array, once the run has ended (findings/merge.go)
 //	$CLAUDE_SUPERVISE_SHARED/NAME.broken       the lines among them that are no JSON
+//	SECURITY_FINDINGS.jsonl                    in the project's folder, as 002 has it: a plain array, in the run's folder
 //
 // The folder is the run's own. What the agents wrote stays as it is, so the files can be merged again at any time.
 
@@ -24,7 +25,7 @@ const maxMerges = 5
 
 // howToShare is what a child reads of it. One echo with >> is one write.
 const howToShare = "Findings that other agents need: append them to $" +
-	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
+	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id and timestamp, each by one echo with >>."
 
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
 // with.

@@ -9,7 +9,8 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// tellMissing puts the deliverables that are not there into the outbox, once.
+// tellMissing puts the deliverables that are not there into the outbox, once. A command has no conversation in which it
+// could be told: started again, it would do all of its work again.
 func (d *transition) tellMissing(a *Agent) bool {
 	if d.Execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
 		return false
@@ -59,8 +60,7 @@ func dequeue(a *Agent, group string) {
 func (d *transition) flush(a *Agent, l *Launch) {
 	p := delivering{}
 	var keys, texts []string
-	asked := map[string]int{} // by the calls that started subagents: the place among groups of what one of them asked
-	var bySubagent [][][]*Question
+	var bySubagents [][]*Question
 	ends := endsTold(0)
 	for _, s := range a.Outbox {
 		keys = append(keys, s.Key)
@@ -78,20 +78,14 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			p.groups = append(p.groups, s.Group)
 		}
 		d.toldInterrupted(group)
-		sub := fromSubagent(group)
-		if sub == nil {
-			texts = append(texts, d.answerText(group))
+		if fromSubagent(group) != nil {
+			bySubagents = append(bySubagents, group)
 			continue
 		}
-		i, known := asked[sub.ToolUse]
-		if !known {
-			i = len(bySubagent)
-			asked[sub.ToolUse], bySubagent = i, append(bySubagent, nil)
-		}
-		bySubagent[i] = append(bySubagent[i], group)
+		texts = append(texts, d.answerText(group))
 	}
-	for _, groups := range bySubagent { // one text for each, however often it had asked
-		texts = append(texts, d.subagentAnswered(fromSubagent(groups[0]), groups, d.revives(a.ID, l)))
+	for _, b := range branchesOf(bySubagents) { // one text for each, however often those in it had asked
+		texts = append(texts, d.subagentsAnswered(b, d.revives(a.ID, l)))
 	}
 	switch {
 	case !l.Resume && l.Turns == 0:

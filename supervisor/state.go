@@ -112,9 +112,12 @@ func byAge(a, b *Question) int {
 	return a.Index - b.Index
 }
 
-// Open gives the questions of an agent that wait for an answer, those about its budget aside, oldest first.
+// Open gives the questions of an agent that wait for an answer and for which it waits, oldest first: those about its
+// budget and how long it takes aside.
 func (s State) Open(agent string) []*Question {
-	return s.FindQuestionsOf(agent, func(q *Question) bool { return IsOpen(q) && !OfBudget(q) })
+	return s.FindQuestionsOf(agent, func(q *Question) bool {
+		return IsOpen(q) && !OfBudget(q) && q.Kind != checkpoints.AskOverrun
+	})
 }
 
 // Group gives the questions of a group, which is named by the id of its first.

@@ -414,14 +414,25 @@ func TestAMissingDeliverableIsToldOnceAndThenThePartialSuccessStands(t *testing.
 	s := Begin(t, nil)
 	s.reports("success", "- report.md")
 	s.turnEnds()
-	s.Do(Checked{Agent: Root, Missing: []string{"report.md"}})
+	missing := Checked{Agent: Root, Missing: []string{"report.md"}}
+	saysMissing := func(want int) {
+		t.Helper()
+		before := s.State
+		s.Do(missing)
+		for _, n := range Notifications(before, s.State, s.Events[len(s.Events)-1]) {
+			if n.Type == Reported && len(n.Missing) != want {
+				t.Errorf("the person reads that %q are missing", n.Missing)
+			}
+		}
+	}
+	saysMissing(1)
 	if d := s.Delivers(1); !strings.Contains(d.Text, "## DELIVERABLES MISSING") ||
 		!strings.Contains(d.Text, "report.md") {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 	s.reports("success", "- report.md")
 	s.turnEnds()
-	s.Do(Checked{Agent: Root, Missing: []string{"report.md"}})
+	saysMissing(0) // the reason of the end says it
 	s.Ends()
 	s.is(checkpoints.Partial)
 	s.exits(ExitPartial)
@@ -626,6 +637,16 @@ func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 	s.plans("launch " + Root + " 2")
 	if w := s.State.Agents[Root].Without; len(w) != 1 {
 		t.Fatalf("without %q", w)
+	}
+}
+
+func TestAFlagThatClaudeHasRefusedIsLeftOutOnceOthersAreGiven(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Flags = []string{"--bogus", "1", "--model", "opus"} })
+	s.dies(procs.Failure{Kind: procs.RefusedFlag, Flag: "--bogus", Reason: "this release of claude does not know --bogus"})
+	s.Rests(true)
+	s.Do(Opened{PID: 2, Policy: Ask, Revive: true, Given: Given{Unrefused: true, Flags: []string{"--effort", "low"}}})
+	if got := strings.Join(s.State.Config.Flags, " "); got != "--model opus --effort low" {
+		t.Fatalf("the flags are %s", got)
 	}
 }
 

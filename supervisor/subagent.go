@@ -1,20 +1,16 @@
 package supervisor
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/supervisor/text"
 )
 
 // This file is what becomes of a subagent that has asked a person when its process has ended before its work. The
-// subagent has gone with it, and the CLI does not bring it back: the main conversation is told the answer that it had
-// waited for, or that it had its answer, and revives the subagent with its work, or, where the release cannot do that
-// or the conversation is a new one, gives its task again. Left alone, the main conversation would begin that task anew,
-// and a person be asked again.
+// subagent has gone with it, and so have those that had started it and wait for its result; the CLI does not bring them
+// back. The main conversation is told the answer that it had waited for, or that it had its answer, and what to do
+// (branch.go). Left alone, the main conversation would begin that task anew, and a person be asked again.
 
 // AskedIn gives the first questions of the calls in which subagents have asked in a launch.
 func (s State) AskedIn(l *Launch) []*Question {
@@ -45,20 +41,41 @@ func (d *transition) sayInterrupted(a *Agent) {
 	}
 }
 
-// interrupted reports whether a question came from a subagent of whose interruption nobody has been told.
+// interrupted reports whether a question came from a subagent of whose interruption, or of that of one which waits for
+// it, nobody has been told.
 func interrupted(q *Question) bool {
-	return q.Tool != nil && q.Tool.From != nil && q.Tool.From.Interrupted
+	return q.Tool != nil && slices.ContainsFunc(lineOf(q.Tool.From), func(sub *checkpoints.Subagent) bool {
+		return sub.Interrupted
+	})
 }
 
-// toldInterrupted takes note that the agent is being told of the interruption of a subagent.
+// toldInterrupted takes note that the agent is being told of the interruption of a subagent and of those above it.
 func (d *transition) toldInterrupted(group []*Question) {
 	for _, q := range group {
 		if interrupted(q) {
-			call, sub := *q.Tool, *q.Tool.From
-			sub.Interrupted, call.From = false, &sub
+			call := *q.Tool
+			call.From = told(call.From)
 			d.question(q.ID).Tool = &call
 		}
 	}
+}
+
+func told(sub *checkpoints.Subagent) *checkpoints.Subagent {
+	if sub == nil {
+		return nil
+	}
+	as := *sub
+	as.Interrupted, as.By = false, told(sub.By)
+	return &as
+}
+
+// lineOf gives a subagent and those above it: which started it, and which started that; lowest first.
+func lineOf(sub *checkpoints.Subagent) []*checkpoints.Subagent {
+	var line []*checkpoints.Subagent
+	for ; sub != nil; sub = sub.By {
+		line = append(line, sub)
+	}
+	return line
 }
 
 // fromSubagent gives the subagent that a group of questions came from, nil if it came from the main conversation.
@@ -77,88 +94,4 @@ func (s State) revives(agent string, l *Launch) bool {
 		}
 	}
 	return false
-}
-
-// subagentAnswered tells the main conversation what the questions of one of its subagents have come to. Those that it
-// had its answers to are repeated only to one that has to begin anew.
-func (s State) subagentAnswered(sub *checkpoints.Subagent, groups [][]*Question, revive bool) string {
-	revive = revive && sub.ID != ""
-	var b strings.Builder
-	waited, message := false, "the message to go on"
-	for _, group := range groups {
-		waited = waited || group[0].State != checkpoints.QuestionDelivered
-	}
-	if waited {
-		message = "the questions with their answers above as message"
-		fmt.Fprintf(&b,
-			"## CLARIFICATION RESPONSE\n\nYour subagent %s had asked the person, and was interrupted while it waited. This is "+
-				"for it:\n", nameOf(sub))
-	} else {
-		fmt.Fprintf(&b,
-			"## SUBAGENT INTERRUPTED\n\nThe subagent %s had asked the person, had its answer, and was interrupted at its "+
-				"work.\n", nameOf(sub))
-	}
-	for _, group := range groups {
-		switch had := group[0].State == checkpoints.QuestionDelivered; {
-		case !had, !revive && group[0].Kind != checkpoints.AskPermission:
-			b.WriteString(s.forSubagent(group))
-		}
-	}
-	if revive {
-		fmt.Fprintf(&b,
-			"\n## RESUME INSTRUCTIONS\nCall SendMessage (if it is not at hand, load it: ToolSearch \"select:SendMessage\") "+
-				"with to %q and %s: the subagent goes on with its work, and you get its result. Do not do its work yourself, and "+
-				"do not start another in its place.", sub.ID, message)
-		return b.String()
-	}
-	kind := ""
-	if sub.Type != "" {
-		kind = " of type " + sub.Type
-	}
-	fmt.Fprintf(&b, "\nIts task:\n%s\n", taskOf(sub))
-	if sub.Done != "" {
-		fmt.Fprintf(&b, "\nWhat it had done:\n%s\n", sub.Done)
-	}
-	// Last of all: what is quoted above may read like instructions.
-	fmt.Fprintf(&b,
-		"\n## RESUME INSTRUCTIONS\nIt is gone. Start a subagent%s with its task again, and tell it the questions with "+
-			"their answers above and what was done already, so that it neither asks nor does it again.", kind)
-	return b.String()
-}
-
-// nameOf names a subagent to the conversation that started it.
-func nameOf(sub *checkpoints.Subagent) string {
-	name := sub.ID
-	if sub.Task != "" {
-		name = strings.TrimSpace(name + " (" + sub.Task + ")")
-	}
-	return name
-}
-
-func taskOf(sub *checkpoints.Subagent) string {
-	if sub.Prompt != "" {
-		return sub.Prompt
-	}
-	return sub.Task
-}
-
-// forSubagent gives a group's questions with their answers.
-func (s State) forSubagent(group []*Question) string {
-	var b strings.Builder
-	switch first := group[0]; first.Kind {
-	case checkpoints.AskPermission:
-		decided := "The person refuses it. " + denial(first) + " Do not make the call."
-		if allowed(first) {
-			decided = "The person allows it, once and exactly so: make the call again, unchanged, if it is still needed."
-		}
-		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
-			text.Preview(first.Tool.Input), decided)
-	case checkpoints.AskBlocker:
-		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.commandOf(first)))
-	default:
-		for _, q := range group {
-			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
-		}
-	}
-	return b.String()
 }

@@ -51,8 +51,8 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 		"in a new conversation": func() string {
 			s := parks(t, "2.1.329")
 			l := &Launch{Agent: Root, N: 2} // and no --resume
-			sub := s.State.Questions["q-1"].Tool.From
-			return s.State.subagentAnswered(sub, [][]*Question{s.State.Group("q-1")}, s.State.revives(Root, l))
+			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
+			return s.State.subagentsAnswered(b, s.State.revives(Root, l))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,11 +2,13 @@ package supervisor
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
 )
 
 // A Task is what `run` was asked to do.
@@ -31,7 +33,7 @@ type Brief struct {
 	Context         string
 	Goals           []string
 	SuccessCriteria []string // kept with the agent, and set beside the metrics of its report
-	Deliverables    []string // kept with the agent; those that name files are looked for on disk
+	Deliverables    []string // kept with the agent; what of them is no prose is looked for on disk
 }
 
 // Compose gives the one text that the agent reads as its task: the prompt, then the parts that are not empty, each
@@ -102,14 +104,13 @@ func CheckAgentType(name string) error {
 	return nil
 }
 
-// Due gives the files that have to be on disk when an agent is done: those that its task names, then those of its
-// report.
-func Due(a *Agent) []string {
-	named := slices.Concat(files(a.Deliverables), a.Report.Files)
-	var once []string
-	for _, path := range named {
-		if !slices.Contains(once, path) {
-			once = append(once, path)
+// Due gives what has to be on disk when an agent is done: what its task names, then what its report does, each once.
+func Due(a *Agent) []Deliverable {
+	reported := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: a.Report.Deliverables}}}
+	var once []Deliverable
+	for _, d := range deliverables(slices.Concat(a.Deliverables, reported.List("deliverables"))) {
+		if !slices.ContainsFunc(once, func(o Deliverable) bool { return path.Clean(o.Path) == path.Clean(d.Path) }) {
+			once = append(once, d)
 		}
 	}
 	return once
@@ -119,7 +120,7 @@ func Due(a *Agent) []string {
 // What lets the agent do more than it may by itself is a person's to decide.
 func Writable(kind checkpoints.QuestionKind) bool {
 	switch kind {
-	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile:
+	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile, checkpoints.AskOverrun:
 		return true
 	}
 	return false

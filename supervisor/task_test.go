@@ -68,14 +68,6 @@ func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 	}
 }
 
-func TestTheFilesOfTheTaskAreDueBesideThoseOfTheReport(t *testing.T) {
-	a := &Agent{Deliverables: []string{"auth.go", "a faster login"},
-		Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Files: []string{"notes.md", "auth.go"}}}}
-	if diff := cmp.Diff([]string{"auth.go", "notes.md"}, Due(a)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
 func TestAHoldIsADurationZeroOrForever(t *testing.T) {
 	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "0": 0, "1h30m": 90 * time.Minute,
 		"forever": Forever} {

@@ -78,7 +78,8 @@ func (d *transition) tellParent(c *Agent) {
 		if d.inPool(c) {
 			return
 		}
-		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c), From: c.ID, At: d.at})
+		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c) + resumeStep(c), From: c.ID,
+			At: d.at})
 	}
 }
 

@@ -371,11 +371,20 @@ func (a *attached) say(ctx context.Context, text string) {
 		return
 	}
 	a.printer.Notice(at(time.Now()) + "you: " + text) // before the agent may reply
-	becomes, err := say(ctx, a.to, text, who("attach"))
+	becomes, err := a.sent(ctx, text)
 	if err != nil {
 		becomes = "Not sent: " + err.Error()
 	}
 	a.printer.Notice(becomes)
+}
+
+func (a *attached) sent(ctx context.Context, text string) (becomes string, err error) {
+	c, err := openClient()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }() // what was left is on disk
+	return say(ctx, c, a.to, text, who("attach"))
 }
 
 // answer answers a question as the answer command does. seen are those of the open ones that the line can be an answer

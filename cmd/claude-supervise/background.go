@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/host"
 )
@@ -22,6 +24,23 @@ const (
 	backgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
 	readyFD       = 3
 )
+
+// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, as
+// JSON.
+const backgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
+
+// collectedBefore gives what was typed for the task of this supervisor in the background, and takes it out of the
+// environment: what the supervisor starts has no use for it.
+func collectedBefore() (b supervisor.Brief, err error) {
+	text := os.Getenv(backgroundBrief)
+	if text == "" || !inBackground() {
+		return b, nil
+	}
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		return b, fmt.Errorf("%s: %w", backgroundBrief, err)
+	}
+	return b, os.Unsetenv(backgroundBrief)
+}
 
 // inBackground reports whether this process is a supervisor in the background.
 func inBackground() bool { return os.Getenv(backgroundRun) != "" }
@@ -38,7 +57,8 @@ func underWay() {
 
 // inTheBackground starts this program with these arguments as the supervisor of a run, and waits until it is that. It
 // gives the file that it writes to. Where it ends before, the error is a *backgroundError.
-func inTheBackground(c client.Client, run string, stdin io.Reader, args ...string) (log string, err error) {
+func inTheBackground(c client.Client, run string, stdin io.Reader, env []string,
+	args ...string) (log string, err error) {
 	self, err := ownPath()
 	if err != nil {
 		return "", err
@@ -63,7 +83,7 @@ func inTheBackground(c client.Client, run string, stdin io.Reader, args ...strin
 	defer func() { _ = ours.Close() }() // only read
 	cmd := exec.Command(self, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdin, out, out, []*os.File{theirs}
-	cmd.Env = append(os.Environ(), backgroundRun+"="+run)
+	cmd.Env = append(append(os.Environ(), backgroundRun+"="+run), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	_ = theirs.Close() // the other has its own
@@ -94,16 +114,21 @@ func (e *backgroundError) Error() string {
 // maxSaid bounds what is repeated of what a supervisor said before it ended, in bytes.
 const maxSaid = 4 << 10
 
-// detach starts a run in the background, with what was read from stdin for it. Its id goes to stdout, what one needs
-// next to stderr.
-func detach(stdin string, asJSON bool) error {
+// detach starts a run in the background, with what was read from stdin and typed for it. Its id goes to stdout, what
+// one needs next to stderr.
+func detach(o runRequest, asJSON bool) error {
+	brief, err := json.Marshal(o.collected)
+	if err != nil {
+		return err
+	}
 	client, err := openClient()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }() // nothing was written
 	run := host.NewRun()
-	log, err := inTheBackground(client, run, strings.NewReader(stdin), os.Args[1:]...)
+	log, err := inTheBackground(client, run, strings.NewReader(o.stdin), []string{backgroundBrief + "=" + string(brief)},
+		os.Args[1:]...)
 	if err != nil {
 		return err
 	}

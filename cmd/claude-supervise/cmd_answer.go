@@ -18,7 +18,7 @@ import (
 
 type answerFlags struct {
 	change, skip, resume bool
-	allLike              bool
+	skipRest, allLike    bool
 	decline              *string // why; nil: not declined
 }
 
@@ -39,7 +39,8 @@ or deny-stop (the agent, too) and why. A delegation takes approve, approve and
 another TASK, or deny, why, and what the agent is to do instead: deny WHY
 ALTERNATIVE as two arguments, or deny WHY instead: ALTERNATIVE. A budget takes
 raise and to how much, finish, or stop. A blocker takes what the agent itself
-proposes, your own words, or:
+proposes, with words beside it if you like (2: skip the vendored folder), your
+own words, or:
 
   resolved: WHAT    the blocker is gone, by what was done
   run: COMMAND      have a command run first, in the run's folder
@@ -48,6 +49,13 @@ proposes, your own words, or:
   delegate          hand the blocked part off, go on with the rest
   reduce: WHAT      do less
   give up           end the agent as failed
+
+Of what the agent proposes, "Skip …", "Retry …", "Delegate …", "Reduce scope …"
+and "Give up …" act like these. What is left open is asked next, such as what to
+exclude.
+
+Where not all of an agent's questions are required, --skip goes on without one,
+and --skip-rest, beside an answer, without the others that were asked with it.
 
 Whatever is asked, you need not answer: --decline tells the agent so, and why,
 and it goes on without the answer or ends. A permission is denied by it.
@@ -63,7 +71,9 @@ same call. --change ends it for those that come.
 Each open question that lets the agent do nothing more is also a file, ID.json
 in ~/.claude/questions/pending, and the first line of ~/.claude/answers/ID.txt
 answers it. One that a script has put there has the name of its file as its ID;
-the answer goes where the script looks for it.`,
+the answer goes where the script looks for it, and is one of the options that it
+lists unless its file says own_words. All answers are in
+~/.claude/audit/questions.log.`,
 		Example: "  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
@@ -72,6 +82,7 @@ the answer goes where the script looks for it.`,
 			"  claude-supervise answer q-7kq2mx deny \"too early\" \"list it in the report\"\n" +
 			"  claude-supervise answer --all-like q-7kq2mx overwrite\n" +
 			"  claude-supervise answer q-7kq2mx \"resolved: the registry is up again\"\n" +
+			"  claude-supervise answer q-7kq2mx 2: skip the vendored folder\n" +
 			"  claude-supervise answer q-7kq2mx \"run: npm install\"\n" +
 			"  claude-supervise answer q-7kq2mx --decline \"ask the team that owns it\"\n" +
 			"  claude-supervise answer workflow_1729350000_q1 oauth\n" +
@@ -89,6 +100,8 @@ the answer goes where the script looks for it.`,
 	cmd.Flags().BoolVar(&f.change, "change", false, "replace the answer given before, until it is on its way")
 	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all questions of the run like this one, later too")
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
+	cmd.Flags().BoolVar(&f.skipRest, "skip-rest", false,
+		"and go on without the others asked with it, where not all are required")
 	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
 	return completes(cmd, completeQuestions, completeOptions)
@@ -137,7 +150,7 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 // keep gives a question its answer.
 func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags, by string) error {
 	if q.Run == "" {
-		return c.AnswerFile(q.ID, value, f.change)
+		return c.AnswerFile(q, value, by, f.change)
 	}
 	return c.Answer(ctx, q.ID, client.Answer{
 		Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: by,
@@ -149,12 +162,19 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 	if err := keep(ctx, c, q, value, f, who("answer")); err != nil {
 		return err
 	}
+	skipped, err := skipRest(ctx, c, q, f)
+	if err != nil {
+		return err
+	}
 	said := fmt.Sprintf("%s\n%s answered: %s", q.Text, q.ID, value)
 	switch {
 	case f.skip:
 		said = fmt.Sprintf("%s\n%s skipped", q.Text, q.ID)
 	case f.decline != nil:
 		said = fmt.Sprintf("%s\n%s declined: %s", q.Text, q.ID, value)
+	}
+	if len(skipped) > 0 {
+		said += "\nskipped with it: " + strings.Join(skipped, ", ")
 	}
 	if f.allLike {
 		said += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
@@ -170,6 +190,29 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 		return err
 	}
 	return goOn(ctx, c, q.Run, f.resume)
+}
+
+// skipRest goes on without the questions that were asked with q and are still open, under --skip-rest. It gives their
+// ids.
+func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f answerFlags) ([]string, error) {
+	if !f.skipRest || q.Run == "" {
+		return nil, nil
+	}
+	open, err := c.Questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var skipped []string
+	for _, other := range open {
+		if other.Group != q.Group || other.ID == q.ID || !other.Optional {
+			continue
+		}
+		if err := c.Answer(ctx, other.ID, client.Answer{Skip: true, By: who("answer")}); err != nil {
+			return skipped, fmt.Errorf("%s is answered, and %s is not skipped: %w", q.ID, other.ID, err)
+		}
+		skipped = append(skipped, other.ID)
+	}
+	return skipped, nil
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
@@ -299,12 +342,15 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 // fits refuses flags that a question does not take.
 func fits(q *supervisor.Question, f answerFlags) error {
 	switch {
-	case q.Run == "" && (f.skip || f.resume):
+	case q.Run == "" && (f.skip || f.skipRest || f.resume):
 		return usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
 	case q.Run == "" && f.allLike:
 		return usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
 	case f.allLike && !supervisor.Sharable(q.Kind):
 		return usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
+	case f.skipRest && !q.Optional:
+		return usage("%s is required, and what was asked with it; --skip-rest skips nothing of that, nothing was kept",
+			q.ID)
 	case f.skip && !q.Optional:
 		return usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead",
 			q.ID, q.Run)

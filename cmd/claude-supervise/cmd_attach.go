@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
@@ -89,7 +91,12 @@ func message(what string, words []string, stdin io.Reader) (string, error) {
 
 // runSay sends one message and says what becomes of it.
 func runSay(ctx context.Context, id, text string) error {
-	becomes, err := say(ctx, id, text, who("attach"))
+	c, err := openClient()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }() // what was left is on disk
+	becomes, err := say(ctx, c, id, text, who("attach"))
 	if err != nil {
 		return err
 	}
@@ -97,23 +104,19 @@ func runSay(ctx context.Context, id, text string) error {
 }
 
 // say leaves a message for a run or an agent, and gives what becomes of it.
-func say(ctx context.Context, id, text, by string) (string, error) {
-	client, err := openClient()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = client.Close() }() // what was left is on disk
-	sight, agent, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Snapshot(ctx, id)
+func say(ctx context.Context, c client.Client, id, text, by string) (string, error) {
+	sight, agent, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Snapshot(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	becomes, err := sight.DeliveryForecast(agent)
 	if err == nil {
-		err = client.Say(ctx, id, text, by)
+		err = c.Say(ctx, id, text, by)
 	}
 	switch {
 	case errors.Is(err, supervisor.ErrEnded):
-		return "", fmt.Errorf("%w; start a new run for follow-up work", err)
+		return "", fmt.Errorf("%w; for follow-up work in its conversation:\n  claude-supervise run --continue %s \"TASK\"",
+			err, cmp.Or(agent, sight.State.Run.Root))
 	case err != nil:
 		return "", err
 	case !sight.Run.GoesOn():

@@ -16,7 +16,7 @@ func newBanner() *cobra.Command {
 		Short:  "show a banner, given as JSON on stdin, on the desktop",
 		Hidden: true,
 		Args:   exactly(0, 0, "no arguments"),
-		RunE:   func(*cobra.Command, []string) error { return notify.Show(os.Stdin) },
+		RunE:   func(*cobra.Command, []string) error { return notify.Show(os.Stdin, os.Stdout) },
 	}
 }
 

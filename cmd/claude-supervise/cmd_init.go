@@ -26,13 +26,17 @@ func newInit() *cobra.Command {
 the background, with this supervisor or without it:
 
   .claude/skills/claude-supervise/SKILL.md   a skill that says how
+  .claude/commands/supervise.md              /supervise TASK: the agent of an
+                                             interactive session starts it in
+                                             the background, asks you what it
+                                             asks, and brings the result
   CLAUDE.md                                  a marked section that names it
   .claude/settings.json                      with --hook: a Stop hook that has
                                              malformed signals mended
   ~/.local/bin/claude-answer                 a link to this program, which lists
                                              what is asked and takes an answer
 
-With --user the first three go to ~/.claude, for all projects. You are asked
+With --user the first four go to ~/.claude, for all projects. You are asked
 before a file that is there is changed, and see the change; without a terminal
 that needs --yes. Once more, init brings its texts up to date. --undo takes out
 what init has put there and nothing else; where you have edited its texts, it
@@ -115,6 +119,7 @@ func runInit(f initFlags) error {
 func (p place) wanted(f initFlags) ([]change, error) {
 	files := []personsFile{
 		{place: p, rel: p.skill, part: skill.Skill},
+		{place: p, rel: p.command, part: skill.Command},
 		{place: p, rel: "CLAUDE.md", part: skill.Section},
 	}
 	if f.hook || f.undo {
@@ -285,7 +290,7 @@ func initPlace(user bool) (place, error) {
 			return place{}, err
 		}
 		return place{base: folder, home: home, skill: filepath.Join("skills", "claude-supervise", "SKILL.md"),
-			settings: "settings.json", uid: os.Geteuid()}, nil
+			command: filepath.Join("commands", "supervise.md"), settings: "settings.json", uid: os.Geteuid()}, nil
 	}
 	here, wrong := os.Getwd()
 	if wrong != nil {
@@ -297,6 +302,7 @@ func initPlace(user bool) (place, error) {
 	return place{
 		base: here, home: home, project: true, uid: os.Geteuid(),
 		skill:    filepath.Join(".claude", "skills", "claude-supervise", "SKILL.md"),
+		command:  filepath.Join(".claude", "commands", "supervise.md"),
 		settings: filepath.Join(".claude", "settings.json"),
 	}, nil
 }

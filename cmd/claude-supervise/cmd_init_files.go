@@ -20,11 +20,12 @@ import (
 // A place is a folder that init works in. Below it no symlink is followed and nothing of another user is touched: a
 // repository that somebody else has made must not lead init out of it.
 type place struct {
-	base            string
-	home            string
-	project         bool
-	skill, settings string // files below base
-	uid             int    // whose files are touched
+	base    string
+	home    string
+	project bool
+	uid     int // whose files are touched
+
+	skill, command, settings string // files below base
 }
 
 // A personsFile is a file that init puts something into.

@@ -33,7 +33,8 @@ after a reboot, say. With --failed those agents are tried again that have failed
 or reported so, in their conversations; what has succeeded is not done again.
 
 What is given here holds for the run from now on: --allow RULE and what follows
--- add to what it was started with, the other flags stand in its place. An open
+-- add to what it was started with, the other flags stand in its place. A flag
+that claude has refused is left out once a -- is given. An open
 question that they decide is answered by them. A run that came out of a pack
 file has nothing of what it was granted before, for anybody can have written
 that: it is given here, or to unpack, and so is the command of a run of --exec.`,
@@ -173,7 +174,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 			if with.exec != "" {
 				args = append(args, "--exec", with.exec)
 			}
-			log, err := inTheBackground(client, r.Run, nil, args...)
+			log, err := inTheBackground(client, r.Run, nil, nil, args...)
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("%s does not go on: %w", r.Run, err))
 				continue
@@ -208,7 +209,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 			return p.Result("The answer is kept; nobody supervises the run. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
-	log, err := inTheBackground(c, run, nil, "resume", run)
+	log, err := inTheBackground(c, run, nil, nil, "resume", run)
 	if err != nil {
 		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s",
 			run, err, run)

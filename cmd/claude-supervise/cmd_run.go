@@ -40,7 +40,8 @@ func newRun() *cobra.Command {
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
 		Short: "start a task and supervise it to its end",
 		Long: `Start a task and supervise it to its end. The report's summary goes to stdout,
-progress and questions to stderr. What follows -- is passed on to claude.
+progress and questions to stderr. What follows -- is passed on to claude. On a
+terminal what is typed while no question is open is a message to the agent.
 
 By default nothing runs that Claude Code would ask a person for: that is asked
 here (--permissions ask), with the command, the change of the file or the
@@ -82,8 +83,8 @@ with the line
 # yaml-language-server: $schema=task.schema.json
 
 Each question is told of once: by the terminal's bell, on the desktop where the
-run belongs to one, and to the command of --notify. --no-notify turns all of it
-off, for the whole run.
+run belongs to one, and to the command of --notify; so are the end, and that a
+run is left parked. --no-notify turns all of it off, for the whole run.
 
 With --exec any command is the agent, in whatever form it asks. It is started
 anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
@@ -121,8 +122,8 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if inside, err := startNested(cmd, o, f); inside || err != nil {
 				return err
 			}
-			gaps := o.gaps(f.check)
-			if err := check(gaps, f); err != nil {
+			gaps, err := o.check(f)
+			if err != nil {
 				return err
 			}
 			if f.demo == "" && f.exec == "" {
@@ -142,8 +143,9 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 				}
 			}
 			if f.detach && !inBackground() {
-				return detach(o.stdin, f.asJSON)
+				return detach(o, f.asJSON)
 			}
+			f.stdinRead = o.stdin != ""
 			return runRun(cmd.Context(), o.Task, f)
 		},
 	}
@@ -171,7 +173,7 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
 	fl.StringVar(&f.check, "check", checkWarn,
 		"before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, "+
-			"ask (whether to start) or require (exit 2)")
+			"ask (for what is missing) or require (exit 2)")
 	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
 		"`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
 	fl.StringArrayVar(&f.allow, "allow", nil,
@@ -184,7 +186,8 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 		"run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it "+
 			"prints is read as it is")
 	fl.StringVar(&f.hold, "hold", "5m",
-		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever")
+		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever; less for a yes or no, "+
+			"up to 8/5 of it for a text and several questions")
 	fl.IntVar(&f.maxHeld, "max-held", -1,
 		"at most `N` processes wait at a time, the others are parked at once (-1: any number)")
 	fl.StringVar(&f.onQuestion, "on-question",
@@ -205,11 +208,11 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVar(&f.notify, "notify", "",
 		"a `COMMAND` that is told of each question, and how the run ends or is left parked: one line of JSON on its stdin")
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background; prints the id")
-	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one)")
+	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one; a demo's: a temporary one)")
 	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
 	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
 	fl.StringVar(&f.demo, "demo", "",
-		"play the built-in `SCENARIO` instead of claude: "+strings.Join(examples.Names(), ", "))
+		"play the built-in `SCENARIO` instead of claude, in a temporary folder: "+strings.Join(examples.Names(), ", "))
 	fl.StringVar(&f.each, "each", "",
 		"a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, "+
 			"{index} its number")
@@ -231,6 +234,11 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.hasOwnFolder() {
+		if t.Cwd, err = newDemoFolder(); err != nil {
+			return s.finish(supervisor.Outcome{}, err)
+		}
+	}
 	policy := s.policy(t.Config.OnQuestion)
 	if t.Config.Demo != "" && !s.asks && !inBackground() && len(t.Config.Answers) == 0 && t.Config.OnQuestion == "" {
 		if t.Config.Answers = s.demoAnswers(t.Config.Demo); len(t.Config.Answers) > 0 {
@@ -241,6 +249,9 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Start(ctx, t, policy)
 		})
+	if f.hasOwnFolder() && out.Run == nil {
+		_ = os.Remove(t.Cwd) // nothing was started in it
+	}
 	return s.finish(out, err)
 }
 
@@ -264,8 +275,11 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		return errors.Join(err, s.close())
 	}
 	for _, p := range out.UnusedAnswers() {
-		if p.By == "" && out.Run.EndedAt != nil {
+		if left := out.Code == supervisor.ExitParked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
+			if left {
+				why += " so far"
+			}
 			if out.Refused(p) {
 				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
 					"in advance"

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -75,20 +78,82 @@ func (o runRequest) gaps(check string) []lack {
 	return lacks
 }
 
-// check does what --check says about a task that lacks something. An error starts nothing.
-func check(gaps []lack, f runFlags) error {
+// check does what --check says about a task that lacks something, and gives what it lacks then. An error starts
+// nothing.
+func (o *runRequest) check(f runFlags) ([]lack, error) {
+	gaps := o.gaps(f.check)
 	switch {
 	case len(gaps) == 0 || f.check == checkWarn:
-		return nil
+		return gaps, nil
 	case f.check == checkAsk && onTerminal():
-		if confirmed("The task lacks:\n" + listed(gaps) + "\nStart it all the same?") {
-			return nil
+		if gaps[0].of == "" {
+			if err := o.collect(gaps[0].gaps); err != nil {
+				return nil, err
+			}
+			gaps = o.gaps(f.check)
 		}
-		return usage("nothing was started")
+		if len(gaps) == 0 || confirmed("The task lacks:\n"+listed(gaps)+"\nStart it all the same?") {
+			return gaps, nil
+		}
+		return nil, usage("nothing was started")
 	case f.check == checkAsk:
-		return usage("nothing was started: --check ask has no terminal to ask on.\nThe task lacks:\n%s", listed(gaps))
+		return nil, usage("nothing was started: --check ask has no terminal to ask on.\nThe task lacks:\n%s", listed(gaps))
 	}
-	return usage("nothing was started: --check require wants of the task:\n%s", listed(gaps))
+	return nil, usage("nothing was started: --check require wants of the task:\n%s", listed(gaps))
+}
+
+// collect asks on the terminal for what the task itself lacks, and puts it into the task.
+func (o *runRequest) collect(gaps []supervisor.Gap) error {
+	var b supervisor.Brief
+	heading := "The task lacks something. What you type goes into it; Enter leaves it out.\n"
+	ask := func(part, advice string) (string, error) {
+		reply, err := terminal.AskLine(os.Stdin, os.Stderr, heading+part+": "+advice+"\n", "> ")
+		heading = ""
+		if errors.Is(err, io.EOF) {
+			err = usage("nothing was started")
+		}
+		return terminal.CleanLine(reply, 0), err
+	}
+	for _, g := range gaps {
+		reply, err := ask(string(g.Part), g.Advice)
+		if err != nil {
+			return err
+		}
+		switch {
+		case reply == "":
+		case g.Part == supervisor.PartContext:
+			b.Context = reply
+		case g.Part == supervisor.PartSuccessCriteria:
+			b.SuccessCriteria = parts(reply, ";")
+		default:
+			b.Goals = append(b.Goals, reply)
+		}
+		if g.Part != supervisor.PartSuccessCriteria {
+			continue
+		}
+		if reply, err = ask("deliverables", "the files that it is to make, with commas between them"); err != nil {
+			return err
+		}
+		b.Deliverables = parts(reply, ",")
+	}
+	o.add(b)
+	return nil
+}
+
+func parts(text, between string) []string {
+	return slices.DeleteFunc(strings.Split(text, between), func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+// add puts what was collected into the task itself, and keeps it for a supervisor in the background.
+func (o *runRequest) add(b supervisor.Brief) {
+	o.collected = b
+	o.Brief.Context = strings.TrimSpace(o.Brief.Context + "\n" + b.Context)
+	o.Brief.Goals = slices.Concat(o.Brief.Goals, b.Goals)
+	o.Brief.SuccessCriteria = slices.Concat(o.Brief.SuccessCriteria, b.SuccessCriteria)
+	o.Brief.Deliverables = slices.Concat(o.Brief.Deliverables, b.Deliverables)
+	if len(o.parts) > 0 && o.parts[0].name == "" {
+		o.parts[0].brief = o.Brief
+	}
 }
 
 // remind says in a line what the task lacks, where that is all that --check wants.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -28,7 +29,11 @@ func endingOfRun(out supervisor.Outcome) string {
 			return budgetEnding(out)
 		}
 	case supervisor.ExitInterrupted:
-		return fmt.Sprintf("%s was interrupted; everything is saved. To go on, run:\n  claude-supervise resume %s", id, id)
+		saved := "was interrupted; everything is saved"
+		if out.Run.Left == "" { // it did not come to that
+			saved = "was ended at once; what was saved before is kept"
+		}
+		return fmt.Sprintf("%s %s. To go on, run:\n  claude-supervise resume %s", id, saved, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:
@@ -38,6 +43,9 @@ func endingOfRun(out supervisor.Outcome) string {
 	}
 	text := fmt.Sprintf("%s %s: %s", id, out.Run.Status, reason)
 	switch {
+	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Flags) > 0 && blamesFlag(out.Root):
+		text += fmt.Sprintf("\nTo go on without that flag, or with another value or others, run:\n"+
+			"  claude-supervise resume %s -- [FLAGS]", id)
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
 		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
@@ -56,6 +64,11 @@ func endingOfRun(out supervisor.Outcome) string {
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text
+}
+
+// blamesFlag reports whether claude could not be started because of a flag that it was given.
+func blamesFlag(a *supervisor.Agent) bool {
+	return procs.FailureKind(a.Fault) == procs.RefusedFlag || strings.Contains(a.Reason, ": error: option '")
 }
 
 // failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its

@@ -29,6 +29,8 @@ type runRequest struct {
 	stdin string // what of it came from stdin, for the supervisor in the background to read again
 	own   bool   // the task is the person's, not that of a demo
 
+	collected supervisor.Brief // what of its brief was typed on the terminal before the launch, for the same
+
 	granted         []string // rules that the task file wanted, and --allow task gave
 	requestedLimits []string // what the task file wants beyond the person's limits, and does not get
 	parts           []part   // what is told to each agent, to be looked at before the launch
@@ -74,7 +76,13 @@ func newRunRequest(cmd *cobra.Command, args []string, f runFlags) (runRequest, e
 	if err = o.work(args, file, f); err != nil {
 		return o, err
 	}
-	err = o.state(cmd.Context(), f, file, cmd.Flags().Changed)
+	if err = o.state(cmd.Context(), f, file, cmd.Flags().Changed); err != nil {
+		return o, err
+	}
+	b, err := collectedBefore()
+	if err == nil && !o.Group {
+		o.add(b)
+	}
 	return o, err
 }
 
@@ -184,7 +192,7 @@ func (o *runRequest) play(name string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if o.Config.Demo = name; strings.HasSuffix(name, ".yaml") {
+	if o.Config.Demo = name; ofOwnDemo(name) {
 		if o.Config.Demo, err = filepath.Abs(name); err != nil {
 			return fmt.Errorf("the scenario's path: %w", err)
 		}

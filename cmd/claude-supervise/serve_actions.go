@@ -210,7 +210,7 @@ func (pageActions) Resume(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	if err == nil {
-		_, err = inTheBackground(c, plan.Run, nil, "resume", plan.Run)
+		_, err = inTheBackground(c, plan.Run, nil, nil, "resume", plan.Run)
 	}
 	if err != nil {
 		return "", &web.Refusal{Status: http.StatusConflict, Text: err.Error()}
@@ -224,5 +224,10 @@ func (pageActions) Say(ctx context.Context, agent, text, by string) (string, err
 	if err != nil {
 		return "", asRefusal(err)
 	}
-	return say(ctx, agent, text, by)
+	c, err := openClient()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }() // what was left is on disk
+	return say(ctx, c, agent, text, by)
 }

@@ -37,6 +37,7 @@ type session struct {
 type sessionFlags struct {
 	plain, asJSON, quiet, noNotify bool
 	log                            string
+	stdinRead                      bool // the task was read from stdin
 }
 
 func newSession(f sessionFlags) (*session, error) {
@@ -47,10 +48,16 @@ func newSession(f sessionFlags) (*session, error) {
 	s := &session{
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asks:    onTerminal(),
 		asJSON:  f.asJSON, prompted: map[string]bool{}, working: working{spent: map[string]spending{}},
 	}
-	s.prompter = terminal.NewPrompter(os.Stdin, s.printer, s.submit)
+	keyboard := os.Stdin
+	if f.stdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
+		if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil { // who typed the command sits there
+			keyboard = tty
+		}
+	}
+	s.asks = terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
+	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
 	return s, nil
 }
 
@@ -91,11 +98,11 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	s.caller = newCaller(f.noNotify, self, s.printer, logger)
-	interrupts := make(chan string)
+	s.caller = newCaller(f.noNotify, self, s.printer, logger, s.Answer)
+	leave := make(chan string)
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
 	sup := machine.Supervisor(engine.Supervisor{
-		Interrupts: interrupts, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
+		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
 		Choose: func(q *supervisor.Question, typed string) (string, error) {
 			folder := s.folder(q, cwd)
 			value, err := terminal.Choose(shown(q), typed, folder)
@@ -131,13 +138,14 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		}, func(error) { stop() })
 	}
 	listening, stop := context.WithCancel(ctx)
-	actors.Add(func() error { s.listen(listening, interrupts); return nil }, func(error) { stop() })
+	actors.Add(func() error { s.listen(listening, leave); return nil }, func(error) { stop() })
 	err = actors.Run()
+	s.caller.left(context.WithoutCancel(ctx), out)
 	return out, err
 }
 
 // listen turns the system's signals into wishes to leave, until ctx ends.
-func (s *session) listen(ctx context.Context, interrupts chan<- string) {
+func (s *session) listen(ctx context.Context, leave chan<- string) {
 	arrived := make(chan os.Signal, 4)
 	// A reader of our output that goes away must not end the run; taken note of, unlike ignored, SIGPIPE keeps its
 	// meaning for the agents.
@@ -147,20 +155,21 @@ func (s *session) listen(ctx context.Context, interrupts chan<- string) {
 	}
 	signal.Notify(arrived, wanted...)
 	defer signal.Stop(arrived)
+	var known interrupts
 	for told := false; ; {
 		select {
 		case sig := <-arrived:
-			switch sig {
-			case syscall.SIGCONT:
+			switch {
+			case sig == syscall.SIGCONT:
 				s.prompter.Redraw()
 				continue
-			case syscall.SIGPIPE:
+			case sig == syscall.SIGPIPE, !known.wish(sig, time.Now()):
 				continue
 			}
 			select {
-			case interrupts <- sig.String():
+			case leave <- sig.String():
 				if !told {
-					s.printer.Notice("Leaving: the state is saved, questions stay open. Once more ends at once.")
+					s.printer.Notice("Leaving: saving the state, questions stay open. Ctrl-C again ends at once.")
 				}
 				told = true
 			case <-ctx.Done():
@@ -179,7 +188,18 @@ func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error
 	})
 }
 
+// say sends a message that was typed here to the run's agent, and shows what becomes of it.
+func (s *session) say(ctx context.Context, run, text string) {
+	s.printer.Notice("you: " + text) // before the agent may reply
+	becomes, err := say(ctx, s.Client, run, text, who("run"))
+	if err != nil {
+		becomes = "Not sent: " + err.Error()
+	}
+	s.printer.Notice(becomes)
+}
+
 func (s *session) open(open []*supervisor.Question) {
+	s.caller.closed(open)
 	if !s.asks {
 		return
 	}

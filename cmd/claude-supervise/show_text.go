@@ -189,6 +189,7 @@ func (s *factSheet) report(d view.Details, agent string) {
 	s.line("Metrics", "%s", report.Metrics)
 	s.line("Issues", "%s", report.Issues)
 	s.line("Advice", "%s", report.Recommendations)
+	s.line("Took", "%s", report.Duration)
 }
 
 // questions tells of what was asked; only of what is open, where that is all that a person looks for.

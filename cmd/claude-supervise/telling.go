@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type jsonEvent struct {
 	Criteria        []supervisor.Criterion `json:"success_criteria,omitempty"`
 	Issues          string                 `json:"issues_encountered,omitempty"`
 	Recommendations string                 `json:"recommendations,omitempty"`
+	Duration        string                 `json:"total_duration,omitempty"` // as the agent reports it
 	ExitCode        *int                   `json:"exit_code,omitempty"`
 	CostUSD         *float64               `json:"cost_usd,omitempty"`
 	Tasks           *supervisor.Table      `json:"tasks,omitempty"`
@@ -52,7 +54,7 @@ func event(n supervisor.Notification) jsonEvent {
 	}
 	if r := n.Report; r != nil {
 		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
-		e.Metrics, e.Issues, e.Recommendations = r.Metrics, r.Issues, r.Recommendations
+		e.Metrics, e.Issues, e.Recommendations, e.Duration = r.Metrics, r.Issues, r.Recommendations, r.Duration
 		e.Criteria, _ = supervisor.MatchCriteria(n.State)
 	}
 	switch n.Type {
@@ -81,8 +83,12 @@ func event(n supervisor.Notification) jsonEvent {
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
+	if n.Type == supervisor.ParkedNow {
+		s.caller.parked(n)
+	}
 	if n.Type == supervisor.RunStarted {
 		underWay()
+		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
 	}
 	if s.asJSON {
 		s.print(event(n))
@@ -128,7 +134,7 @@ func inWords(n supervisor.Notification) string {
 	switch n.Type {
 	case supervisor.RunStarted:
 		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
-			n.Run, n.RunState.Cwd)
+			n.Run, placed(n.RunState.Cwd))
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
@@ -197,9 +203,9 @@ func reported(n supervisor.Notification) string {
 	text := "reported " + n.Report.Status
 	criteria, metrics := supervisor.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
-		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Report.Missing, ", ")},
+		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Missing, ", ")},
 		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
-		{"recommendations", n.Report.Recommendations},
+		{"recommendations", n.Report.Recommendations}, {"total duration", n.Report.Duration},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
 			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")

@@ -131,7 +131,8 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	tr.process.End(tr.t.Context(), procs.Park)
 	seen.SaysSpending = until[procs.Exit](tr, nil).CostUSD > 0
 
-	id, err := procs.SubagentSaid(tr.transcript, other.ToolUse, func(procs.Message) {})
+	sub, err := procs.SubagentSaid(tr.transcript, other.ToolUse, func(procs.Message) {})
+	id := sub.ID
 	if err != nil || id == "" || seen.SubagentIDs && id != other.From.ID {
 		tr.t.Fatalf("the subagent %q asked, and by its transcript it is %q (%v)", other.From.ID, id, err)
 	}

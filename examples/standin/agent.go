@@ -38,6 +38,7 @@ type agent struct {
 	tasks    []*task
 	orphans  []orphan
 	hooks    []string // ids of the Stop hooks
+	starting []string // and of those before a subagent starts
 	server   *server  // nil until the other side has said that it serves tools
 	requests []*request
 
@@ -282,6 +283,9 @@ func (a *agent) control(in incoming) error {
 	case "initialize":
 		for _, h := range in.Request.Hooks.Stop {
 			a.hooks = append(a.hooks, h.IDs...)
+		}
+		for _, h := range in.Request.Hooks.PreToolUse {
+			a.starting = append(a.starting, h.IDs...)
 		}
 		a.greet(in.Request.Servers)
 		a.accept(in.RequestID, doc{

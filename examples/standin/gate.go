@@ -41,6 +41,38 @@ func (c *conversation) askGate(t *turn, again bool) (reason string, err error) {
 	return "", nil
 }
 
+// askStart asks the hooks before a call that starts a subagent what its prompt is to be.
+func (c *conversation) askStart(made call) (string, error) {
+	prompt := made.text("prompt")
+	for _, hook := range c.starting {
+		input := doc{
+			"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd, "permission_mode": c.opts.mode,
+			"hook_event_name": "PreToolUse", "tool_name": made.name, "tool_input": made.input, "tool_use_id": made.id,
+		}
+		if c.sub != nil {
+			input["agent_id"] = c.sub.id
+		}
+		data, err := c.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": made.id, "input": input})
+		if errors.Is(err, errStreamClosed) || errors.Is(err, errRefused) {
+			return prompt, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		var decision struct {
+			Output struct {
+				Updated map[string]any `json:"updatedInput"`
+			} `json:"hookSpecificOutput"`
+		}
+		if err := json.Unmarshal(data, &decision); err == nil {
+			if changed, ok := decision.Output.Updated["prompt"].(string); ok {
+				prompt = changed
+			}
+		}
+	}
+	return prompt, nil
+}
+
 // feedback tells the model why its turn may not end.
 func (c *conversation) feedback(t *turn, reason string) error {
 	text := "Stop hook feedback:\n" + reason

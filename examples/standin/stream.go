@@ -49,6 +49,11 @@ func lines(ctx context.Context, r io.Reader) <-chan []byte {
 	return out
 }
 
+// A hook is asked by its ids. Those before a call are taken to be about the start of subagents.
+type hook struct {
+	IDs []string `json:"hookCallbackIds"`
+}
+
 // An incoming line is what the other side says.
 type incoming struct {
 	Type      string `json:"type"`
@@ -61,9 +66,8 @@ type incoming struct {
 		Subtype string `json:"subtype"`
 		Mode    string `json:"mode"`
 		Hooks   struct {
-			Stop []struct {
-				IDs []string `json:"hookCallbackIds"`
-			} `json:"Stop"`
+			Stop       []hook `json:"Stop"`
+			PreToolUse []hook `json:"PreToolUse"`
 		} `json:"hooks"`
 		Servers []string `json:"sdkMcpServers"`
 	} `json:"request"`

@@ -88,6 +88,10 @@ func (c *conversation) toBackground(made call) bool {
 
 // delegate starts a subagent. In the foreground it waits for its end.
 func (c *conversation) delegate(made call) (result, error) {
+	text, err := c.askStart(made)
+	if err != nil {
+		return result{}, err
+	}
 	s := &subagent{
 		Kind: made.text("subagent_type"), Task: made.text("description"), Call: made.id, Depth: 1,
 		id: subagentID(), began: made.id, background: c.toBackground(made),
@@ -101,7 +105,6 @@ func (c *conversation) delegate(made call) (result, error) {
 	if err := s.keep(c.main.transcript.path); err != nil {
 		return result{}, err
 	}
-	text := made.text("prompt")
 	sub := c.with(s)
 	c.startSubagent(s, text)
 	sub.messages = append(sub.messages, user(text))

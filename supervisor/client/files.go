@@ -43,8 +43,8 @@ func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Questi
 }
 
 // AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script
-// has not taken yet is replaced.
-func (c Client) AnswerFile(id, answer string, change bool) error {
+// has not taken yet is replaced. by says who has given it, for the audit log.
+func (c Client) AnswerFile(q *supervisor.Question, answer, by string, change bool) error {
 	folder, err := view.ClaudeFolder(os.Getenv)
 	if err != nil {
 		return err
@@ -54,20 +54,24 @@ func (c Client) AnswerFile(id, answer string, change bool) error {
 		return err
 	}
 	if change {
-		back, err := drop.Unanswer(id)
+		back, err := drop.Unanswer(q.ID)
 		if err != nil {
 			return err
 		}
 		if !back {
 			return fmt.Errorf(
-				"question %s: there is no answer that could be changed; none was given, or its script has taken it", id)
+				"question %s: there is no answer that could be changed; none was given, or its script has taken it", q.ID)
 		}
 	}
-	err = drop.Answer(id, answer)
+	err = drop.Answer(q.ID, answer)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf(
 			"question %s was already answered, and its script has yet to take that (`claude-supervise answer %s --change "+
-				"VALUE` replaces it)", id, id)
+				"VALUE` replaces it)", q.ID, q.ID)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return drop.Audit([]checkpoints.Decision{{ID: q.ID, Answered: checkpoints.Answered{
+		Question: q.Text, Answer: answer, Path: by, At: checkpoints.Now(), Asked: q.AskedAt}}})
 }

@@ -45,7 +45,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	switch m := h.message.(type) {
 	case procs.Init:
 		if l := e.state.Live(c.Agent); l != nil && (!l.Phase.InTurn() || !l.Begun) {
-			return e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version})
+			return e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version,
+				Types: m.Agents[:min(len(m.Agents), supervisor.MaxAgentTypes)]})
 		}
 	case procs.Text:
 		e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: m.Text,
@@ -77,6 +78,9 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return nil // the turn of which it is the notice goes on, or is about to begin
 		}
 		c.Result = m
+		if len(found) == 0 && !m.IsError {
+			found = c.Signals.ClosingQuestion()
+		}
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}

@@ -45,9 +45,13 @@ var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(
 // launch starts the process of a launch. The engine learns of the child before its first message.
 func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
+	escalated := e.escalated
+	if s.Execs() { // it cannot be told before its end that a question file is not there: the person is
+		escalated = func(string) bool { return true }
+	}
 	c := &child{
 		Listener: supervisor.Listener{Agent: a.ID, Launch: l.N,
-			Signals: supervisor.NewSignalReader(a.ID, s.Config.AcceptIDs, e.escalated)}, liveness: liveness{begun: time.Now()},
+			Signals: supervisor.NewSignalReader(a.ID, s.Config.AcceptIDs, escalated)}, liveness: liveness{begun: time.Now()},
 		known: make(chan struct{}), gone: make(chan struct{}),
 	}
 	return func(context.Context) result {

@@ -3,10 +3,24 @@ package engine
 import (
 	"context"
 
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 )
 
-// waitOverdue waits until an agent's work takes longer than its estimate, by the wall clock.
+// waitOverdue waits until an agent's work takes longer than its estimate, by the wall clock, and names the question
+// about it.
 func (e *engine) waitOverdue(f supervisor.Effect) func(context.Context) result {
-	return e.until(f, supervisor.Overdue{Agent: f.Agent})
+	wait := e.until(f, supervisor.Overdue{Agent: f.Agent})
+	return func(ctx context.Context) result {
+		r := wait(ctx)
+		if r.event == nil {
+			return r
+		}
+		return result{finish: func() supervisor.Event {
+			asked := e.state.OverrunQuestion(e.state.Agents[f.Agent])
+			return supervisor.Overdue{Agent: f.Agent,
+				Naming: e.naming(checkpoints.AskOverrun, []signals.Question{asked}, "")}
+		}}
+	}
 }

@@ -70,11 +70,32 @@ func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 			return e.ownFile(ctx, a.ID, l.N, n.ID)
 		}
 	}
+	if agent := e.asker(n.ID); agent != "" {
+		return e.ownFile(ctx, agent, e.state.Live(agent).N, n.ID)
+	}
 	if !e.unowned[n.ID] {
 		e.unowned[n.ID] = true
 		e.tellUnowned(n.ID)
 	}
 	return nil
+}
+
+// asker gives the agent whose process has put a question file there; "" where that cannot be told.
+func (e *engine) asker(id string) string {
+	f, err := e.questionFile(id)
+	if err != nil || f.Ours() || !e.works() {
+		return ""
+	}
+	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.Files.Askers(e.run, f) })
+	if err != nil {
+		e.log.Warn().Err(err).Str("id", id).Msg("who asks by a question file")
+	}
+	return e.state.AskerOf(found)
+}
+
+// works reports whether an agent of the run has a process.
+func (e *engine) works() bool {
+	return slices.ContainsFunc(e.state.AllAgents(), func(a *supervisor.Agent) bool { return e.state.Live(a.ID) != nil })
 }
 
 // lies reports whether an answer lies in the answer file of an id, or may: of a disk that does not answer nobody knows.
@@ -86,7 +107,7 @@ func (e *engine) lies(id string) bool {
 // tellUnowned tells of a question file that has come while agents work, and that none has named: perhaps one of theirs
 // asks.
 func (e *engine) tellUnowned(id string) {
-	if !slices.ContainsFunc(e.state.AllAgents(), func(a *supervisor.Agent) bool { return e.state.Live(a.ID) != nil }) {
+	if !e.works() {
 		return
 	}
 	f, err := e.questionFile(id)
@@ -125,8 +146,7 @@ func (e *engine) takenBy(ctx context.Context, agent string) error {
 		return nil
 	}
 	for _, q := range e.state.FindQuestions(func(q *supervisor.Question) bool {
-		return q.Agent == agent && q.File != nil && q.File.Polls && q.Index == 0 &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+		return q.Agent == agent && q.Index == 0 && supervisor.WaitsForFile(q)
 	}) {
 		id := q.File.ID
 		if _, err := e.questionFile(id); !errors.Is(err, fs.ErrNotExist) || e.lies(id) {
@@ -155,7 +175,7 @@ func (e *engine) names(ctx context.Context, c *child, said string) error {
 	return nil
 }
 
-// ownFile makes a question file the question of the agent whose stream names it.
+// ownFile makes a question file the question of the agent whose process has put it there, or whose stream names it.
 func (e *engine) ownFile(ctx context.Context, agent string, launch int, id string) error {
 	f, err := e.questionFile(id)
 	if err != nil {
@@ -168,6 +188,6 @@ func (e *engine) ownFile(ctx context.Context, agent string, launch int, id strin
 		Fields: []signals.Field{{Name: "question_id", Value: id}},
 	}, f)
 	kind, qs := supervisor.ParseQuestions(sig)
-	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch,
+	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch, Ran: e.asker(id) == agent,
 		Named: supervisor.Named{Signal: sig, Naming: e.naming(kind, qs, "")}})
 }

@@ -218,8 +218,8 @@ func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Event {
 // checkGivenUp concludes that no deliverable was found: a report counts by what is there.
 func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	b := supervisor.Checked{Agent: f.Agent}
-	for _, path := range supervisor.Due(e.state.Agents[f.Agent]) {
-		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", path, text.FirstLine(why)))
+	for _, d := range supervisor.Due(e.state.Agents[f.Agent]) {
+		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", d.Path, text.FirstLine(why)))
 	}
 	return b
 }

@@ -97,6 +97,9 @@ type Files interface {
 	// Keep copies the checkpoint that an agent names into the run's folder, under a name of its own.
 	Keep(s supervisor.State, agent, path, name string) (*checkpoints.Checkpoint, error)
 
+	// Askers gives the agents, of any run, whose processes may have put a question file there.
+	Askers(run string, f *checkpoints.QuestionFile) ([]supervisor.Asker, error)
+
 	// Printed reports whether the newest part of an agent's log names an id.
 	Printed(run, agent, id string) bool
 }

@@ -19,10 +19,11 @@ func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	if first.Kind != checkpoints.AskBlocker {
 		return b
 	}
-	switch supervisor.Resolve(first).How {
-	case supervisor.RunCommand:
+	r := supervisor.Resolve(first)
+	if r.Asks() {
 		b.IDs = []string{e.IDs.Question()}
-	case supervisor.DelegateIt:
+	}
+	if r.How == supervisor.DelegateIt {
 		b.Child = e.IDs.Agent()
 	}
 	return b

@@ -186,7 +186,8 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 func (e *simEngine) check(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
 	b := supervisor.Checked{Agent: f.Agent}
 	e.waits(f.Key, func() {
-		if slices.Contains(supervisor.Due(s.Agents[f.Agent]), neverMade) {
+		if slices.ContainsFunc(supervisor.Due(s.Agents[f.Agent]),
+			func(d supervisor.Deliverable) bool { return d.Path == neverMade }) {
 			b.Missing = []string{neverMade}
 		}
 	})
@@ -218,6 +219,17 @@ func (e *simEngine) Locate(path, _ string) string { return path }
 // Keep finds no checkpoint.
 func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints.Checkpoint, error) {
 	return nil, fmt.Errorf("no such file")
+}
+
+// Askers gives the agents whose scripts wait for their answer files.
+func (e *simEngine) Askers(run string, f *checkpoints.QuestionFile) (found []supervisor.Asker, err error) {
+	defer e.w.enter()()
+	for _, p := range e.w.processes {
+		if p.script != nil && !p.dead {
+			found = append(found, supervisor.Asker{Run: run, Agent: p.agent, Asks: p.script.id == f.ID})
+		}
+	}
+	return found, nil
 }
 
 // Printed reports whether an agent has named a question file.

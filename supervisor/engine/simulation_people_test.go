@@ -336,6 +336,8 @@ func (w *simulation) answer() bool {
 		n.Value = w.decides(n.Value)
 	case q.Kind == checkpoints.AskBudget:
 		n.Value = w.decidesBudget(q)
+	case q.Kind == checkpoints.AskOverrun && w.one(2):
+		n.Value = pick(w, "reduce: ", "delegate: ", "") + n.Value
 	case q.Kind == checkpoints.AskBlocker && w.one(5):
 		n.Value = supervisor.DelegateIt
 	case q.Kind == checkpoints.AskBlocker && w.one(3):
@@ -381,7 +383,7 @@ func (w *simulation) change() {
 		old, given := w.truth.given[q.ID]
 		return given && !old.Skip && old.Value != supervisor.Allow &&
 			old.Value != giveUp && q.Kind != checkpoints.AskCommand &&
-			q.Kind != checkpoints.AskBudget
+			q.Kind != checkpoints.AskBudget && q.Kind != checkpoints.AskOverrun
 	})
 	if len(given) > 0 {
 		q := pick(w, given...)

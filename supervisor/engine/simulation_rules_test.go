@@ -157,7 +157,8 @@ func isChanged(notes []supervisor.InboxEntry, q *supervisor.Question) bool {
 func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for id, old := range before.Questions {
 		q := after.Questions[id]
-		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == checkpoints.AskBudget {
+		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == checkpoints.AskBudget ||
+			q.Kind == checkpoints.AskOverrun && after.Agents[q.Agent].Status.Ended() { // it was not waited for
 			continue
 		}
 		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && q.Kind == checkpoints.AskCommand && old.Asker != "" {

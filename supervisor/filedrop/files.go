@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
@@ -91,9 +92,12 @@ func groupIn(all []*supervisor.Question, of *supervisor.Question) (group []*supe
 
 // answered takes an answer file.
 func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bool, event checkpoints.FileDropEvent) {
+	polled := q != nil && q.File != nil && q.File.Polls && q.File.ID == event.ID // else it goes by the question's own id
 	switch {
-	case q == nil, // another run's, or nobody's yet
-		q.File != nil && q.File.Polls:
+	case q == nil: // another run's, or nobody's yet
+		k.See(event.ID, event.Answer)
+		return
+	case polled && (!single || q.State != checkpoints.QuestionOpen || k.taken(q, event.Answer)):
 		k.See(event.ID, event.Answer) // its script takes it
 		return
 	case q.File != nil && q.State != checkpoints.QuestionOpen &&
@@ -107,7 +111,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.reject(ctx, event.ID, "its file holds several questions: answer each with claude-supervise answer")
 		return
 	}
-	value, err := k.Choose(q, event.Answer)
+	value, err := k.choose(q, event.Answer)
 	if err == nil && q.State == checkpoints.QuestionOpen {
 		err = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile})
 	} else if err == nil {
@@ -127,7 +131,29 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.reject(ctx, event.ID, err.Error())
 		return
 	}
-	k.trouble(ctx, event.ID, k.Drop.Consume(event.ID))
+	if !polled { // else the answer itself takes its place there
+		k.trouble(ctx, event.ID, k.Drop.Consume(event.ID))
+	}
+}
+
+// choose gives what the text of an answer file answers. Where a script has listed options it knows these only, unless
+// its file says otherwise.
+func (k *Syncer) choose(q *supervisor.Question, text string) (string, error) {
+	value, err := k.Choose(q, text)
+	if err == nil && !supervisor.Scripted(q, value) {
+		var labels []string
+		for _, o := range q.Options {
+			labels = append(labels, o.Label)
+		}
+		err = fmt.Errorf("%q is none of the options that its script knows: %s", value, strings.Join(labels, ", "))
+	}
+	return value, err
+}
+
+// taken reports whether a script may take an answer as it stands in its file.
+func (k *Syncer) taken(q *supervisor.Question, text string) bool {
+	value, err := k.choose(q, text)
+	return err == nil && value == text
 }
 
 // reject says why an answer file is of no use, there and to who watches the run.

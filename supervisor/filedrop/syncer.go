@@ -22,9 +22,12 @@ type Syncer struct {
 	Drop   *checkpoints.FileDrop
 	Client client.Client
 	Choose func(q *supervisor.Question, typed string) (string, error)
-	Log    zerolog.Logger
-	Events chan checkpoints.FileDropEvent
-	News   chan<- supervisor.FileEvent // for the engine
+	// Checkpoint gives the absolute path of the checkpoint that the question goes on from: the agent's own, else ours,
+	// which it writes if there is none; "" where it cannot.
+	Checkpoint func(ctx context.Context, q *supervisor.Question) string
+	Log        zerolog.Logger
+	Events     chan checkpoints.FileDropEvent
+	News       chan<- supervisor.FileEvent // for the engine
 
 	Mu      sync.Mutex
 	latest  []*supervisor.Question // all of the run, as they were saved last
@@ -133,6 +136,7 @@ func (k *Syncer) Awaited(open []*supervisor.Question) []string {
 // reconcile makes the files what the questions are, and takes an answer that a script has left.
 func (k *Syncer) reconcile(ctx context.Context) {
 	groups := map[string]bool{}
+	k.audit(ctx)
 	for _, q := range k.questions() {
 		switch {
 		case k.Done[q.ID]:
@@ -146,6 +150,25 @@ func (k *Syncer) reconcile(ctx context.Context) {
 	}
 }
 
+// audit has the decisions that leave no file in the audit log. Of one whose answer may still be changed the line comes
+// once it cannot.
+func (k *Syncer) audit(ctx context.Context) {
+	var all []checkpoints.Decision
+	for _, q := range k.questions() {
+		if !k.Done[q.ID] && decided(q) && (q.Delivering || q.State != checkpoints.QuestionAnswered) {
+			all = append(all, checkpoints.Decision{ID: q.ID, Answered: answeredOf(q, supervisor.AnswerOf(q))})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	err := k.Drop.Audit(all)
+	for _, one := range all {
+		k.Done[one.ID] = err == nil
+	}
+	k.trouble(ctx, all[0].ID, err)
+}
+
 // show makes the file of one question of ours what the question is.
 func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 	var err error
@@ -154,7 +177,9 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 		if k.Up[q.ID] {
 			return
 		}
-		if err = k.Drop.Post(fileOf(q)); err == nil {
+		f := fileOf(q)
+		f.Checkpoint = k.Checkpoint(ctx, q)
+		if err = k.Drop.Post(f); err == nil {
 			_, err = k.Drop.Question(q.ID)
 		}
 		k.Up[q.ID] = err == nil
@@ -190,7 +215,7 @@ func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		if err != nil {
 			continue
 		}
-		if value, err := k.Choose(q, answer); err == nil {
+		if value, err := k.choose(q, answer); err == nil {
 			_ = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile}) // else it is tried again
 		}
 	}
@@ -219,7 +244,12 @@ func (k *Syncer) settle(ctx context.Context, first *supervisor.Question) {
 		}
 	}
 	if first.State == checkpoints.QuestionWithdrawn {
-		k.Done[first.ID] = true // whoever put it there takes it away
+		var err error
+		if first.File.Ran { // else whoever put it there takes it away
+			err = k.Drop.Discard(first.File.ID)
+		}
+		k.Done[first.ID] = err == nil
+		k.trouble(ctx, first.File.ID, err)
 		return
 	}
 	err := k.Drop.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))

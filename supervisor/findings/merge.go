@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -34,8 +35,34 @@ var plainFile = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
 
 const maxFile = 101
 
-// MergeFindings merges each file of findings in a folder. agents are those whose ids a finding may name.
-func MergeFindings(dir string, agents map[string]bool) supervisor.Merged {
+// A merging is what becomes of the files of findings of one folder.
+type merging struct {
+	dir    string
+	to     string                                // the folder that has the arrays, and the lines that are broken
+	named  func(file string) (string, bool)      // the name of a file of findings, without its suffix
+	since  time.Time                             // files that were not changed since are none
+	entry  func(line int, finding []byte) []byte // as which a finding stands in the array
+	absent bool                                  // findings are no matter of this folder: it need not be readable
+}
+
+// MergeShared merges each file of findings in the folder that the agents of a run share, in place: an array of
+// {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}. The agent is "" where the finding names none of agents
+// as its agent_id or agent, and the time "" where it gives none as its timestamp or time.
+func MergeShared(dir string, agents map[string]bool) supervisor.Merged {
+	return merging{dir: dir, to: dir, named: findingsName, entry: func(line int, finding []byte) []byte {
+		who, when := finder(finding, agents)
+		return fmt.Appendf(nil, `{"order":%d,"agent":%q,"time":%q,"value":%s}`, line, who, when, finding)
+	}}.all()
+}
+
+// MergeProject merges those that agents have left in the project's own folder since a time, as the protocols document
+// has them do (SECURITY_FINDINGS.jsonl): plain arrays, as `jq -s .` makes them, in another folder.
+func MergeProject(dir, to string, since time.Time) supervisor.Merged {
+	return merging{dir: dir, to: to, named: projectFindings, since: since, absent: true,
+		entry: func(_ int, finding []byte) []byte { return finding }}.all()
+}
+
+func (k merging) all() supervisor.Merged {
 	var b supervisor.Merged
 	trouble := func(err error) {
 		b.Again = b.Again || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
@@ -43,29 +70,31 @@ func MergeFindings(dir string, agents map[string]bool) supervisor.Merged {
 			b.Problem = text.FirstLine(err.Error())
 		}
 	}
-	info, err := os.Lstat(dir)
+	info, err := os.Lstat(k.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return b
-	case err == nil && !info.IsDir():
-		err = fmt.Errorf("%s is no folder", dir)
+	case err == nil && !info.IsDir() && !k.absent: // a person's folder may be a link
+		err = fmt.Errorf("%s is no folder", k.dir)
 	}
 	var root *os.Root
 	if err == nil {
-		root, err = os.OpenRoot(dir)
+		root, err = os.OpenRoot(k.dir)
 	}
 	if err != nil {
-		trouble(err)
+		if !k.absent {
+			trouble(err)
+		}
 		return b
 	}
 	defer func() { _ = root.Close() }() // only read
-	files, err := filesOfFindings(root)
+	files, err := k.files(root)
 	if err != nil {
 		trouble(err)
 	}
 	room := int64(maxFindings)
 	for _, name := range files {
-		m, err := mergeFile(root, dir, name, agents, &room)
+		m, err := k.file(root, name, &room)
 		if err != nil {
 			trouble(fmt.Errorf("%s: %w", name+".jsonl", err))
 			continue
@@ -75,8 +104,8 @@ func MergeFindings(dir string, agents map[string]bool) supervisor.Merged {
 	return b
 }
 
-// filesOfFindings gives the names of the files of findings, without their suffix and sorted.
-func filesOfFindings(root *os.Root) ([]string, error) {
+// files gives the names of the files of findings, without their suffix and sorted.
+func (k merging) files(root *os.Root) ([]string, error) {
 	folder, err := root.Open(".")
 	if err != nil {
 		return nil, err
@@ -86,7 +115,7 @@ func filesOfFindings(root *os.Root) ([]string, error) {
 	for {
 		entries, err := folder.ReadDir(maxFindingFiles)
 		for _, entry := range entries {
-			if name, ok := findingsName(entry.Name()); ok {
+			if name, ok := k.named(entry.Name()); ok && k.recent(entry) {
 				names = append(names, name)
 			}
 		}
@@ -104,11 +133,18 @@ func filesOfFindings(root *os.Root) ([]string, error) {
 	}
 }
 
-// mergeFile merges one file: its good lines become an array of {"order": LINE, "agent": ID, "value": FINDING}, in which
-// the agent is "" where the finding names none of this run as its agent_id or agent. The file's size is taken from the
-// room that is left.
-func mergeFile(root *os.Root, dir, name string, agents map[string]bool, room *int64) (checkpoints.MergedFile, error) {
-	m := checkpoints.MergedFile{Name: name + ".jsonl", Merged: filepath.Join(dir, name+".merged.json")}
+// recent reports whether a file was changed since the agents began.
+func (k merging) recent(file fs.DirEntry) bool {
+	if k.since.IsZero() {
+		return true
+	}
+	info, err := file.Info()
+	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(k.since)
+}
+
+// file merges one file: its good lines become an array. The file's size is taken from the room that is left.
+func (k merging) file(root *os.Root, name string, room *int64) (checkpoints.MergedFile, error) {
+	m := checkpoints.MergedFile{Name: name + ".jsonl", Merged: filepath.Join(k.to, name+".merged.json")}
 	in, err := openRegular(root, m.Name, room)
 	if err != nil {
 		return m, err
@@ -119,24 +155,25 @@ func mergeFile(root *os.Root, dir, name string, agents map[string]bool, room *in
 		return m, err
 	}
 	defer out.Drop()
-	aside, err := checkpoints.Replace(filepath.Join(dir, name+".broken"))
+	broken := filepath.Join(k.to, name+".broken")
+	aside, err := checkpoints.Replace(broken)
 	if err != nil {
 		return m, err
 	}
 	defer aside.Drop()
 	good, bad := bufio.NewWriter(out), bufio.NewWriter(aside)
-	if err := mergeLines(&m, bufio.NewReaderSize(in, maxFinding), good, bad, agents); err != nil {
+	if err := mergeLines(&m, bufio.NewReaderSize(in, maxFinding), good, bad, k.entry); err != nil {
 		return m, err
 	}
 	if err := errors.Join(good.Flush(), bad.Flush()); err != nil {
 		return m, err
 	}
 	if m.Broken > 0 {
-		m.Aside = filepath.Join(dir, name+".broken")
+		m.Aside = broken
 		if err := aside.Keep(); err != nil {
 			return m, err
 		}
-	} else if err := root.Remove(name + ".broken"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	} else if err := os.Remove(broken); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
 	return m, out.Keep()
@@ -171,7 +208,8 @@ func openRegular(root *os.Root, name string, room *int64) (*os.File, error) {
 }
 
 // mergeLines writes the good lines as an array, and the others as they are. Lines without anything are neither.
-func mergeLines(m *checkpoints.MergedFile, in *bufio.Reader, good, bad *bufio.Writer, agents map[string]bool) error {
+func mergeLines(m *checkpoints.MergedFile, in *bufio.Reader, good, bad *bufio.Writer,
+	entry func(line int, finding []byte) []byte) error {
 	_, _ = good.WriteString("[") // a writer keeps its first error until it is flushed
 	for n := 1; ; n++ {
 		line, err := in.ReadSlice('\n')
@@ -193,7 +231,8 @@ func mergeLines(m *checkpoints.MergedFile, in *bufio.Reader, good, bad *bufio.Wr
 			if m.Lines++; m.Lines > 1 {
 				_ = good.WriteByte(',')
 			}
-			_, _ = fmt.Fprintf(good, "\n{\"order\":%d,\"agent\":%q,\"value\":%s}", n, finder(text, agents), text)
+			_ = good.WriteByte('\n')
+			_, _ = good.Write(entry(n, text))
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -205,17 +244,25 @@ func mergeLines(m *checkpoints.MergedFile, in *bufio.Reader, good, bad *bufio.Wr
 	}
 }
 
-// finder gives the agent that a finding names as its own; "" if that is none of these.
-func finder(finding []byte, agents map[string]bool) string {
+// finder gives the agent that a finding names as its own, "" if that is none of these, and the time that it gives, ""
+// if that is none.
+func finder(finding []byte, agents map[string]bool) (who, when string) {
 	var said struct {
-		AgentID string `json:"agent_id"`
-		Agent   string `json:"agent"`
+		AgentID   string `json:"agent_id"`
+		Agent     string `json:"agent"`
+		Timestamp string `json:"timestamp"`
+		Time      string `json:"time"`
 	}
 	_ = json.Unmarshal(finding, &said) // of another form: none
 	for _, id := range []string{said.AgentID, said.Agent} {
-		if id = strings.TrimSpace(id); agents[id] {
-			return id
+		if id = strings.TrimSpace(id); who == "" && agents[id] {
+			who = id
 		}
 	}
-	return ""
+	for _, text := range []string{said.Timestamp, said.Time} {
+		if at, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); when == "" && err == nil {
+			when = at.UTC().Format(time.RFC3339)
+		}
+	}
+	return who, when
 }

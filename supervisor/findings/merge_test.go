@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,7 +50,7 @@ func TestFindingsAreMergedInTheirOrderWithTheirAgentsAndBrokenLinesKeptAside(t *
 	}, "\n"))
 	gittest.Put(t, filepath.Join(dir, "empty.jsonl"), "")
 	gittest.Put(t, filepath.Join(dir, "notes.txt"), "not findings")
-	got := MergeFindings(dir, finders)
+	got := MergeShared(dir, finders)
 	want := supervisor.Merged{Files: []checkpoints.MergedFile{
 		{Name: "empty.jsonl", Merged: filepath.Join(dir, "empty.merged.json")},
 		{
@@ -75,7 +76,7 @@ func TestFindingsAreMergedInTheirOrderWithTheirAgentsAndBrokenLinesKeptAside(t *
 	if diff := cmp.Diff([]merged{}, readMerged(t, want.Files[0].Merged)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(got, MergeFindings(dir, finders)); diff != "" {
+	if diff := cmp.Diff(got, MergeShared(dir, finders)); diff != "" {
 		t.Errorf("merged again: %s", diff)
 	}
 	if info, err := os.Stat(want.Files[1].Merged); err != nil || info.Mode().Perm() != 0o600 {
@@ -104,7 +105,7 @@ func TestOnlyFilesOfFindingsAreMerged(t *testing.T) {
 	if err := os.Truncate(huge, maxFindings); err != nil {
 		t.Fatal(err)
 	}
-	got := MergeFindings(dir, finders)
+	got := MergeShared(dir, finders)
 	if len(got.Files) != 1 || got.Files[0].Name != "good.jsonl" || got.Files[0].Lines != 1 ||
 		got.Again || !strings.Contains(got.Problem, "folder.jsonl") {
 		t.Errorf("got %+v", got)
@@ -119,10 +120,10 @@ func TestAFolderOfFindingsThatIsALinkIsLeftAlone(t *testing.T) {
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Fatal(err)
 	}
-	if got := MergeFindings(link, finders); got.Problem == "" || got.Files != nil {
+	if got := MergeShared(link, finders); got.Problem == "" || got.Files != nil {
 		t.Errorf("got %+v", got)
 	}
-	if got := MergeFindings(filepath.Join(link, "none"), finders); !cmp.Equal(got, supervisor.Merged{}) {
+	if got := MergeShared(filepath.Join(link, "none"), finders); !cmp.Equal(got, supervisor.Merged{}) {
 		t.Errorf("where none is, got %+v", got)
 	}
 }
@@ -136,7 +137,7 @@ func FuzzFindings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		gittest.Put(t, filepath.Join(dir, "f.jsonl"), string(text))
-		got := MergeFindings(dir, finders)
+		got := MergeShared(dir, finders)
 		if got.Problem != "" || len(got.Files) != 1 {
 			t.Fatalf("got %+v", got)
 		}
@@ -172,8 +173,47 @@ func BenchmarkMerge(b *testing.B) {
 	gittest.Put(b, filepath.Join(dir, "findings.jsonl"), text)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if got := MergeFindings(dir, finders); got.Problem != "" {
+		if got := MergeShared(dir, finders); got.Problem != "" {
 			b.Fatal(got.Problem)
 		}
 	}
+}
+
+// In the shared array stand who has found it and when beside the value; the document's own file becomes the plain array
+// that `jq -s .` makes of it.
+func TestFindingsInTheProjectAreMergedAsThePlainArrayOfTheDocument(t *testing.T) {
+	project, to, shared := t.TempDir(), t.TempDir(), t.TempDir()
+	begun := time.Now().Truncate(time.Second)
+	finding := `{"agent_id":"a-one0000000000","timestamp":"2026-01-11T12:00:00-05:00","severity":"high"}`
+	lines := finding + "\n{cut off\n42\n"
+	for _, path := range []string{
+		filepath.Join(project, "SECURITY_FINDINGS.jsonl"), filepath.Join(project, "OLD_FINDINGS.jsonl"),
+		filepath.Join(project, "data.jsonl"), filepath.Join(shared, "SECURITY_FINDINGS.jsonl"),
+	} {
+		gittest.Put(t, path, lines)
+	}
+	if err := os.Chtimes(filepath.Join(project, "OLD_FINDINGS.jsonl"), time.Time{}, begun.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(project, "data.jsonl"), filepath.Join(project, "LINKED_FINDINGS.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	got := MergeProject(project, to, begun)
+	merged := filepath.Join(to, "SECURITY_FINDINGS.merged.json")
+	want := supervisor.Merged{Files: []checkpoints.MergedFile{{Name: "SECURITY_FINDINGS.jsonl", Merged: merged, Lines: 2,
+		Broken: 1, Aside: filepath.Join(to, "SECURITY_FINDINGS.broken")}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	gittest.WantFile(t, merged, "[\n"+finding+",\n42\n]\n")
+	if entries, err := os.ReadDir(project); err != nil || len(entries) != 4 {
+		t.Errorf("the project's folder holds %v (%v)", entries, err)
+	}
+	if got := MergeProject(filepath.Join(project, "gone"), to, begun); !cmp.Equal(got, supervisor.Merged{}) {
+		t.Errorf("a folder that is gone: %+v", got)
+	}
+	MergeShared(shared, finders)
+	gittest.WantFile(t, filepath.Join(shared, "SECURITY_FINDINGS.merged.json"),
+		`[`+"\n"+`{"order":1,"agent":"a-one0000000000","time":"2026-01-11T17:00:00Z","value":`+finding+`},`+"\n"+
+			`{"order":3,"agent":"","time":"","value":42}`+"\n]\n")
 }

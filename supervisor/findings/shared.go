@@ -17,3 +17,10 @@ func findingsName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(file, ".jsonl")
 	return name, ok && len(name) <= maxFile && plainFile.MatchString(name)
 }
+
+// projectFindings is findingsName for a project's own folder, in which other .jsonl files lie, too: of the document's
+// kind of name, SECURITY_FINDINGS.jsonl.
+func projectFindings(file string) (name string, ok bool) {
+	name, ok = findingsName(file)
+	return name, ok && strings.HasSuffix(name, "FINDINGS")
+}

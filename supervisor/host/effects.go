@@ -11,8 +11,17 @@ import (
 
 // check looks for the deliverables of a report.
 func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
-	return supervisor.Checked{Agent: f.Agent,
-		Missing: searchOf(s, f.Agent).Missing(ctx, supervisor.Due(s.Agents[f.Agent]))}
+	search := searchOf(s, f.Agent)
+	var due []string
+	for _, d := range supervisor.Due(s.Agents[f.Agent]) {
+		if d.Entry != "" {
+			if there, _ := search.OnDisk(ctx, d.Entry); there {
+				continue
+			}
+		}
+		due = append(due, d.Path)
+	}
+	return supervisor.Checked{Agent: f.Agent, Missing: search.Missing(ctx, due)}
 }
 
 // searchOf gives the search for what an agent names.

@@ -29,7 +29,8 @@ func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop
 	}
 	return fileDrop{drop, &filedrop.Syncer{
 		Drop: drop, Client: client.Client{Dirs: m.Dirs, Store: m.Store, At: m.at}, Choose: m.choose, Log: m.Log,
-		Events: make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
+		Checkpoint: m.checkpointOf,
+		Events:     make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
 		Seen: map[string]string{}, Done: map[string]bool{}, Up: map[string]bool{}, Told: map[string]string{},
 		Useless: map[string]bool{}, Again: time.NewTimer(filedrop.FolderSettles),
 	}}, nil
@@ -39,6 +40,9 @@ func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop
 func (d fileDrop) Keep(ctx context.Context) {
 	var actors sync.WaitGroup
 	actors.Go(func() {
+		if err := checkpoints.MakePrivate(checkpoints.Workflows); err != nil {
+			d.Tell(ctx, err.Error()+"; have scripts keep their checkpoints in another folder")
+		}
 		err := d.Watch(ctx, func(event checkpoints.FileDropEvent) {
 			select {
 			case d.Events <- event:

@@ -48,6 +48,7 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 	}
 	spec.Log = log
 	m.makeShared(s.Run.ID)
+	m.setAnswer(s, agent)
 	started, err := procs.Start(spec, read)
 	if err != nil {
 		_ = log.Close() // nothing was written
@@ -74,7 +75,7 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 		spec.Flags = append(slices.Clip(spec.Flags), "--disallowedTools="+rule)
 	}
 	if s.Serves() {
-		spec.Tools = supervisor.Served()
+		spec.Tools, spec.Briefing = supervisor.Served(), s.Briefing(a)
 	}
 	if s.Execs() {
 		spec.Command, spec.Prompt = cfg.Exec, s.PromptOf(a.ID, l.N)

@@ -1,17 +1,24 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/findings"
 )
 
-// merge merges the findings of a run that has ended.
+// merge merges the findings of a run that has ended: those in the folder that its agents share, and those that they
+// have left in the project's.
 func (m Machine) merge(_ context.Context, s supervisor.State, _ supervisor.Effect) supervisor.Merged {
 	known := map[string]bool{}
 	for id := range s.Agents {
 		known[id] = true
 	}
-	return findings.MergeFindings(findings.SharedFolder(m.Dirs, s.Run.ID), known)
+	merged := findings.MergeShared(findings.SharedFolder(m.Dirs, s.Run.ID), known)
+	project := findings.MergeProject(s.Run.Cwd, m.Dirs.RunDir(s.Run.ID), s.Run.StartedAt.Truncate(time.Second))
+	merged.Files = append(merged.Files, project.Files...)
+	merged.Problem, merged.Again = cmp.Or(merged.Problem, project.Problem), merged.Again || project.Again
+	return merged
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,38 +12,65 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// lookUp reads in a transcript which subagents had made calls, what they had done before, and whether they had come to
-// their end.
+// maxLevels bounds how many levels of subagents are looked up.
+const maxLevels = 8
+
+// lookUp reads in a transcript which subagents had made calls and which had started those, what they had done before,
+// and whether they had come to their end.
 func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpoints.Subagent, error) {
 	found := map[string]checkpoints.Subagent{}
 	for _, q := range asked {
-		sub := *q.Tool.From
-		var w work
-		spoke := false // last of all: it ends with a text
-		id, err := procs.SubagentSaid(transcript, q.Tool.ToolUse, func(m procs.Message) {
-			_, spoke = m.(procs.Text)
-			switch m := m.(type) {
-			case procs.Text:
-				w.addBlock(view.ContentBlock{Type: "text", Text: m.Text}, true)
-			case procs.ToolUse:
-				w.addBlock(view.ContentBlock{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
-			}
-		})
+		sub, err := lookUpCaller(transcript, q.Tool.ToolUse, *q.Tool.From, maxLevels)
 		if err != nil {
 			return found, err
 		}
-		_, returned, err := procs.AnsweredIn(transcript, sub.ToolUse)
-		if err != nil {
-			return found, err
-		}
-		sub.Interrupted = !spoke || !returned
-		if id != "" {
-			sub.ID = id
-		}
-		sub.Done = w.bySubagent()
 		found[q.ID] = sub
 	}
 	return found, nil
+}
+
+// lookUpCaller reads what is to be known of the subagent that has made a call, as far as it is not known.
+func lookUpCaller(transcript, call string, sub checkpoints.Subagent, levels int) (checkpoints.Subagent, error) {
+	var w work
+	spoke := false // last of all: it ends with a text
+	kept, err := procs.SubagentSaid(transcript, call, func(m procs.Message) {
+		_, spoke = m.(procs.Text)
+		switch m := m.(type) {
+		case procs.Text:
+			w.addBlock(view.ContentBlock{Type: "text", Text: m.Text}, true)
+		case procs.ToolUse:
+			w.addBlock(view.ContentBlock{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
+		}
+	})
+	if err != nil {
+		return sub, err
+	}
+	sub.ID, sub.ToolUse = cmp.Or(kept.ID, sub.ID), cmp.Or(sub.ToolUse, kept.ToolUse)
+	sub.Type, sub.Task, sub.Depth = cmp.Or(sub.Type, kept.Type), cmp.Or(sub.Task, kept.Task), cmp.Or(sub.Depth, kept.Depth)
+	sub.Done = w.bySubagent()
+	_, returned, err := procs.AnsweredIn(transcript, sub.ToolUse)
+	if err != nil {
+		return sub, err
+	}
+	sub.Interrupted = !spoke || !returned
+	if levels == 1 || sub.ToolUse == "" {
+		return sub, nil
+	}
+	by, err := lookUpCaller(transcript, sub.ToolUse, starterOf(sub), levels-1)
+	if err != nil || by.ID == "" && sub.By == nil {
+		return sub, err // the main conversation has started it
+	}
+	by.Interrupted = by.Interrupted || sub.Interrupted // it waits for what has not come to its end
+	sub.By = &by
+	return sub, nil
+}
+
+// starterOf gives what is known already of the subagent that started this one.
+func starterOf(sub checkpoints.Subagent) checkpoints.Subagent {
+	if sub.By == nil {
+		return checkpoints.Subagent{}
+	}
+	return *sub.By
 }
 
 // bySubagent tells the work of a subagent to who has it done again.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
@@ -36,7 +36,8 @@ const (
 type work struct {
 	files    []string // written, in the order of the last writing
 	commands []string
-	steps    []step // its list of things to do, as it last was
+	steps    []step   // its list of things to do, as it last was
+	progress []string // what it has told that it is at, the newest last
 	said     string
 	raw      int // the launch whose end of raw output is what it said; 0: it said it in a message
 
@@ -144,6 +145,7 @@ func (w *work) addBlock(block view.ContentBlock, main bool) {
 		Command  string
 		FilePath string `json:"file_path"`
 		Todos    []step
+		Step     string
 	}
 	_ = json.Unmarshal(block.Input, &in) // a call of another form did nothing that is listed
 	switch {
@@ -151,11 +153,21 @@ func (w *work) addBlock(block view.ContentBlock, main bool) {
 		w.said, w.raw = block.Text, 0
 	case block.Name == "Bash" && in.Command != "":
 		w.commands = newest(append(w.commands, text.FirstLine(in.Command)), maxSurveyCommands)
+	case block.Name == procs.ToolPrefix+"report_progress" && main:
+		w.tellStep(in.Step)
 	case block.Name == "TodoWrite" && main:
 		w.steps = newest(in.Todos, maxSurveySteps)
 	case in.FilePath != "" && block.Name != "Read":
 		w.files = slices.DeleteFunc(w.files, func(f string) bool { return f == in.FilePath })
 		w.files = newest(append(w.files, in.FilePath), maxSurveyFiles)
+	}
+}
+
+// tellStep takes what the agent says that it is at.
+func (w *work) tellStep(now string) {
+	now = text.PlainLine(strings.TrimSpace(now))
+	if now != "" && (len(w.progress) == 0 || w.progress[len(w.progress)-1] != now) {
+		w.progress = newest(append(w.progress, now), maxSurveySteps)
 	}
 }
 
@@ -244,60 +256,6 @@ func onDiskNow(cwd, path string) string {
 		return "not there any more"
 	}
 	return fmt.Sprintf("%d bytes, changed %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339))
-}
-
-// lastSignalField gives the first of the fields that the newest signal with one of them has.
-func lastSignalField(questions []*supervisor.Question, names ...string) string {
-	for _, q := range slices.Backward(questions) {
-		var sig signals.Signal
-		if len(q.Signal) == 0 || json.Unmarshal(q.Signal, &sig) != nil {
-			continue
-		}
-		for _, name := range names {
-			if v := strings.TrimSpace(sig.Field(name)); v != "" {
-				return v
-			}
-		}
-	}
-	return ""
-}
-
-// checkpoint gives the work in the form of the hybrid document (000, "Checkpoint File Format"). What the stream does
-// not show is taken from the agent's own checkpoint, if that has this form.
-func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*supervisor.Question,
-	written string) *checkpoints.Checkpoint {
-	c := &checkpoints.Checkpoint{
-		WorkflowID: a.Run, WorkflowType: "claude-supervise", CurrentStep: lastSignalField(questions, "blocked_at", "details"),
-		CompletedSteps: w.stepsOf(true), PendingSteps: w.stepsOf(false),
-		Context: written, NextAction: "go on with the task", Files: map[string]string{},
-	}
-	for _, s := range w.steps {
-		if s.Status == stepDoing {
-			c.CurrentStep = cmp.Or(c.CurrentStep, text.PlainLine(s.Content))
-		}
-	}
-	if own := w.from; own != nil && own.Form == checkpoints.FormHybrid {
-		c.CurrentStep, c.StateVariables = cmp.Or(c.CurrentStep, own.CurrentStep), own.StateVariables
-		if len(w.steps) == 0 {
-			c.CompletedSteps, c.PendingSteps = own.CompletedSteps, own.PendingSteps
-		}
-	}
-	c.CurrentStep = cmp.Or(c.CurrentStep, "at work")
-	for _, f := range w.files {
-		name, path := f, f
-		if !filepath.IsAbs(f) {
-			path = filepath.Join(cwd, f)
-		} else if rel, err := filepath.Rel(cwd, f); err == nil && filepath.IsLocal(rel) {
-			name = rel
-		}
-		c.Files[name] = path
-	}
-	for _, q := range questions {
-		if q.State == checkpoints.QuestionOpen {
-			c.NextAction = "go on with the answer to: " + q.Text
-		}
-	}
-	return c
 }
 
 // sinceBegun is when the first launch of an agent was started; zero if none was.

@@ -45,6 +45,7 @@ package pack
 //	Agent         narrow  budget
 //	Agent         here    without cwd placing placed tidying gone beyond worktree
 //	Report        data    status summary deliverables files metrics issues recommendations duration checked missing
+//	Report        data    by_subagent
 //	OutboxItem    form    group
 //	OutboxItem    data    key text from at
 //	Kept          sifted  copy hand
@@ -60,7 +61,7 @@ package pack
 //	Worktree      here    state branch path repo from base lacks tip loose commits problem
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
 //	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
-//	Launch        data    untold end
+//	Launch        data    untold end agent_types
 //	Launch        data    end_reason outcome surveyed silent besides
 //	Launch        here    pid start_ticks gate transcript replies
 //	Task          data    id name subagent
@@ -70,7 +71,7 @@ package pack
 //	Used          form    input_tokens output_tokens turns
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
-//	Question      data    fingerprint
+//	Question      data    fingerprint own_words
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file
@@ -78,10 +79,10 @@ package pack
 //	Option        data    label description preview
 //	ToolCall      form    launch
 //	ToolCall      data    request tool_use name input served from
-//	Subagent      data    id tool_use type task prompt done depth interrupted
+//	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
-//	FileAsked     sifted  id polls drop
+//	FileAsked     sifted  id polls drop ran
 //	Delivery      form    uuid agent seq state launch turn groups
 //	Delivery      data    key text tool messages now created_at
 //	Delivery      anew    reply grant

@@ -109,7 +109,7 @@ func checkQuestions(s supervisor.State) error {
 var kinds = []checkpoints.QuestionKind{
 	checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation,
 	checkpoints.AskBudget,
-	checkpoints.AskCommand, checkpoints.AskFile,
+	checkpoints.AskCommand, checkpoints.AskFile, checkpoints.AskOverrun,
 }
 
 func checkDeliveries(s supervisor.State) error {

@@ -125,11 +125,12 @@ func Unowned(f checkpoints.QuestionFile) *supervisor.Question {
 func inFile(f checkpoints.QuestionFile) signals.Question {
 	q := signals.Question{
 		ID: f.ID, Header: f.Header, Text: f.Question, Context: f.Context, Options: options(f.Options, f.OptionDescriptions),
-		MultiSelect: f.MultiSelect, Validate: f.Validate,
+		MultiSelect: f.MultiSelect, Validate: f.Validate, Urgent: f.Urgent, OwnWords: f.OwnWords,
 	}
 	if len(f.Questions) == 1 && strings.TrimSpace(f.Question) == "" {
 		only := f.Questions[0]
 		q.Text, q.Validate, q.MultiSelect = only.Question, only.Validate, only.MultiSelect
+		q.Urgent, q.OwnWords = q.Urgent || only.Urgent, only.OwnWords
 		q.Options = options(only.Options, only.OptionDescriptions)
 		if only.Header != "" {
 			q.Header = only.Header

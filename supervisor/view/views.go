@@ -146,6 +146,9 @@ func View(q *supervisor.Question) QuestionView {
 	if q.AnsweredAt != nil {
 		v.Answer = &q.Answer
 	}
+	if q.State == checkpoints.QuestionWithdrawn { // nobody waits for it
+		v.AnswerCommand = ""
+	}
 	switch q.Kind {
 	case checkpoints.AskPermission: // one that an older release has saved may hide something
 		v.Question, v.Context = text.Shown(v.Question), text.Shown(v.Context)

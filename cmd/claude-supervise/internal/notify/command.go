@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,9 +24,28 @@ const maxWords = 300
 // Send runs a command with an event as JSON on its stdin, and waits for its end; when ctx is done it is killed with all
 // it has started. The error says how it failed, with the last it has printed.
 func Send(ctx context.Context, command []string, event any) error {
+	_, err := start(ctx, command, event)
+	return err
+}
+
+// Ask is Send for a banner with buttons: it gives the number of the one that was pressed, -1 if none was.
+func Ask(ctx context.Context, command []string, b Banner) (int, error) {
+	said, err := start(ctx, command, b)
+	if err != nil {
+		return -1, err
+	}
+	pressed, err := strconv.Atoi(strings.TrimSpace(said))
+	if err != nil {
+		return -1, nil //nolint:nilerr // it was closed, or the desktop has no buttons
+	}
+	return pressed, nil
+}
+
+// start gives what the command has printed.
+func start(ctx context.Context, command []string, event any) (string, error) {
 	doc, err := json.Marshal(event)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -41,10 +61,10 @@ func Send(ctx context.Context, command []string, event any) error {
 		err = nil // it has ended well; it need not have read, nor have closed its output
 	}
 	if err == nil {
-		return nil
+		return said.String(), nil
 	}
 	if words := strings.TrimSpace(said.String()); words != "" {
-		return fmt.Errorf("%s: %w: %s", command[0], err, words[max(0, len(words)-maxWords):])
+		return "", fmt.Errorf("%s: %w: %s", command[0], err, words[max(0, len(words)-maxWords):])
 	}
-	return fmt.Errorf("%s: %w", command[0], err)
+	return "", fmt.Errorf("%s: %w", command[0], err)
 }

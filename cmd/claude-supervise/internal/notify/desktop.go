@@ -1,10 +1,13 @@
 package notify
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,13 +22,20 @@ import (
 type Banner struct {
 	Title  string `json:"title"`
 	Body   string `json:"body"`
-	Urgent bool   `json:"urgent,omitempty"` // it stays until it is seen, where the desktop can do that
+	Urgent bool   `json:"urgent,omitempty"` // it sounds, and stays until it is seen, where the desktop can do that
+
+	// Buttons are what can be chosen in it, where the desktop has buttons. It stands until one is pressed or it is closed.
+	Buttons []string `json:"buttons,omitempty"`
 }
+
+// MaxButtons is how many buttons a banner has at most: desktops show no more.
+const MaxButtons = 4
 
 // How much of a banner is shown, in terminal cells: what desktops cut by themselves.
 const (
-	maxTitle = 80
-	MaxBody  = 300
+	maxTitle  = 80
+	MaxBody   = 300
+	maxButton = 40
 )
 
 // HasDesktop reports whether the person of this environment sits at a desktop that shows banners: not one that is
@@ -64,10 +74,10 @@ func exists(path string) bool {
 // maxBanner bounds a banner as JSON, in bytes: a text of terminal cells has many times fewer.
 const maxBanner = 64 << 10
 
-// Show reads a banner as JSON, as Send writes it, and shows it on the desktop. It blocks for as long as the desktop
-// does, and may print a wake-up socket for an urgent one: it is for a process of its own, whose output nobody sees and
-// that can be ended.
-func Show(from io.Reader) error {
+// Show reads a banner as JSON, as Send and Ask write it, and shows it on the desktop. It blocks for as long as the
+// desktop does, with buttons until one is pressed, whose number it prints, from 0 on. It may ring a bell for an urgent
+// one: it is for a process of its own, whose output nobody sees and that can be ended.
+func Show(from io.Reader, to io.Writer) error {
 	var b Banner
 	if err := json.NewDecoder(io.LimitReader(from, maxBanner)).Decode(&b); err != nil {
 		return fmt.Errorf("a banner is one JSON object: %w", err)
@@ -77,12 +87,53 @@ func Show(from io.Reader) error {
 			return err
 		}
 	}
+	if len(b.Buttons) > 0 || b.Urgent {
+		if program := notifySend(context.Background()); program != "" {
+			return b.send(program, to)
+		}
+	}
 	beeep.AppName = "claude-supervise"
 	show := beeep.Notify
 	if b.Urgent {
 		show = beeep.Alert
 	}
 	return show(plain(b.Title, maxTitle), plain(b.Body, MaxBody), "")
+}
+
+// FitsButton reports whether a text stands on a button as it is.
+func FitsButton(text string) bool { return text != "" && plain(text, maxButton) == text }
+
+// HasButtons reports whether the banners of this desktop have buttons.
+func HasButtons(ctx context.Context) bool { return notifySend(ctx) != "" }
+
+// notifySend is the program of libnotify that has buttons and sounds (0.7.10 and later); "" where there is none.
+func notifySend(ctx context.Context) string {
+	program, err := exec.LookPath("notify-send")
+	if err != nil {
+		return ""
+	}
+	help, err := exec.CommandContext(ctx, program, "--help").Output()
+	if err != nil || !bytes.Contains(help, []byte("--action")) || !bytes.Contains(help, []byte("--wait")) {
+		return ""
+	}
+	return program
+}
+
+// send shows a banner by notify-send, which prints what was pressed.
+func (b Banner) send(program string, to io.Writer) error {
+	args := []string{"--app-name=claude-supervise"}
+	if b.Urgent {
+		args = append(args, "--urgency=critical", "--hint=string:sound-name:dialog-warning")
+	}
+	if len(b.Buttons) > 0 {
+		args = append(args, "--wait")
+	}
+	for i, label := range b.Buttons[:min(len(b.Buttons), MaxButtons)] {
+		args = append(args, fmt.Sprintf("--action=%d=%s", i, plain(label, maxButton)))
+	}
+	cmd := exec.Command(program, append(args, "--", plain(b.Title, maxTitle), plain(b.Body, MaxBody))...)
+	cmd.Stdout = to
+	return cmd.Run()
 }
 
 // plain makes a line that every way to a desktop shows as it is. Between us and the screen the text may be read as

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +52,7 @@ func TestABannerReachesTheDesktopAsPlainWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Show(strings.NewReader(string(doc))); err != nil {
+		if err := Show(strings.NewReader(string(doc)), io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		said, err := os.ReadFile(filepath.Join(folder, "notify-send.said"))
@@ -62,5 +63,35 @@ func TestABannerReachesTheDesktopAsPlainWords(t *testing.T) {
 			!strings.HasSuffix(got, want) {
 			t.Errorf("urgent %v: notify-send is called with\n%s", urgent, got)
 		}
+	}
+}
+
+// Where notify-send has buttons they are the options, and the one that is pressed is printed; an urgent banner sounds.
+func TestABannerHasButtonsWhereTheDesktopHasThem(t *testing.T) {
+	folder := t.TempDir()
+	script := `#!/bin/sh
+[ "$1" = --help ] && echo '  --action --wait' && exit
+for word; do echo "$word"; done > "$0.said"
+echo 1
+`
+	if err := os.WriteFile(filepath.Join(folder, "notify-send"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	doc, err := json.Marshal(Banner{Title: "asks", Body: "Which?", Urgent: true, Buttons: []string{"o<auth>", "--help", "c", "d", "e"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pressed strings.Builder
+	if err := Show(strings.NewReader(string(doc)), &pressed); err != nil || pressed.String() != "1\n" {
+		t.Fatalf("%q is pressed (%v)", pressed.String(), err)
+	}
+	said, err := os.ReadFile(filepath.Join(folder, "notify-send.said"))
+	if want := "--app-name=claude-supervise\n--urgency=critical\n--hint=string:sound-name:dialog-warning\n--wait\n" +
+		"--action=0=o‹auth›\n--action=1=help\n--action=2=c\n--action=3=d\n--\nasks\nWhich?\n"; string(said) != want {
+		t.Errorf("notify-send is called with (%v)\n%s", err, said)
+	}
+	if FitsButton("--help") || FitsButton("") || !FitsButton("oauth") {
+		t.Error("what a button cannot show whole is offered on one")
 	}
 }

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"unicode"
@@ -50,7 +51,7 @@ func FuzzPlain(f *testing.F) {
 
 func TestWhatIsNoBannerIsRefused(t *testing.T) {
 	for _, doc := range []string{"", "{", "[]", `{"title": 1}`, `{"body":"` + strings.Repeat("x", maxBanner) + `"}`} {
-		if err := Show(strings.NewReader(doc)); err == nil {
+		if err := Show(strings.NewReader(doc), io.Discard); err == nil {
 			t.Errorf("%.20q is shown", doc)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package skill is what `claude-supervise init` gives to a person's Claude Code: a skill, a section of CLAUDE.md, and a
-// Stop hook in settings.json. It puts each into the text of a file, and takes it out again so that the rest is, byte by
-// byte, what it was.
+// Package skill is what `claude-supervise init` gives to a person's Claude Code: a skill, a slash command, a section
+// of CLAUDE.md, and a Stop hook in settings.json. It puts each into the text of a file, and takes it out again so
+// that the rest is, byte by byte, what it was.
 //
 // What we write is sealed: its last line of ours holds a digest of the text. So a later release knows an older text of
 // ours from one that a person has edited, with no record kept elsewhere.
@@ -42,27 +42,38 @@ var skillText string
 //go:embed section.md
 var sectionText string
 
-// Skill is the whole file SKILL.md of a skill, as Claude Code reads it: front matter, then text for the model.
-var Skill = Part{Put: putSkill, Take: takeSkill}
+//go:embed command.md
+var commandText string
 
-func putSkill(text string) (string, Standing, error) {
-	whole := skillText + seal(skillText, "") + "\n"
-	standing := skillStanding(text, whole)
-	if standing == Current {
-		return text, standing, nil
+// Skill is the whole file SKILL.md of a skill, and Command that of a slash command by which the agent of an interactive
+// session has work done in the background. Both are as Claude Code reads them: front matter, then text for the model.
+var (
+	Skill   = wholeFile(&skillText)
+	Command = wholeFile(&commandText)
+)
+
+// wholeFile is a file that holds nothing but a text of ours.
+func wholeFile(ours *string) Part {
+	return Part{
+		Put: func(text string) (string, Standing, error) {
+			whole := *ours + seal(*ours, "") + "\n"
+			standing := fileStanding(text, whole)
+			if standing == Current {
+				return text, standing, nil
+			}
+			return whole, standing, nil
+		},
+		Take: func(text string) (string, Standing, error) {
+			standing := fileStanding(text, *ours+seal(*ours, "")+"\n")
+			if standing == Foreign {
+				return text, standing, nil
+			}
+			return "", standing, nil
+		},
 	}
-	return whole, standing, nil
 }
 
-func takeSkill(text string) (string, Standing, error) {
-	standing := skillStanding(text, skillText+seal(skillText, "")+"\n")
-	if standing == Foreign {
-		return text, standing, nil
-	}
-	return "", standing, nil
-}
-
-func skillStanding(text, whole string) Standing {
+func fileStanding(text, whole string) Standing {
 	text = unix(text)
 	at := sealed.FindAllStringSubmatchIndex(text, -1)
 	switch {

@@ -29,20 +29,22 @@ type promptState struct {
 	dir    string
 	rest   func() // gives the terminal back as it was, so that lines can be typed
 
-	open     []Question          // as last told
-	current  *Question           // its prompt is open
-	earlier  int                 // when current is one that was answered before: its place in given plus 1; else 0
-	entry    entry               // what was typed of the answer
-	drawn    bool                // current was drawn, and its grace has not begun
-	grace    grace               // of current
-	styles   *styles             // what forms look like; nil: lines are asked and read
-	form     *form               // of current
-	kept     *form               // that was open when the program left the foreground
-	given    map[string][]answer // by group, in the order of answering
-	answered map[string]bool     // open as last told, but answered here
-	told     map[string]bool     // was shown to the person
-	paused   bool                // the person ended asking with Ctrl-D; Enter begins again
-	deaf     bool                // nothing can be read any more
+	open     []Question                    // as last told
+	current  *Question                     // its prompt is open
+	earlier  int                           // when current is one that was answered before: its place in given plus 1
+	entry    entry                         // what was typed of the answer
+	drawn    bool                          // current was drawn, and its grace has not begun
+	grace    grace                         // of current
+	styles   *styles                       // what forms look like; nil: lines are asked and read
+	form     *form                         // of current
+	kept     *form                         // that was open when the program left the foreground
+	given    map[string][]answer           // by group, in the order of answering
+	answered map[string]bool               // open as last told, but answered here
+	told     map[string]bool               // was shown to the person
+	say      func(context.Context, string) // takes messages; nil: nobody does
+	draft    *typing                       // of a message; nil: none was begun
+	paused   bool                          // the person ended asking with Ctrl-D; Enter begins again
+	deaf     bool                          // nothing can be read any more
 }
 
 type answer struct {
@@ -185,6 +187,9 @@ func (a *promptState) typed(ctx context.Context, got arrival) {
 	case len(got.lines) == 0:
 	case a.current == nil:
 		a.paused = false
+		if !a.waiting() { // else it may have been meant for one that is shown
+			a.message(ctx, strings.Join(got.lines, "\n"))
+		}
 	default:
 		a.line(ctx, got.lines)
 	}
@@ -337,6 +342,9 @@ func (a *promptState) back() {
 // end is Ctrl-D: it drops a half typed answer, else it ends asking, else nobody is there.
 func (a *promptState) end() {
 	switch {
+	case a.current == nil && a.say != nil && !a.paused && !a.waiting():
+		a.paused = true
+		a.out.Notice("Nothing more is asked here until you press Enter.")
 	case a.current == nil:
 		a.deaf = true
 		a.out.Notice("Nothing is read here any more.")
@@ -365,8 +373,12 @@ func (a *promptState) stays(q Question) string {
 
 // listens reports whether something typed now would be for us.
 func (a *promptState) listens() bool {
-	waits := slices.ContainsFunc(a.open, func(q Question) bool { return !a.answered[q.ID] })
-	return !a.deaf && (a.current != nil || a.paused && waits)
+	return !a.deaf && (a.current != nil || a.say != nil || a.paused && a.waiting())
+}
+
+// waiting reports whether a question has no answer.
+func (a *promptState) waiting() bool {
+	return slices.ContainsFunc(a.open, func(q Question) bool { return !a.answered[q.ID] })
 }
 
 func (a *promptState) wrap(text string) string { return wrap(text, "", a.out.Columns()) + "\n" }

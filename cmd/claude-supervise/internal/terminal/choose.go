@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Reason is why typed text is no answer.
@@ -39,7 +40,8 @@ func refuse(why Reason, format string, args ...any) error {
 // is not, several numbers are refused. The exact label is always that option; otherwise text that could mean two
 // options is refused, never guessed: "a" is refused where option a is "Continue" and another is "Abort". Other text is
 // the person's own words, unless validate forbids it, or it looks like a key that no option has. Text between """ is
-// the person's own words whatever it looks like. For permission, delegation and budget questions the first word
+// the person's own words whatever it looks like. To a stop, words may stand beside a number: "2: skip the vendored
+// folder". For permission, delegation and budget questions the first word
 // chooses, and the rest is its argument ("deny too risky").
 //
 // The answer is a label exactly as the agent gave it, or the typed text made safe by Clean. Paths are looked up
@@ -71,6 +73,9 @@ func Choose(q Question, typed, dir string) (string, error) {
 	if q.decides() {
 		return q.decide(text)
 	}
+	if at, words := q.withWords(text); at >= 0 {
+		return q.wordsTo(at, text, words)
+	}
 	if q.Validate == "" && len(q.Options) > 0 && q.looksLikeKey(text) {
 		return "", refuse(NotOffered, "%s is none of the options: %s", show(text), q.possible())
 	}
@@ -78,6 +83,36 @@ func Choose(q Question, typed, dir string) (string, error) {
 		text = yesNo(text)
 	}
 	return text, q.check(text, dir)
+}
+
+// withWords takes apart an answer to a stop, or to work that takes too long, that is an option with words beside it,
+// as in "2: skip the vendored folder", "2 skip the vendored folder" and "b: skip it". at is -1 if it is none.
+func (q Question) withWords(text string) (at int, words string) {
+	if q.Kind != "blocker" && q.Kind != "overrun" {
+		return -1, ""
+	}
+	mark := strings.IndexFunc(text, func(r rune) bool { return r == ':' || unicode.IsSpace(r) })
+	if mark < 0 {
+		return -1, ""
+	}
+	at, ok := q.key(text[:mark])
+	number := text[0] >= '0' && text[0] <= '9'
+	if words = strings.TrimSpace(text[mark+1:]); !ok || at >= len(q.Options) || q.Options[at].blank() || words == "" ||
+		!number && text[mark] != ':' { // "a word" begins a sentence
+		return -1, ""
+	}
+	return at, words
+}
+
+// wordsTo puts words beside an option. One that runs a command or ends the agent takes none: they may have been meant
+// as an answer of their own.
+func (q Question) wordsTo(at int, text, words string) (string, error) {
+	label := q.Options[at].Label
+	if folded := fold(label); folded == "give up" || strings.HasPrefix(folded, runWord+":") {
+		return "", refuse(NotOffered, "%s takes no words beside it: type %d alone; to send %s as text, put \"\"\" around it",
+			show(label), at+1, show(text))
+	}
+	return label + ": " + strings.TrimLeft(words, ": "), nil
 }
 
 // unquote takes the text between triple quotes, which is meant as written.

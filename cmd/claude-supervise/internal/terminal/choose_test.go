@@ -24,10 +24,18 @@ func TestChooseTakesWhatAPersonTypes(t *testing.T) {
 	ports := Question{Options: options("8080", "3000", "1080")}
 	counts := Question{Options: options("3", "5", "1")}
 	permission := Question{Kind: "permission", Options: options("allow", "allow-run", "deny", "deny-stop")}
+	stop := Question{Kind: "blocker", Options: options("run: npm install", "Skip the file", "skip", "give up")}
 	for name, test := range map[string]struct {
 		q           Question
 		typed, want string
 	}{
+		"an option with words":                  {stop, "2: the vendored folder", "Skip the file: the vendored folder"},
+		"an option with words and no colon":     {stop, "2 the vendored\nfolder", "Skip the file: the vendored\nfolder"},
+		"an option of a list with words":        {stop, "3) only a.js", "skip: only a.js"},
+		"a letter with words":                   {stop, "b: a.js", "Skip the file: a.js"},
+		"a sentence that begins with a letter":  {stop, "b is done", "b is done"},
+		"a number that no option has, in words": {stop, "30 files are mended", "30 files are mended"},
+		"a number in words to no stop":          {databases, "2 or none", "2 or none"},
 		"a number":                              {databases, "2", "SQLite"},
 		"a number as in a list":                 {databases, " 2) ", "SQLite"},
 		"a letter":                              {databases, "b", "SQLite"},
@@ -112,6 +120,10 @@ func TestChooseRefusesAndSaysWhatIsPossible(t *testing.T) {
 		why   Reason
 		says  string
 	}{
+		"words beside a command": {Question{Kind: "blocker", Options: options("run: make", "give up")}, "1 with -j", NotOffered,
+			`type 1 alone`},
+		"words beside the end": {Question{Kind: "blocker", Options: options("run: make", "give up")}, "2 tests fail", NotOffered,
+			`"give up" takes no words beside it: type 2 alone`},
 		"nothing":                {databases, " \n\t", Empty, "type 1 for \"PostgreSQL\""},
 		"nothing but escapes":    {Question{}, "\x1b[A\x1b[B", Empty, "your own words"},
 		"nothing between quotes": {Question{}, `""""""`, Empty, "your own words"},

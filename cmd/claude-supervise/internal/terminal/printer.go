@@ -54,6 +54,7 @@ type Printer struct {
 	prompt   string   // the open prompt's last line; empty: none is open
 	posed    bool     // a question was shown whose prompt is still to come
 	panel    []string // the rows of a prompt that is drawn in place; nil: none is open
+	below    bool     // the panel is no prompt: progress is shown above it
 	anew     bool     // others have written over the panel
 	finished []chan struct{}
 	status   Status
@@ -163,7 +164,7 @@ func (p *Printer) show(kind pieceKind, text string) {
 	defer p.mu.Unlock()
 	switch {
 	case p.closing:
-	case p.prompt != "" || p.posed || p.panel != nil && kind == progress:
+	case p.prompt != "" || p.posed || p.panel != nil && !p.below && kind == progress:
 		p.held, p.heldLen = append(p.held, text), p.heldLen+len(text)
 		for len(p.held) > maxHeld || p.heldLen > maxWaiting {
 			p.heldLen -= len(p.held[0])
@@ -257,7 +258,15 @@ func (p *Printer) ask(block, prompt string) {
 func (p *Printer) draw(rows []string, anew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.panel, p.anew = rows, p.anew || anew
+	p.panel, p.below, p.anew = rows, false, p.anew || anew
+	p.notify()
+}
+
+// drawBelow is draw for rows that hold nothing back: what goes on is shown above them.
+func (p *Printer) drawBelow(rows []string, anew bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.panel, p.below, p.anew = rows, true, p.anew || anew
 	p.notify()
 }
 

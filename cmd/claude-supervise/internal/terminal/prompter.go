@@ -27,6 +27,9 @@ import (
 // it is no option), "-" skips an optional one, "?" helps, an empty line shows the question again. Ctrl-D ends asking
 // until Enter is pressed. Lines that are pasted together are one answer.
 //
+// While no question is asked, what is typed is a message; see Messages. When Run ends, what was typed and not read is
+// dropped.
+//
 // Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "reading…" meanwhile,
 // and the prompt in lines is printed only after it. See grace.
 type Prompter struct {
@@ -38,6 +41,7 @@ type Prompter struct {
 
 	mu     sync.Mutex
 	open   []Question
+	say    func(context.Context, string) // see Messages
 	gone   map[string]string
 	redraw bool
 	wake   func() // of the Run that is under way
@@ -107,10 +111,17 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	raw := newRawTerminal(l, p.out)
 	raw.mode.stops = a.styles != nil
 	a.rest = raw.leave
-	defer raw.leave()
+	defer func() {
+		raw.leave()
+		if terminal && l.foreground() {
+			l.discard() // it is not for the shell
+		}
+	}()
+	defer a.dropDraft()
 	defer a.pause()
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
+		a.say = p.messages()
 		if a.update(open, gone) {
 			raw.discard() // what was typed was meant for the question that is gone
 		}
@@ -128,6 +139,18 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		case terminal && !a.deaf && !listening:
 			limit = backgroundLook
 			raw.leave()
+			a.out.drawBelow(nil, false)
+		case a.writes():
+			if err := raw.take(); errors.Is(err, unix.EIO) {
+				a.hangUp()
+				continue
+			} else if err != nil {
+				return err
+			}
+			a.drawDraft(raw.stopped.Swap(false))
+			if raw.keys.half() {
+				limit = raw.limit()
+			}
 		case a.form == nil && !a.waits():
 			raw.leave()
 		default:
@@ -156,6 +179,16 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 		switch {
 		case !l.foreground():
+		case a.writes():
+			got, ended, err := raw.read(ready)
+			switch {
+			case err != nil:
+				return err
+			case ended:
+				a.hangUp()
+			case !raw.onKey(got):
+				a.write(ctx, got)
+			}
 		case a.form != nil || a.waits():
 			got, ended, err := raw.read(ready)
 			if err != nil {
@@ -185,6 +218,12 @@ func (p *Prompter) attach(wake func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wake = wake
+}
+
+func (p *Prompter) messages() func(context.Context, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.say
 }
 
 func (p *Prompter) changes() (open []Question, gone map[string]string, redraw bool) {

@@ -11,7 +11,7 @@ type Question struct {
 	ID          string
 	Group       string // questions of one signal share it; empty: on its own
 	Index, Of   int    // place in the group, from 0, and the size of the group
-	Kind        string // clarification, blocker, permission, delegation, budget, command, file
+	Kind        string // clarification, blocker, permission, delegation, budget, command, file, overrun
 	Header      string
 	Text        string
 	Context     string

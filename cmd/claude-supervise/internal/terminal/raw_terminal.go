@@ -39,6 +39,9 @@ func newRawTerminal(l *lines, out *Printer) *rawTerminal {
 // take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the
 // form was to be seen is no answer to it.
 func (s *rawTerminal) take() error {
+	if s.restore == nil {
+		s.discard()
+	}
 	if err := s.mode.enter(); err != nil {
 		return err
 	}
@@ -49,7 +52,6 @@ func (s *rawTerminal) take() error {
 			}
 			s.lines.wake()
 		}, syscall.SIGWINCH, syscall.SIGCONT)
-		s.discard()
 	}
 	return nil
 }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ofOwnDemo reports whether a demo is a scenario file of the person's own, and not built in.
+func ofOwnDemo(name string) bool { return strings.HasSuffix(name, ".yaml") }
+
+// hasOwnFolder reports whether the run is a built-in demo that gets a folder of its own: its scripted agent writes
+// files, and must not write over a person's. Who names a folder, and who plays a scenario file, wants it there.
+func (f runFlags) hasOwnFolder() bool {
+	return f.demo != "" && !ofOwnDemo(f.demo) && f.cwd == "" && f.goOnFrom == ""
+}
+
+// demoFolder is how the name of a demo's own folder begins.
+const demoFolder = "supervise-demo-"
+
+// newDemoFolder makes a folder for a demo.
+func newDemoFolder() (string, error) {
+	folder, err := os.MkdirTemp("", demoFolder)
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder) // agents see where a link to the temporary folder leads
+	}
+	if err != nil {
+		return "", fmt.Errorf("the demo gets no folder to work in; nothing was started; --cwd DIR names one: %w", err)
+	}
+	return folder, nil
+}
+
+// placed is the folder of a run as it is told, with whose it is where that is a demo's.
+func placed(cwd string) string {
+	if strings.HasPrefix(filepath.Base(cwd), demoFolder) {
+		return cwd + " (the demo's own)"
+	}
+	return cwd
+}

@@ -1,0 +1,80 @@
+package procs
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The bounds of a look at what processes run: the arguments that may be a script's path, and the bytes of a script.
+const (
+	scriptArgs = 4
+	scriptMax  = 256 << 10
+)
+
+// A Script is a process of this user's as the text that it runs.
+type Script struct {
+	Marker Marker // of the launch that it belongs to; zero: of none
+	Text   string // its arguments, and the script that one of them names
+	env    []string
+}
+
+// Getenv gives a variable of the environment that the process was started with.
+func (s Script) Getenv(name string) string { return lookup(s.env, name) }
+
+// Scripts gives the processes of this user that run, and in whose text, its arguments or the script that these name,
+// a word stands. The processes above this one are not among them. It reads the process table, and files that others
+// name: a disk that does not answer holds it.
+func Scripts(word string) ([]Script, error) {
+	all, err := table(0)
+	if err != nil {
+		return nil, err
+	}
+	own := map[int]bool{}
+	for _, id := range lineage() {
+		own[id.pid] = true
+	}
+	var found []Script
+	for _, p := range all {
+		if p.ended || own[p.pid] || isForeign(p.pid) {
+			continue
+		}
+		args := arguments(p.pid)
+		text := strings.Join(args, " ")
+		for _, arg := range args[:min(len(args), scriptArgs)] {
+			text += "\n" + scriptAt(folderOf(p.pid), arg)
+		}
+		if strings.Contains(text, word) {
+			env := strings.Split(environ(p.pid), "\x00")
+			m, _, _ := insideOf(env, p.parent)
+			found = append(found, Script{m, text, env})
+		}
+	}
+	return found, nil
+}
+
+// scriptAt gives the beginning of the script at a path; "" where there is none.
+func scriptAt(folder, path string) string {
+	if !filepath.IsAbs(path) {
+		if path == "" || path[0] == '-' || folder == "" {
+			return ""
+		}
+		path = filepath.Join(folder, path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(f, scriptMax))
+	if err != nil || strings.ContainsRune(string(text), 0) { // a program, and no script
+		return ""
+	}
+	return string(text)
+}

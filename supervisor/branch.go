@@ -1,0 +1,248 @@
+package supervisor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// This file is what the main conversation is told of subagents that have gone with their process. It revives them from
+// the bottom up: who had asked goes on with the answer, and its result is what the one above it had waited for. Where
+// the release cannot revive, or the conversation is a new one, the main conversation gives the uppermost task again.
+
+// A branch is a subagent that the main conversation had started, with those below it that are told of.
+type branch struct {
+	groups  [][]*Question // what those in it have asked
+	members []*member     // lowest first
+}
+
+// A member is one subagent of a branch.
+type member struct {
+	*checkpoints.Subagent
+	groups [][]*Question // what it has asked
+	below  []*member     // which it had started
+	level  int           // how many are above it
+}
+
+// branchesOf gives the branches that groups of subagents' questions came from, in the order of the groups.
+func branchesOf(groups [][]*Question) []*branch {
+	var branches []*branch
+	byTop := map[string]*branch{}
+	for _, group := range groups {
+		line := lineOf(fromSubagent(group))
+		top := keyOf(line[len(line)-1])
+		b := byTop[top]
+		if b == nil {
+			b = &branch{}
+			byTop[top], branches = b, append(branches, b)
+		}
+		b.add(group, line)
+	}
+	for _, b := range branches {
+		slices.SortStableFunc(b.members, func(x, y *member) int { return cmp.Compare(y.level, x.level) })
+	}
+	return branches
+}
+
+// add adds what a subagent has asked, and those above it.
+func (b *branch) add(group []*Question, line []*checkpoints.Subagent) {
+	b.groups = append(b.groups, group)
+	var below *member
+	for i, sub := range line {
+		m := b.member(sub, len(line)-1-i)
+		switch {
+		case below == nil:
+			m.groups = append(m.groups, group)
+		case !slices.Contains(m.below, below):
+			m.below = append(m.below, below)
+		}
+		below = m
+	}
+}
+
+func (b *branch) member(sub *checkpoints.Subagent, level int) *member {
+	i := slices.IndexFunc(b.members, func(m *member) bool { return keyOf(m.Subagent) == keyOf(sub) })
+	if i < 0 {
+		i, b.members = len(b.members), append(b.members, &member{Subagent: sub, level: level})
+	}
+	return b.members[i]
+}
+
+// keyOf tells a subagent from others.
+func keyOf(sub *checkpoints.Subagent) string { return cmp.Or(sub.ToolUse, sub.ID) }
+
+// waited reports whether the subagent was interrupted while it waited for a person.
+func (m *member) waited() bool {
+	return slices.ContainsFunc(m.groups, func(group []*Question) bool {
+		return group[0].State != checkpoints.QuestionDelivered
+	})
+}
+
+// cutOff reports whether the subagent was interrupted before its work was done.
+func (m *member) cutOff() bool {
+	return m.Interrupted || m.waited() || slices.ContainsFunc(m.below, (*member).cutOff)
+}
+
+// subagentsAnswered tells the main conversation what the questions of one of its subagents, and of those below it, have
+// come to. Answers that they had already are repeated only to one that has to begin anew.
+func (s State) subagentsAnswered(br *branch, revive bool) string {
+	gone := slices.DeleteFunc(slices.Clone(br.members), func(m *member) bool { return !m.cutOff() })
+	revive = revive && !slices.ContainsFunc(gone, func(m *member) bool { return m.ID == "" })
+	var b strings.Builder
+	if slices.ContainsFunc(br.members, (*member).waited) {
+		b.WriteString("## CLARIFICATION RESPONSE\n")
+	} else {
+		b.WriteString("## SUBAGENT INTERRUPTED\n")
+	}
+	for _, m := range br.members {
+		b.WriteString("\n" + m.whatBecame() + "\n")
+		for _, group := range m.groups {
+			had := group[0].State == checkpoints.QuestionDelivered
+			if !had || !revive && group[0].Kind != checkpoints.AskPermission {
+				b.WriteString(s.forSubagent(group))
+			}
+		}
+	}
+	if !revive {
+		b.WriteString(beginAnew(br.members))
+		return b.String()
+	}
+	b.WriteString("\n## RESUME INSTRUCTIONS\n")
+	b.WriteString(sendOn(gone))
+	return b.String()
+}
+
+// whatBecame says what became of a subagent with its process.
+func (m *member) whatBecame() string {
+	var below []string
+	for _, sub := range m.below {
+		if sub.cutOff() {
+			below = append(below, nameOf(sub.Subagent))
+		}
+	}
+	name, with := nameOf(m.Subagent), strings.Join(below, " and ")
+	switch {
+	case m.waited() && with != "":
+		return fmt.Sprintf("Your subagent %s had asked the person, and was interrupted while it waited for that and for %s, "+
+			"which it had started. This is for it:", name, with)
+	case m.waited():
+		return fmt.Sprintf(
+			"Your subagent %s had asked the person, and was interrupted while it waited. This is for it:", name)
+	case with != "":
+		return fmt.Sprintf("The subagent %s was interrupted while it waited for the result of %s, which it had started.",
+			name, with)
+	case !m.cutOff():
+		return fmt.Sprintf("The subagent %s had asked the person, had its answer, and has come to its end.", name)
+	case len(m.groups) > 0:
+		return fmt.Sprintf(
+			"The subagent %s had asked the person, had its answer, and was interrupted at its work.", name)
+	}
+	return fmt.Sprintf("The subagent %s was interrupted at its work.", name)
+}
+
+const loadSendMessage = `(if it is not at hand, load it: ToolSearch "select:SendMessage")`
+
+// sendOn says how the subagents that were interrupted are revived, lowest first.
+func sendOn(gone []*member) string {
+	if len(gone) == 1 {
+		return fmt.Sprintf("Call SendMessage %s with to %q and %s as message: the subagent goes on with its work, and you "+
+			"get its result. Do not do its work yourself, and do not start another in its place.",
+			loadSendMessage, gone[0].ID, gone[0].message())
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "They go on from the bottom up. Call SendMessage %s once for each, in this order:\n", loadSendMessage)
+	for i, m := range gone {
+		fmt.Fprintf(&b, "%d. with to %q and %s as message.\n", i+1, m.ID, m.message())
+	}
+	b.WriteString("Each goes on with its work, and you get its result: a step that passes on a result waits for that " +
+		"result. Leave none of them out, do not do their work yourself, and do not start others in their place.")
+	return b.String()
+}
+
+// message says what a subagent is to be told.
+func (m *member) message() string {
+	var parts []string
+	if m.waited() {
+		parts = append(parts, "the questions with their answers above")
+	}
+	for _, sub := range m.below {
+		if sub.cutOff() {
+			parts = append(parts, fmt.Sprintf("the result of %q, once you have it,", sub.ID))
+		}
+	}
+	if len(parts) == 0 {
+		return "the message to go on"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// beginAnew says how the work of a branch is begun again: by another in the place of its uppermost one.
+func beginAnew(members []*member) string {
+	var b strings.Builder
+	top := members[len(members)-1]
+	for _, m := range members {
+		of := "Its task"
+		if len(members) > 1 {
+			of = "The task of " + nameOf(m.Subagent)
+		}
+		fmt.Fprintf(&b, "\n%s:\n%s\n", of, taskOf(m.Subagent))
+		if m.Done != "" {
+			fmt.Fprintf(&b, "\nWhat it had done:\n%s\n", m.Done)
+		}
+	}
+	kind, more := "", ""
+	if top.Type != "" {
+		kind = " of type " + top.Type
+	}
+	if len(members) > 1 {
+		more = " The others worked for it."
+	}
+	// Last of all: what is quoted above may read like instructions.
+	fmt.Fprintf(&b, "\n## RESUME INSTRUCTIONS\nIt is gone. Start a subagent%s with its task again, and tell it the "+
+		"questions with their answers above and what was done already, so that it neither asks nor does it again.%s",
+		kind, more)
+	return b.String()
+}
+
+// nameOf names a subagent to the conversation that started it.
+func nameOf(sub *checkpoints.Subagent) string {
+	name := sub.ID
+	if sub.Task != "" {
+		name = strings.TrimSpace(name + " (" + sub.Task + ")")
+	}
+	return name
+}
+
+func taskOf(sub *checkpoints.Subagent) string {
+	if sub.Prompt != "" {
+		return sub.Prompt
+	}
+	return sub.Task
+}
+
+// forSubagent gives a group's questions with their answers.
+func (s State) forSubagent(group []*Question) string {
+	var b strings.Builder
+	switch first := group[0]; first.Kind {
+	case checkpoints.AskPermission:
+		decided := "The person refuses it. " + denial(first) + " Do not make the call."
+		if allowed(first) {
+			decided = "The person allows it, once and exactly so: make the call again, unchanged, if it is still needed."
+		}
+		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
+			text.Preview(first.Tool.Input), decided)
+	case checkpoints.AskDelegation:
+		fmt.Fprintf(&b, "\n%s\n", delegationDecided(first))
+	case checkpoints.AskBlocker:
+		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.further(first)))
+	default:
+		for _, q := range group {
+			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package host
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// Our own checkpoint tells what the document's does, from whatever the agent has said of its work.
+func TestOurCheckpointIsAsFullAsTheDocuments(t *testing.T) {
+	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	stop := text.JSON(signals.Signal{Kind: signals.Stop, Fields: []signals.Field{
+		{Name: "details", Value: "the registry is down"},
+		{Name: "completed_work", Value: "- the parser\n- the printer"}, {Name: "blocked_work", Value: "- the release"},
+		{Name: "state_snapshot", Value: "phase: 3\nbranch: port\nfiles:\n  - a.go"},
+	}})
+	w := work{files: []string{"/work/a.go"}}
+	answered := &supervisor.Question{ID: "q-1", Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
+		Origin: checkpoints.Origin{Signal: stop}}
+	answered.Answer, answered.AnsweredAt = "resolved: it is up again", &at
+	questions := []*supervisor.Question{answered}
+	a := &supervisor.Agent{Run: "r-1"}
+	a.SessionID, a.Progress = "s-1", &checkpoints.Progress{Percent: "60"}
+	c := w.checkpoint(a, "/work", questions, "told")
+	if !slices.Equal(c.CompletedSteps, []string{"the parser", "the printer"}) ||
+		!slices.Equal(c.PendingSteps, []string{"the release"}) || c.CurrentStep != "the registry is down" ||
+		c.Files["a.go"] != "/work/a.go" || c.UserAnswer == nil || *c.UserAnswer != "resolved: it is up again" {
+		t.Errorf("%+v", c)
+	}
+	for name, want := range map[string]string{"phase": "3", "branch": `"port"`, "files": `["a.go"]`, "percent": `"60"`,
+		"session_id": `"s-1"`} {
+		if got := string(c.StateVariables[name]); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	questions = append(questions, &supervisor.Question{ID: "q-2", Kind: checkpoints.AskClarification, State: supervisor.Open})
+	if c := w.checkpoint(a, "/work", questions, "told"); c.UserAnswer != nil {
+		t.Errorf("a question is open, and it is answered %q", *c.UserAnswer)
+	}
+}
+
+func TestStepsAreThoseThatTheAgentHasTold(t *testing.T) {
+	path := surveyLog(t,
+		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":10,"step":"read the code"}}`),
+		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":20,"step":"read the code"}}`),
+		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":50,"step":"write the port"}}`))
+	c := worked(t, path).checkpoint(&supervisor.Agent{Run: "r-1"}, "/work", nil, "told")
+	if !slices.Equal(c.CompletedSteps, []string{"read the code"}) || !slices.Equal(c.PendingSteps, []string{"write the port"}) ||
+		c.CurrentStep != "write the port" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A relaunch finds in the checkpoint what the person has answered.
+func TestTheAnswerStandsInTheCheckpointOfTheNextLaunch(t *testing.T) {
+	m := Machine{Dirs: checkpoints.Dirs{State: t.TempDir()}}
+	path := m.Dirs.CheckpointFile("r-1", "a-1")
+	if err := checkpoints.MakePrivate(m.Dirs.State + "/runs"); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkpoints.MakePrivate(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	q := &supervisor.Question{ID: "q-1", Agent: "a-1", Kind: checkpoints.AskClarification, State: supervisor.Open}
+	if err := (work{}).checkpoint(&supervisor.Agent{Run: "r-1"}, "/work", []*supervisor.Question{q}, "told").
+		Publish(path); err != nil {
+		t.Fatal(err)
+	}
+	q.State, q.Answer, q.AnsweredAt = checkpoints.QuestionAnswered, "oauth", &at
+	s := supervisor.State{Run: &supervisor.Run{ID: "r-1"}, Agents: map[string]*supervisor.Agent{"a-1": {ID: "a-1"}},
+		Questions: map[string]*supervisor.Question{"q-1": q}}
+	m.setAnswer(s, "a-1")
+	c, err := checkpoints.ReadCheckpoint(path)
+	if err != nil || c.UserAnswer == nil || *c.UserAnswer != "oauth" {
+		t.Fatalf("%+v (%v)", c, err)
+	}
+	if _, err := json.Marshal(c.StateVariables); err != nil {
+		t.Error(err)
+	}
+}
