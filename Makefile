@@ -41,7 +41,7 @@ RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives
 
-.PHONY: help build test matrices attacks releases lint race kills simulation races torture trees hybrid wait long \
+.PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench microbench fuzz nightly clean
 
 help: ## list the targets
@@ -87,6 +87,12 @@ kills: ## every victim killed at every passing of every point, on the stand-in a
 simulation: ## SCHEDULES seeded orders of what can happen, through the engine itself
 	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) \
 	$(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
+
+page: ## the page of serve in a real Chromium, with axe; its pictures are kept in bin/page (1 min)
+	installed=$$(e2e/page/install); mkdir -p bin/page; \
+	CLAUDE_SUPERVISE_TEST_CHROMIUM=$$(head -1 <<<"$$installed") CLAUDE_SUPERVISE_TEST_AXE=$$(tail -1 <<<"$$installed") \
+	CLAUDE_SUPERVISE_TEST_PICTURES=$$PWD/bin/page \
+	$(GO) test -count 1 -timeout 10m -run 'InABrowser' ./e2e
 
 races: ## eight processes answer one question, ROUNDS times, and as many power cuts
 	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) \

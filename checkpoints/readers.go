@@ -157,3 +157,14 @@ func (s *Store) asSeen(doc, note []byte) (*Question, error) {
 		n.Skip, n.Decline, n.By, &n.At
 	return q, nil
 }
+
+// PastRuns reads runs that have ended, the latest first: at most most of them, after the first skip.
+func (s *Store) PastRuns(ctx context.Context, skip, most int) ([]Run, error) {
+	var runs []Run
+	err := s.read(ctx, "list the runs in", func(ctx context.Context) (err error) {
+		runs, err = documents[Run](ctx, s, `SELECT doc FROM runs WHERE ended = 1 ORDER BY started DESC, id LIMIT ? OFFSET ?`,
+			most, skip)
+		return err
+	})
+	return runs, err
+}

@@ -20,6 +20,13 @@ const AskCommand = checkpoints.AskCommand
 // AskDelegation is the kind of question whether an agent may have another one started.
 const AskDelegation = checkpoints.AskDelegation
 
+// The other kinds whose forms take more than one of the options.
+const (
+	AskClarification = checkpoints.AskClarification
+	AskBlocker       = checkpoints.AskBlocker
+	AskBudget        = checkpoints.AskBudget
+)
+
 // IsOpen reports whether a question waits for its answer.
 func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
 

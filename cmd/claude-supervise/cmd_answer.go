@@ -147,17 +147,19 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 	return c.FolderOf(ctx, q)
 }
 
+// keep gives a question its answer.
+func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags, by string) error {
+	if q.Run == "" {
+		return c.AnswerFile(q, value, by, f.change)
+	}
+	return c.Answer(ctx, q.ID, client.Answer{
+		Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: by,
+	})
+}
+
 // leave gives a question its answer, says so, and lets the run go on.
 func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags) error {
-	var err error
-	if q.Run == "" {
-		err = c.AnswerFile(q, value, who("answer"), f.change)
-	} else {
-		err = c.Answer(ctx, q.ID, client.Answer{
-			Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: who("answer"),
-		})
-	}
-	if err != nil {
+	if err := keep(ctx, c, q, value, f, who("answer")); err != nil {
 		return err
 	}
 	skipped, err := skipRest(ctx, c, q, f)
@@ -308,21 +310,11 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 	case q.Kind == supervisor.AskCommand && !tty:
 		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`",
 			q.ID)
-	case q.Run == "" && (f.skip || f.skipRest || f.resume):
-		return "", usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
-	case q.Run == "" && f.allLike:
-		return "", usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
-	case f.allLike && !supervisor.Sharable(q.Kind):
-		return "", usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
-	case f.skipRest && !q.Optional:
-		return "", usage("%s is required, and what was asked with it; --skip-rest skips nothing of that, nothing was kept",
-			q.ID)
-	case f.skip && !q.Optional:
-		return "", usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead",
-			q.ID, q.Run)
-	case f.skip:
-		return "", nil
-	case strings.TrimSpace(typed) == "" && !tty:
+	}
+	if err := fits(q, f); err != nil || f.skip {
+		return "", err
+	}
+	if strings.TrimSpace(typed) == "" && !tty {
 		return "", usage("no answer was given; type it after the id, as in `%s`", view.AnswerCommand(q))
 	}
 	ask := shown(q)
@@ -345,6 +337,25 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 			q.ID, value)
 	}
 	return value, nil
+}
+
+// fits refuses flags that a question does not take.
+func fits(q *supervisor.Question, f answerFlags) error {
+	switch {
+	case q.Run == "" && (f.skip || f.skipRest || f.resume):
+		return usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
+	case q.Run == "" && f.allLike:
+		return usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
+	case f.allLike && !supervisor.Sharable(q.Kind):
+		return usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
+	case f.skipRest && !q.Optional:
+		return usage("%s is required, and what was asked with it; --skip-rest skips nothing of that, nothing was kept",
+			q.ID)
+	case f.skip && !q.Optional:
+		return usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead",
+			q.ID, q.Run)
+	}
+	return nil
 }
 
 // reasonFor gives the reason why a question is not answered.

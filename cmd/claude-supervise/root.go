@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(),
-		newStop(), newPermissions(),
+		newServe(), newStop(), newPermissions(),
 		newResume(), newPrune(),
 		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
 	)

@@ -58,6 +58,12 @@ func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error)
 // first look is whole even where there is no time for a second.
 func (r Reader) follow(ctx context.Context,
 	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
+	return r.followBeside(ctx, nil, see)
+}
+
+// followBeside is follow that looks again for each value of besides, too: something else has changed.
+func (r Reader) followBeside(ctx context.Context, besides <-chan struct{},
+	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
 	database := filepath.Base(r.Dirs.Database())
 	changes, err := newWatch(r.Dirs.State, func(name string) bool { return name == database || name == database+"-wal" })
 	if err != nil {
@@ -88,6 +94,7 @@ func (r Reader) follow(ctx context.Context,
 		select {
 		case <-changes.changed:
 			f.awaitWriters(ctx)
+		case <-besides:
 		case <-f.turn:
 			f.turn = nil
 		case run := <-f.freed:

@@ -111,6 +111,7 @@ type QuestionView struct {
 	Context       string                    `json:"context"`
 	Options       []checkpoints.Option      `json:"options"`
 	MultiSelect   bool                      `json:"multi_select"`
+	Optional      bool                      `json:"optional,omitempty"` // it can be skipped
 	Urgent        bool                      `json:"urgent,omitempty"`
 	Validate      string                    `json:"validate"`
 	AskedAt       time.Time                 `json:"asked_at"`
@@ -143,7 +144,7 @@ func View(q *supervisor.Question) QuestionView {
 	v := QuestionView{
 		ID: q.ID, Run: q.Run, Agent: q.Agent, Who: q.Who, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
 		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate,
-		AskedAt:    q.AskedAt,
+		Optional: q.Optional, AskedAt: q.AskedAt,
 		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
 		Skipped: q.Skipped, Declined: q.Declined,
 	}
@@ -190,6 +191,18 @@ func AnswerCommand(q *supervisor.Question) string {
 func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error) {
 	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, all)
+		if err == nil {
+			views, err = r.views(ctx, runs)
+		}
+		return err
+	})
+	return views, err
+}
+
+// PastRuns gives runs that have ended, the latest first: at most most of them, after the first skip.
+func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, err error) {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+		runs, err := r.Store.PastRuns(ctx, skip, most)
 		if err == nil {
 			views, err = r.views(ctx, runs)
 		}

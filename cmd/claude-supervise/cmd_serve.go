@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/web"
+	"claude-supervise/supervisor/client"
+)
+
+type serveFlags struct {
+	listen           string
+	hosts            []string
+	open, another    bool
+	cert, key        string
+	insecure, chosen bool // chosen: --listen was given
+}
+
+// defaultListen has the port that a bookmark finds again. Another is taken if it is in use.
+const defaultListen = "127.0.0.1:7433"
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "serve a page to see runs and answer questions in a browser",
+		Long: `Serve a page, and an API, on which a person sees all open questions and runs,
+live, and answers: options, own words, decline, skip; stops and resumes runs,
+and writes to agents. Answers go into the same inbox as everywhere: the first
+one stands.
+
+Its address is printed alone on stdout. It has a token, kept in the state folder
+so that a bookmark lasts; who has it can answer for you. A command that is to be
+run as you is answered on a terminal only.
+
+It listens on this machine alone. To reach it from a phone, give it an address
+of this machine and a certificate, or put a proxy before it that has one, and
+say by which names it is reached. The page is only for looking: no run needs it,
+and when it ends (Ctrl-C) runs go on.
+
+The API has the same objects as the commands' --json. The token in the address
+goes with each request as Authorization: Bearer TOKEN.
+
+  GET  /api/runs                   ps --json; ?ended=1: those that have ended
+  GET  /api/questions              questions --json
+  GET  /api/questions/ID
+  GET  /api/agents/ID/log?after=N  lines; next is the N of the next call
+  GET  /api/events                 server-sent events: state, run, question
+  POST /api/questions/ID/answer    {"value": TEXT}, or "values", "decline" or
+                                   "skip": true; with "change", "all_like"
+  POST /api/runs/ID/stop           an agent's ID, too
+  POST /api/runs/ID/resume
+  POST /api/agents/ID/message      {"text": TEXT}
+
+Lists have at most 1000 entries: ?limit= and ?offset=, and Link has the next.
+An answer that lost gets 409 with the one that stands, one that does not fit
+422 with why, a command's 403 with what to type.`,
+		Example: "  claude-supervise serve --open\n" +
+			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
+			"  claude-supervise serve --host desk.example.org    # a proxy with TLS before it",
+		Args: exactly(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notInside(cmd); err != nil {
+				return err
+			}
+			f.chosen = cmd.Flags().Changed("listen")
+			return runServe(cmd.Context(), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", defaultListen, "listen on `ADDR`, a host with or without a port")
+	fl.StringArrayVar(&f.hosts, "host", nil, "it may be reached by the name `NAME`, too")
+	fl.BoolVar(&f.open, "open", false, "open the page in the browser")
+	fl.BoolVar(&f.another, "new-token", false, "make a new token: older addresses are useless then")
+	fl.StringVar(&f.cert, "tls-cert", "", "the certificate in `FILE`, for https")
+	fl.StringVar(&f.key, "tls-key", "", "its key in `FILE`")
+	fl.BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without TLS: anyone on the way can read it")
+	return cmd
+}
+
+func runServe(ctx context.Context, f serveFlags) error {
+	certificate, err := f.certificate()
+	if err != nil {
+		return err
+	}
+	listener, names, err := f.listener(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // the server has
+	c, err := openClient()                  // which makes the state folder
+	if err != nil {
+		return err
+	}
+	if err := c.Close(); err != nil {
+		return err
+	}
+	token, err := web.Token(c.Dirs.State, f.another)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // before anybody knows that it is there
+	defer stop()
+	port := listener.Addr().(*net.TCPAddr).Port
+	page := web.New(web.Config{
+		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{}, Actions: pageActions{},
+		Card: card, Clean: terminal.Clean,
+	})
+	scheme := "http"
+	if certificate != nil {
+		scheme = "https"
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{*certificate},
+			NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
+	}
+	address := fmt.Sprintf("%s://%s/?token=%s", scheme, net.JoinHostPort(names[0], strconv.Itoa(port)), token)
+	if err := print(func(p *terminal.Printer) error {
+		p.Notice("Who has this address can answer for you. Ctrl-C ends the page; runs go on.")
+		return p.Result(address)
+	}); err != nil {
+		return err
+	}
+	if f.open {
+		forget, err := openPage(ctx, c, address)
+		if err != nil {
+			_ = print(func(p *terminal.Printer) error { // the page is there all the same
+				p.Notice("! no browser could be opened: " + err.Error())
+				return nil
+			})
+		}
+		defer forget()
+	}
+	return serve(ctx, listener, page)
+}
+
+// certificate reads the files that the flags name; nil if they name none.
+func (f serveFlags) certificate() (*tls.Certificate, error) {
+	if f.cert == "" && f.key == "" {
+		return nil, nil
+	}
+	if f.cert == "" || f.key == "" {
+		return nil, usage("--tls-cert and --tls-key go together")
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return nil, usage("the certificate cannot be used: %w; nothing is served", err)
+	}
+	return &pair, nil
+}
+
+// listener listens where the flags say, and gives the names that the page is reached by: the first is that of its
+// address.
+func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error) {
+	host, port, err := net.SplitHostPort(f.listen)
+	if err != nil { // without a port
+		_, port, _ = net.SplitHostPort(defaultListen)
+		host, f.chosen = f.listen, false
+	}
+	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, nil, usage("--listen takes a host of this machine, with or without a port, not %q: %w", f.listen, err)
+	}
+	all := at.IP == nil || at.IP.IsUnspecified()
+	switch {
+	case (all || !at.IP.IsLoopback()) && f.cert == "" && !f.insecure:
+		return nil, nil, usage("%s is not this machine alone, and without TLS anyone on the way could read the token: give "+
+			"--tls-cert and --tls-key, or --insecure; nothing is served", f.listen)
+	case all && len(f.hosts) == 0:
+		return nil, nil, usage("%s is every address of this machine: say with --host by which name the page is reached; "+
+			"nothing is served", f.listen)
+	}
+	names := f.hosts
+	if !all {
+		if at.IP.IsLoopback() {
+			names = append([]string{at.IP.String()}, names...)
+		} else {
+			names = append(names[:len(names):len(names)], at.IP.String())
+		}
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", at.String())
+	if errors.Is(err, syscall.EADDRINUSE) && !f.chosen {
+		at.Port = 0
+		listener, err = config.Listen(ctx, "tcp", at.String())
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, nil, fmt.Errorf("%s is in use; give --listen another port, or none to have one found", f.listen)
+	case err != nil:
+		return nil, nil, fmt.Errorf("nothing can listen on %s: %w; nothing is served", f.listen, err)
+	}
+	return listener, names, nil
+}
+
+const (
+	// headerPatience is how long a browser may take to say what it wants.
+	headerPatience = 10 * time.Second
+	// quiet is how long a connection may be kept for later.
+	quiet = 2 * time.Minute
+	// maxConnections is how many there may be: more are closed at once.
+	maxConnections = 2000
+	// closing is how long replies under way may take at the end.
+	closing = 2 * time.Second
+)
+
+// serve serves the page until ctx ends.
+func serve(ctx context.Context, listener net.Listener, page *web.Server) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var connections atomic.Int64
+	server := &http.Server{
+		Handler: page, ReadHeaderTimeout: headerPatience, IdleTimeout: quiet, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState: func(c net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				if connections.Add(1) > maxConnections {
+					_ = c.Close() // its reader comes back
+				}
+			case http.StateClosed, http.StateHijacked:
+				connections.Add(-1)
+			}
+		},
+	}
+	group.Go(func() error { page.Run(ctx); return nil })
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("the page is served no more: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		if server.Shutdown(rest) != nil {
+			_ = server.Close() // who is not done by now comes back
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// openPage opens the page in the person's browser, by way of a file that only they can read: everybody sees the
+// arguments of a process, and the address has the token in it.
+func openPage(ctx context.Context, c client.Client, address string) (forget func(), err error) {
+	path := filepath.Join(c.Dirs.State, "serve-open.html")
+	text := fmt.Sprintf("<!doctype html>\n<meta charset=utf-8>\n<meta name=referrer content=no-referrer>\n"+
+		"<meta http-equiv=refresh content=\"0; url=%[1]s\">\n<a href=\"%[1]s\">claude-supervise</a>\n",
+		html.EscapeString(address))
+	forget = func() { _ = os.Remove(path) } // the next one replaces it
+	if err := client.ReplaceFile(path, []byte(text), 0o600); err != nil {
+		return forget, err
+	}
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	ctx, cancel := context.WithTimeout(ctx, headerPatience)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, program, path).CombinedOutput(); err != nil {
+		return forget, fmt.Errorf("%w %s", err, terminal.CleanLine(string(out), 200))
+	}
+	return forget, nil
+}

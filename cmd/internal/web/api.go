@@ -1,0 +1,313 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
+)
+
+// The API has the same objects as the commands' JSON. What is refused is {"error"}, with "command" where a terminal is
+// the place for it, and "answer", "answered_by" and "answered_at" where another answer stands.
+
+// maxListed is how many of a list one reply has; the header Link names the next ones.
+const maxListed = 1000
+
+func reply(w http.ResponseWriter, status int, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(encoded(v), '\n')) // who has gone needs it no more
+	return nil
+}
+
+// window reads which part of a list is wanted.
+func window(r *http.Request) (skip, most int, err error) {
+	most = maxListed
+	for name, to := range map[string]*int{"offset": &skip, "limit": &most} {
+		if text := r.URL.Query().Get(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return 0, 0, &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("%s takes a number, not %q", name, text)}
+			}
+			*to = n
+		}
+	}
+	return skip, min(max(most, 1), maxListed), nil
+}
+
+// part gives a part of a list, and whether there is more behind it. An empty one is no null.
+func part[T any](list []T, skip, most int) ([]T, bool) {
+	list = list[min(skip, len(list)):]
+	return append([]T{}, list[:min(most, len(list))]...), len(list) > most
+}
+
+// nextPart names the part of a list that follows.
+func nextPart(w http.ResponseWriter, r *http.Request, skip, most int) {
+	query := r.URL.Query()
+	query.Set("offset", strconv.Itoa(skip+most))
+	query.Set("limit", strconv.Itoa(most))
+	w.Header().Set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", r.URL.EscapedPath(), query.Encode()))
+}
+
+func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) error {
+	skip, most, err := window(r)
+	if err != nil {
+		return err
+	}
+	var runs []view.RunView
+	more := false
+	if r.URL.Query().Get("ended") != "" {
+		if runs, err = s.config.Source.Past(r.Context(), skip, most+1); err != nil {
+			return err
+		}
+		runs, more = part(runs, 0, most)
+	} else {
+		now, err := s.desk.overview(r.Context())
+		if err != nil {
+			return err
+		}
+		runs, more = part(now.Runs, skip, most)
+	}
+	if more {
+		nextPart(w, r, skip, most)
+	}
+	return reply(w, http.StatusOK, runs)
+}
+
+func (s *Server) apiQuestions(w http.ResponseWriter, r *http.Request) error {
+	skip, most, err := window(r)
+	if err != nil {
+		return err
+	}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	questions, more := part(now.Questions, skip, most)
+	if more {
+		nextPart(w, r, skip, most)
+	}
+	return reply(w, http.StatusOK, questions)
+}
+
+func (s *Server) apiQuestion(w http.ResponseWriter, r *http.Request) error {
+	q, err := s.config.Source.Question(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, q)
+}
+
+// apiLogSize is about how much of a log one reply has, in bytes.
+const apiLogSize = 256 << 10
+
+// An apiLine is a line of a log: as it is, and what it says.
+type apiLine struct {
+	Line json.RawMessage `json:"line"`
+	Said []string        `json:"said"`
+}
+
+func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
+	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	after := int64(0)
+	if text := r.URL.Query().Get("after"); text != "" {
+		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
+			return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("after takes the next of an earlier reply, not %q",
+				text)}
+		}
+	}
+	lines, next, err := log.Part(after, apiLogSize)
+	if err != nil {
+		return err
+	}
+	found := []apiLine{}
+	for _, line := range lines {
+		if !json.Valid(line) { // cut by a crash
+			continue
+		}
+		said := append([]string{}, view.Said(line)...)
+		found = append(found, apiLine{Line: line, Said: said})
+	}
+	return reply(w, http.StatusOK, struct {
+		Agent string    `json:"agent"`
+		Lines []apiLine `json:"lines"`
+		Next  int64     `json:"next"` // what comes later is after this
+	}{log.Agent, found, max(next, 0)})
+}
+
+func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
+	return s.serveChanges(w, r, func(now view.Overview) any {
+		runs, _ := part(now.Runs, 0, len(now.Runs))
+		questions, _ := part(now.Questions, 0, len(now.Questions))
+		return struct {
+			Runs      []view.RunView      `json:"runs"`
+			Questions []view.QuestionView `json:"questions"`
+		}{runs, questions}
+	}, func(c *change) []byte { return c.api })
+}
+
+// read reads the one JSON object of a request.
+func read(r *http.Request, into any) error {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	if err == nil {
+		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("there is more behind it")
+		}
+	}
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		return errTooLong
+	}
+	return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf(
+		"the body is not the JSON object that this takes: %v; nothing was done", err)}
+}
+
+func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Value   *string  `json:"value"`
+		Values  []string `json:"values"`
+		Decline *string  `json:"decline"`
+		Skip    bool     `json:"skip"`
+		Change  bool     `json:"change"`
+		AllLike bool     `json:"all_like"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	given := 0
+	for _, is := range []bool{body.Value != nil, body.Values != nil, body.Decline != nil, body.Skip} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return &Refusal{Status: http.StatusUnprocessableEntity,
+			Text: `give one of "value", "values", "decline" and "skip"; nothing was answered`}
+	}
+	return s.answerAPI(w, r, Answer{Value: body.Value, Values: body.Values, Decline: body.Decline, Skip: body.Skip,
+		Change: body.Change, AllLike: body.AllLike, By: by("the API", r)})
+}
+
+func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) error {
+	id := r.PathValue("id")
+	note, err := s.config.Actions.Answer(r.Context(), id, a)
+	if err != nil {
+		return err
+	}
+	s.desk.refresh(r.Context())
+	q, err := s.config.Source.Question(r.Context(), id)
+	if view.NoSuchID(err) { // a script's: its file has gone with the answer
+		q, err = view.QuestionView{ID: id, State: "answered", Options: nil}, nil
+	}
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, struct {
+		view.QuestionView
+		Note string `json:"note,omitempty"`
+	}{q, note})
+}
+
+// by says who has done something, for people.
+func by(where string, r *http.Request) string {
+	return "a person by " + where + " from " + hostName(r.RemoteAddr)
+}
+
+// becomes replies what becomes of something that was done.
+func (s *Server) becomes(w http.ResponseWriter, r *http.Request, id, text string, err error) error {
+	if err != nil {
+		return err
+	}
+	s.desk.refresh(r.Context())
+	return reply(w, http.StatusOK, struct {
+		ID   string `json:"id"`
+		Text string `json:"text"`
+	}{id, text})
+}
+
+func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Stop(r.Context(), id)
+	return s.becomes(w, r, id, text, err)
+}
+
+func (s *Server) apiResume(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Resume(r.Context(), id)
+	return s.becomes(w, r, id, text, err)
+}
+
+func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Text string `json:"text"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Say(r.Context(), id, body.Text, by("the API", r))
+	return s.becomes(w, r, id, text, err)
+}
+
+func (s *Server) nothingHere(_ http.ResponseWriter, r *http.Request) error {
+	return &Refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)}
+}
+
+// A problem is what an error is to who asked.
+type problem struct {
+	Error      string     `json:"error"`
+	Command    string     `json:"command,omitempty"`
+	Answer     *string    `json:"answer,omitempty"`
+	AnsweredBy string     `json:"answered_by,omitempty"`
+	AnsweredAt *time.Time `json:"answered_at,omitempty"`
+	Skipped    bool       `json:"skipped,omitempty"`
+	Declined   bool       `json:"declined,omitempty"`
+}
+
+func problemOf(err error) (status int, p problem) {
+	var refusal *Refusal
+	var taken *client.TakenError
+	var long *http.MaxBytesError
+	p.Error = err.Error()
+	switch {
+	case errors.As(err, &refusal):
+		p.Command = refusal.Command
+		return refusal.Status, p
+	case errors.As(err, &taken):
+		p.Answer, p.AnsweredBy, p.AnsweredAt = &taken.Answer, taken.By, &taken.At
+		p.Skipped, p.Declined = taken.Skipped, taken.Declined
+		return http.StatusConflict, p
+	case client.TooLate(err), errors.Is(err, supervisor.ErrEnded), errors.Is(err, supervisor.ErrOwned):
+		return http.StatusConflict, p
+	case view.NoSuchID(err):
+		return http.StatusNotFound, p
+	case errors.As(err, &long):
+		return errTooLong.Status, problem{Error: errTooLong.Text}
+	}
+	return http.StatusInternalServerError, p
+}
+
+// fail tells who asked what is wrong: a program as JSON, a person as a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, p := problemOf(err)
+	if pathOfAPI(r) {
+		_ = reply(w, status, p)
+		return
+	}
+	s.pageProblem(w, status, p)
+}

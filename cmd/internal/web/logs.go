@@ -1,0 +1,103 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"claude-supervise/supervisor/view"
+)
+
+const (
+	// maxLogs is how many logs are followed at once: the kernel gives a user few such watches.
+	maxLogs  = 32
+	pageLog  = 200       // texts that the page of an agent begins with
+	logParts = 256 << 10 // about how much of a log one page has, in bytes
+)
+
+// An agentPage is what an agent said and did.
+type agentPage struct {
+	view.AgentView
+	Run   string
+	Ended bool
+	Said  []string
+	Whole bool  // it begins at the beginning
+	Next  int64 // where the next part begins; -1: this is the end
+	Live  string
+}
+
+func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
+	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	run, err := s.config.Source.Run(r.Context(), log.Run)
+	if err != nil {
+		return err
+	}
+	p := agentPage{Run: log.Run, Next: -1}
+	p.AgentView, _ = run.Agent(log.Agent)
+	p.Ended = ended(p.AgentView)
+	if text := r.URL.Query().Get("after"); text != "" {
+		after, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || after < 0 {
+			after = 0
+		}
+		lines, next, err := log.Part(after, logParts)
+		if err != nil {
+			return err
+		}
+		p.Whole = true
+		for _, line := range lines {
+			p.Said = append(p.Said, view.Said(line)...)
+		}
+		if next < log.Size() && len(lines) > 0 {
+			p.Next = next
+		}
+		return s.page(w, http.StatusOK, "agent", p)
+	}
+	said, rest, err := log.Recent(pageLog)
+	if err != nil {
+		return err
+	}
+	p.Said = said
+	p.Live = "/agents/" + log.Agent + "/live?after=" + strconv.FormatInt(rest.Place(), 10)
+	return s.page(w, http.StatusOK, "agent", p)
+}
+
+// pageLogLive gives the texts of a log as it grows. The id of each is its place in the file.
+func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
+	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	place, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	if last, wrong := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); wrong == nil {
+		place, err = last, nil
+	}
+	if err != nil || place < 0 {
+		return &Refusal{Status: http.StatusBadRequest, Text: "after takes a place in the log"}
+	}
+	select {
+	case s.logs <- struct{}{}:
+		defer func() { <-s.logs }()
+	default:
+		return errBusy
+	}
+	out := newStream(w)
+	if out.send("", "", nil) != nil {
+		return nil
+	}
+	say := log.Prose()
+	_ = log.From(place).Until(r.Context(), nil, func(line []byte) error { // ends with its reader
+		place += int64(len(line))
+		said := say(line)
+		if len(said) == 0 {
+			return nil
+		}
+		for i := range said {
+			said[i] = s.config.Clean(said[i])
+		}
+		return out.send(strconv.FormatInt(place, 10), "said", encoded(said))
+	})
+	return nil
+}

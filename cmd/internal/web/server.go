@@ -1,0 +1,194 @@
+// Package web is the page and the API that `serve` serves: what waits for a person, the tree of runs, an agent's log,
+// and the forms that answer. It reads through supervisor/view; what a person does there is done by [Actions], the same
+// functions that the commands call, so an answer goes into the same inbox and the first one stands, wherever it came
+// from. Any program that has these can serve the page.
+//
+//	browser ──GET──▶ walls ──▶ page, api ──▶ desk (what view tells of, once for all readers)
+//	        ◀─SSE── stream ◀── desk
+//	        ──POST─▶ walls ──▶ forms, api ──▶ Actions ──▶ the inbox
+//
+// Everything but the style sheet, the script and the icons needs the token (walls.go). The page works without script;
+// page.js makes it live. What agents wrote is text in all of it: html/template escapes it, and the program's own Card
+// and Clean have taken out, or made visible, what would not be seen.
+package web
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"net/http"
+	"time"
+
+	"claude-supervise/supervisor/view"
+)
+
+// A Config is what a server needs. All of it must be set but Hosts.
+type Config struct {
+	Token   string   // who has it may do all that the page can
+	Hosts   []string // names that it may be reached by, beside those of loopback
+	Secure  bool     // it is reached over TLS
+	Port    int      // that it listens on
+	Source  Source
+	Actions Actions
+	Card    func(view.QuestionView) Card // a question as a person may see it
+	Clean   func(string) string          // what an agent said, without what a person would not see
+}
+
+// A Source is where the page reads.
+type Source interface {
+	// Watch is view.Reader.WatchOverview.
+	Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error
+	// Past gives runs that have ended, the latest first: at most most of them, after the first skip.
+	Past(ctx context.Context, skip, most int) ([]view.RunView, error)
+	// Run gives the run that an id or its start names, or the run of the agent that it names.
+	Run(ctx context.Context, id string) (view.RunView, error)
+	// Question gives the question that an id or its start names.
+	Question(ctx context.Context, id string) (view.QuestionView, error)
+	// Log gives the log of the agent that an id or its start names.
+	Log(ctx context.Context, id string) (view.Log, error)
+}
+
+// Actions are what a person can do on the page. An error that tells what to do instead is a *Refusal.
+type Actions interface {
+	// Answer leaves an answer in the inbox. What it returns says what is to be known beside that, for people; "" for
+	// nothing. *client.TakenError if another answer came first.
+	Answer(ctx context.Context, id string, a Answer) (note string, err error)
+	// Stop stops a run or an agent, Resume goes on with a run, and Say leaves a message for an agent. They return what
+	// becomes of it, for people.
+	Stop(ctx context.Context, id string) (becomes string, err error)
+	Resume(ctx context.Context, run string) (becomes string, err error)
+	Say(ctx context.Context, agent, text, by string) (becomes string, err error)
+}
+
+// An Answer is what came by a form or by the API: exactly one of Value, Values, Form, Decline and Skip.
+type Answer struct {
+	Value   *string  // as it would be typed
+	Values  []string // several options, as each would be typed
+	Form    *Form
+	Decline *string // why there will be no answer
+	Skip    bool
+	Change  bool // it takes the place of the answer given before
+	AllLike bool // it is that of every question of the run that is alike
+	By      string
+}
+
+// A Form is a filled in form: options by their places from 0, and words. For a denied delegation, Instead is what the
+// agent is to do in its place.
+type Form struct {
+	Places         []int
+	Words, Instead string
+}
+
+// A Refusal is why nothing was done, for the person who asked for it.
+type Refusal struct {
+	Status  int    // of HTTP
+	Text    string // what happened, and what is possible
+	Command string // what does it on a terminal; "" where nothing has to be done there
+}
+
+// Error is the text.
+func (r *Refusal) Error() string { return r.Text }
+
+// A Card is a question as the page shows it. Its texts are safe to show.
+type Card struct {
+	ID, Kind, State   string
+	Run, Agent, Asker string
+	Header, Text      string
+	Context           string
+	Evidence          bool   // the texts are what a person permits: shown as they are, in full
+	Task              string // of a delegation
+	Options           []Option
+	MultiSelect       bool
+	OwnWords          bool   // it takes words, beside the options or alone
+	Rule              string // what these have to be; "" for anything
+	Words             string // what the words are for
+	Instead           bool   // it takes what is to be done instead
+	Skippable         bool
+	Declinable        bool
+	Sharable          bool // its answer can be that of all that are alike
+	Terminal          bool // it is answered on a terminal only,
+	Command           string
+	Urgent            bool
+	AskedAt           time.Time
+	Answer, By        string // of one that is closed
+	Skipped, Declined bool
+}
+
+// An Option is one of a card's. One that is Blank cannot be told from nothing, and is not offered.
+type Option struct {
+	Place                       int
+	Label, Description, Preview string
+	Blank                       bool
+}
+
+// Open reports whether the card waits for an answer.
+func (c Card) Open() bool { return c.State == "open" }
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// A Server is the page and the API. Run has to run while it serves.
+type Server struct {
+	config    Config
+	cookie    string // its name
+	desk      *desk
+	templates *template.Template
+	logs      chan struct{} // one value for each log that is followed
+}
+
+// New makes a server of a config.
+func New(c Config) *Server {
+	s := &Server{config: c, cookie: cookieName(c.Port), logs: make(chan struct{}, maxLogs)}
+	s.templates = template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
+	s.desk = newDesk(c.Source, s)
+	return s
+}
+
+// Run follows the state until ctx ends.
+func (s *Server) Run(ctx context.Context) { s.desk.run(ctx) }
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.walled(s.routes()).ServeHTTP(w, r)
+}
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /api/runs":                   s.apiRuns,
+		"POST /api/runs/{id}/stop":        s.apiStop,
+		"POST /api/runs/{id}/resume":      s.apiResume,
+		"GET /api/questions":              s.apiQuestions,
+		"GET /api/questions/{id}":         s.apiQuestion,
+		"POST /api/questions/{id}/answer": s.apiAnswer,
+		"GET /api/agents/{id}/log":        s.apiLog,
+		"POST /api/agents/{id}/message":   s.apiMessage,
+		"GET /api/events":                 s.apiEvents,
+		"/api/":                           s.nothingHere,
+		"GET /{$}":                        s.pageDesk,
+		"GET /live":                       s.pageLive,
+		"GET /questions/{id}":             s.pageQuestion,
+		"POST /questions/{id}":            s.formAnswer,
+		"GET /runs":                       s.pagePast,
+		"GET /runs/{id}":                  s.pageRun,
+		"POST /runs/{id}/stop":            s.formStop,
+		"POST /runs/{id}/resume":          s.formResume,
+		"GET /agents/{id}":                s.pageAgent,
+		"GET /agents/{id}/live":           s.pageLogLive,
+		"POST /agents/{id}/message":       s.formMessage,
+		"GET /static/{name}":              s.static,
+		"GET /icon.svg":                   s.icon,
+		"GET /manifest.webmanifest":       s.manifest,
+		"/":                               s.nothingHere,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := handle(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
+	return mux
+}

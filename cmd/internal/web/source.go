@@ -1,0 +1,52 @@
+package web
+
+import (
+	"context"
+
+	"claude-supervise/supervisor/view"
+)
+
+// State is the Source of this user's state. It opens that anew for each thing that is asked for: it may be made, moved
+// or replaced at any time.
+type State struct{}
+
+// Watch is view.Reader.WatchOverview.
+func (State) Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error {
+	_, err := reading(func(r view.Reader) (struct{}, error) { return struct{}{}, r.WatchOverview(ctx, look, each) })
+	return err
+}
+
+// Past gives runs that have ended.
+func (State) Past(ctx context.Context, skip, most int) ([]view.RunView, error) {
+	return reading(func(r view.Reader) ([]view.RunView, error) { return r.PastRuns(ctx, skip, most) })
+}
+
+// Run gives a run.
+func (State) Run(ctx context.Context, id string) (view.RunView, error) {
+	return reading(func(r view.Reader) (view.RunView, error) {
+		run, _, err := view.RunNamed(ctx, r.Store, id)
+		if err != nil {
+			return view.RunView{}, err
+		}
+		return r.Run(ctx, run)
+	})
+}
+
+// Question gives a question.
+func (State) Question(ctx context.Context, id string) (view.QuestionView, error) {
+	return reading(func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
+}
+
+// Log gives the log of an agent.
+func (State) Log(ctx context.Context, id string) (view.Log, error) {
+	return reading(func(r view.Reader) (view.Log, error) { return r.Log(ctx, id) })
+}
+
+func reading[T any](read func(view.Reader) (T, error)) (found T, err error) {
+	r, err := view.OpenReader()
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = r.Close() }() // only read
+	return read(r)
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"claude-supervise/supervisor/view"
+)
+
+// Server-sent events, as the HTML standard has them. Each has the id that a reader says when it comes back.
+
+const (
+	// aliveAfter is how often a stream says that it is there, for what stands in between and ends quiet ones.
+	aliveAfter = 30 * time.Second
+	// takesAtMost is how long a reader may take for an event.
+	takesAtMost = 10 * time.Second
+)
+
+// A stream writes events to one reader.
+type stream struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func newStream(w http.ResponseWriter) stream {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy's
+	return stream{w: w, rc: http.NewResponseController(w)}
+}
+
+// send writes an event whose data are one line; without a name a comment. An error says that the reader has gone, or
+// does not read.
+func (s stream) send(id, name string, data []byte) error {
+	if err := s.rc.SetWriteDeadline(time.Now().Add(takesAtMost)); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case name == "":
+		_, err = fmt.Fprint(s.w, ": alive\n\n")
+	case id == "":
+		_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data)
+	default:
+		_, err = fmt.Fprintf(s.w, "id: %s\nevent: %s\ndata: %s\n\n", id, name, data)
+	}
+	if err != nil {
+		return err
+	}
+	return s.rc.Flush()
+}
+
+// serveChanges tells one reader of the changes until it has gone, or is too slow: it comes back. The event `state` is
+// the whole, which comes first where the reader's last event is not known.
+func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func(view.Overview) any,
+	form func(*change) []byte) error {
+	if _, err := s.desk.overview(r.Context()); err != nil {
+		return err
+	}
+	reader, all, now, number, missed, err := s.desk.join(r.Header.Get("Last-Event-ID"))
+	if err != nil {
+		return err
+	}
+	defer s.desk.leave(reader)
+	out := newStream(w)
+	if all {
+		err = out.send(s.desk.id(number), "state", encoded(whole(now)))
+	} else {
+		err = out.send("", "", nil) // that it is heard
+	}
+	for _, c := range missed {
+		if err == nil {
+			err = out.send(s.desk.id(c.number), c.name, form(c))
+		}
+	}
+	alive := time.NewTicker(aliveAfter)
+	defer alive.Stop()
+	for err == nil {
+		select {
+		case c, ok := <-reader.changes:
+			if !ok {
+				return nil
+			}
+			err = out.send(s.desk.id(c.number), c.name, form(c))
+		case <-alive.C:
+			err = out.send("", "", nil)
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+	return nil //nolint:nilerr // it has gone
+}

@@ -1,0 +1,137 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Who is let in. In this order: 421 for a Host that is none of ours (a page elsewhere whose name was made to point
+// here), 403 for what a page of another origin sends, 401 without the token, 413 for a body that is too long. The token
+// comes as `Authorization: Bearer`, or, from a browser, as a cookie: the first load of a page whose address has the
+// token sets that, and goes on to the same page without it. The cookie is not the token, but what can be made of it:
+// browsers send it to every port of the host.
+
+const (
+	maxBody   = 1 << 20          // bytes
+	maxFollow = 30 * time.Second // how long a reader of a page may take
+	cookieAge = 400 * 24 * time.Hour
+)
+
+// policy lets a page load and do nothing but what this server has.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+func (s *Server) walled(next http.Handler) http.Handler {
+	var origins http.CrossOriginProtection
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		// A stream sets its own for each event. Where that cannot be set, the kernel's bounds do.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(maxFollow))
+		switch name := hostName(r.Host); {
+		case !s.knows(name):
+			s.fail(w, r, &Refusal{Status: http.StatusMisdirectedRequest, Text: fmt.Sprintf(
+				"this page is not served under the name %q; to have it, start serve with --host %s", name, name)})
+			return
+		case origins.Check(r) != nil:
+			s.fail(w, r, &Refusal{Status: http.StatusForbidden,
+				Text: "this was sent by a page of another origin; nothing was done"})
+			return
+		case s.open(r): // a public text
+		case s.enters(w, r):
+			return
+		case !s.known(r):
+			h.Set("WWW-Authenticate", "Bearer")
+			s.fail(w, r, &Refusal{Status: http.StatusUnauthorized, Text: "this needs the token: open the address that " +
+				"`claude-supervise serve` has printed, or send the token in it as Authorization: Bearer"})
+			return
+		case r.ContentLength > maxBody:
+			s.fail(w, r, errTooLong)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+var errTooLong = &Refusal{Status: http.StatusRequestEntityTooLarge,
+	Text: "what was sent is longer than 1 MiB; put it into a file, and name that; nothing was done"}
+
+// hostName is the name in a Host header.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+func (s *Server) knows(name string) bool {
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(s.config.Hosts, func(own string) bool { return hostName(own) == name })
+}
+
+// open reports whether a request is for what everybody may have: it is in every copy of the program.
+func (s *Server) open(r *http.Request) bool {
+	return r.Method == http.MethodGet && (strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/icon.svg" ||
+		r.URL.Path == "/manifest.webmanifest")
+}
+
+func pathOfAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// enters takes the token out of the address of a page, and reports whether it has answered the request.
+func (s *Server) enters(w http.ResponseWriter, r *http.Request) bool {
+	query := r.URL.Query()
+	if r.Method != http.MethodGet || pathOfAPI(r) || !same(query.Get("token"), s.config.Token) {
+		return false
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookie, Value: cookieValue(s.config.Token), Path: "/", MaxAge: int(cookieAge.Seconds()),
+		HttpOnly: true, Secure: s.config.Secure, SameSite: http.SameSiteLaxMode,
+	})
+	query.Del("token")
+	// Not r.URL, which may name another host: a path alone, that begins with one slash.
+	to := "/" + strings.TrimLeft(r.URL.EscapedPath(), "/\\")
+	if rest := query.Encode(); rest != "" {
+		to += "?" + rest
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return true
+}
+
+// known reports whether a request has the token, or the cookie.
+func (s *Server) known(r *http.Request) bool {
+	if kind, token, found := strings.Cut(r.Header.Get("Authorization"), " "); found && strings.EqualFold(kind, "Bearer") {
+		return same(token, s.config.Token)
+	}
+	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool {
+		return same(c.Value, cookieValue(s.config.Token))
+	})
+}
+
+func same(given, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// cookieName is for one port: a browser has one set of cookies for all ports of a host.
+func cookieName(port int) string { return fmt.Sprintf("claude-supervise-%d", port) }
+
+func cookieValue(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("cookie")) // which never fails
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,300 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A served page of a world.
+type servedPage struct {
+	w              *world
+	cmd            *exec.Cmd
+	stderr         bytes.Buffer
+	address, token string // the address without the token
+}
+
+// serve starts serve, and waits until it has said its address.
+func (w *world) serve(flags ...string) *servedPage {
+	w.t.Helper()
+	p := &servedPage{w: w, cmd: w.command(append([]string{"serve"}, flags...)...)}
+	p.cmd.Stderr = &p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		w.t.Fatalf("no address is said: %v\n%s", err, p.stderr.String())
+	}
+	whole, err := url.Parse(strings.TrimSpace(line))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p.address, p.token = whole.Scheme+"://"+whole.Host, whole.Query().Get("token")
+	return p
+}
+
+// send sends a request with the token; a body is JSON.
+func (p *servedPage) send(method, path, body string) (status int, text string) {
+	p.w.t.Helper()
+	r, err := http.NewRequest(method, p.address+path, strings.NewReader(body))
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	read, err := io.ReadAll(reply.Body)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	return reply.StatusCode, string(read)
+}
+
+func TestAQuestionIsAnsweredByThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = []string{"--demo", "ask"}
+	p := w.serve("--listen", "127.0.0.1:0") // before there is any state
+	if status, text := p.send("GET", "/api/questions", ""); status != 200 || text != "[]\n" {
+		t.Fatalf("without a run: %d %s", status, text)
+	}
+	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+	w.must("wait", "--question", run)
+	q := w.questions()[0]
+	if status, text := p.send("GET", "/api/questions", ""); status != 200 || !strings.Contains(text, q.ID) {
+		t.Errorf("the questions are %d %s", status, text)
+	}
+	status, text := p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "9"}`)
+	if status != 422 || !strings.Contains(text, "none of the options") {
+		t.Errorf("what does not fit gets %d %s", status, text)
+	}
+	if status, text = p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "jwt"}`); status != 200 {
+		t.Fatalf("the answer gets %d %s", status, text)
+	}
+	got := parse[questionView](t, text)
+	if got.State == "open" || got.Answer == nil || *got.Answer != "JWT" || got.AnsweredBy != "a person by the API from 127.0.0.1" {
+		t.Errorf("it is answered as %s", text)
+	}
+	if status, text = p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "2"}`); status != 409 ||
+		!strings.Contains(text, `"answer":"JWT"`) {
+		t.Errorf("who comes later gets %d %s", status, text)
+	}
+	w.must("wait", run)
+	if status, text = p.send("GET", "/api/runs?ended=1", ""); status != 200 || !strings.Contains(text, `"status":"succeeded"`) {
+		t.Errorf("the past runs are %d %s", status, text)
+	}
+	root := w.ps().Agents[0].ID
+	if status, text = p.send("GET", "/api/agents/"+root+"/log", ""); status != 200 || !strings.Contains(text, `"said":["`) {
+		t.Errorf("the log is %d %.300s", status, text)
+	}
+	log := parse[struct{ Next int64 }](t, text)
+	if status, text = p.send("GET", fmt.Sprintf("/api/agents/%s/log?after=%d", root, log.Next), ""); status != 200 ||
+		!strings.Contains(text, `"lines":[]`) {
+		t.Errorf("behind its end the log is %d %s", status, text)
+	}
+	for _, path := range []string{"/", "/runs", "/runs/" + run, "/agents/" + root, "/agents/" + root + "?after=0", "/questions/" + q.ID} {
+		if status, text := p.send("GET", path, ""); status != 200 || !strings.HasPrefix(text, "<!doctype html>") {
+			t.Errorf("%s is %d %.300s", path, status, text)
+		}
+	}
+}
+
+func TestACommandStaysWithTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := strings.TrimSpace(w.must("run", "--demo", "stop", "--detach"))
+	w.must("wait", "--question", run)
+	p := w.serve("--listen", "127.0.0.1:0")
+	if status, text := p.send("POST", "/api/questions/"+w.questions()[0].ID+"/answer", `{"value": "run: touch ran"}`); status != 200 {
+		t.Fatalf("the command is asked for with %d %s", status, text)
+	}
+	w.must("wait", "--question", run)
+	q := w.questions()[0]
+	for _, body := range []string{`{"value": "run"}`, `{"skip": true}`, `{"decline": "no"}`} {
+		status, text := p.send("POST", "/api/questions/"+q.ID+"/answer", body)
+		if q.Kind != "command" || status != 403 || !strings.Contains(text, `"command":"claude-supervise answer `+q.ID) {
+			t.Errorf("%s to a %s gets %d %s", body, q.Kind, status, text)
+		}
+	}
+	if _, text := p.send("GET", "/", ""); !strings.Contains(text, "touch ran") || !strings.Contains(text, "claude-supervise answer "+q.ID) {
+		t.Errorf("the page does not show it:\n%s", text)
+	}
+	if status, text := p.send("POST", "/api/agents/"+run+"/message", `{"text": "hello"}`); status != 200 {
+		t.Errorf("a message gets %d %s", status, text)
+	}
+	if status, text := p.send("POST", "/api/runs/"+run+"/stop", ""); status != 200 || !strings.Contains(text, "stop") {
+		t.Errorf("a stop gets %d %s", status, text)
+	}
+	w.run("wait", run)
+	if got := w.ps().Status; got != "stopped" {
+		t.Errorf("the run is %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestTheAddressLastsAndIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.serve("--listen", "127.0.0.1:0")
+	file := filepath.Join(w.home, ".local", "state", "claude-supervise", "serve.token")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token's file is %v, %v", info, err)
+	}
+	for _, name := range []string{"cmdline", "environ"} {
+		told, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name))
+		if err == nil && bytes.Contains(told, []byte(p.token)) {
+			t.Errorf("the token is in its %s", name)
+		}
+	}
+	port := p.address[strings.LastIndex(p.address, ":"):]
+	if code, stdout, stderr := w.run("serve", "--listen", "127.0.0.1"+port); code != 1 || stdout != "" ||
+		!strings.Contains(stderr, "is in use") {
+		t.Errorf("the port that is taken gets %d %s%s", code, stdout, stderr)
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // killed
+	again := w.serve("--listen", "127.0.0.1"+port)
+	if again.token != p.token || again.address != p.address {
+		t.Errorf("killed and started again, the address is %s, not %s", again.address, p.address)
+	}
+	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.cmd.Wait(); err != nil {
+		t.Errorf("ended, it says %v\n%s", err, again.stderr.String())
+	}
+	if strings.Contains(again.stderr.String(), again.token) {
+		t.Errorf("the token is on stderr:\n%s", again.stderr.String())
+	}
+	third := w.serve("--listen", "127.0.0.1:0", "--new-token")
+	newer := third.token
+	if third.token = p.token; newer == p.token {
+		t.Error("--new-token keeps the token")
+	}
+	if status, _ := third.send("GET", "/", ""); status != 401 {
+		t.Errorf("the old token gets %d", status)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := w.run("serve", "--listen", "127.0.0.1:0"); code != 1 || stdout != "" || !strings.Contains(stderr, "--new-token") {
+		t.Errorf("a token that others may read gets %d %s%s", code, stdout, stderr)
+	}
+}
+
+func TestServeIsRefusedWhereItIsNotSafe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for args, want := range map[string]string{
+		"--listen 0.0.0.0":                     "--insecure",
+		"--listen 192.0.2.1":                   "--tls-cert",
+		"--listen :7433":                       "--insecure",
+		"--listen 0.0.0.0 --insecure":          "--host",
+		"--tls-cert x":                         "go together",
+		"--tls-cert none.pem --tls-key no.pem": "none.pem",
+		"--listen nowhere:at:all":              "--listen takes",
+		"extra":                                "no arguments",
+	} {
+		code, stdout, stderr := w.run(append([]string{"serve"}, strings.Fields(args)...)...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s exits %d, says %s%s", args, code, stdout, stderr)
+		}
+	}
+	w.env = append(w.env, "CLAUDE_SUPERVISE_RUN=r-x", "CLAUDE_SUPERVISE_AGENT=a-x")
+	if code, _, stderr := w.run("serve"); code != 1 || !strings.Contains(stderr, "serve is refused inside agent a-x") {
+		t.Errorf("inside an agent it exits %d, says %s", code, stderr)
+	}
+}
+
+// Whoever answers, and by whatever way, one wins, and all others are told whose answer stands.
+func TestThePageAndTheCommandRaceForOneAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.serve("--listen", "127.0.0.1:0")
+	for range 3 {
+		run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+		w.must("wait", "--question", run)
+		id := w.questions()[0].ID
+		var mu sync.Mutex
+		won := []string{}
+		wins := func(who string) { mu.Lock(); defer mu.Unlock(); won = append(won, who) }
+		var racing sync.WaitGroup
+		racing.Go(func() {
+			if code, _, _ := w.run("answer", id, "1"); code == 0 {
+				wins("command")
+			}
+		})
+		for range 2 {
+			racing.Go(func() {
+				if status, _ := p.send("POST", "/api/questions/"+id+"/answer", `{"value": "2"}`); status == 200 {
+					wins("page")
+				}
+			})
+		}
+		racing.Wait()
+		if len(won) != 1 {
+			t.Errorf("%v have won", won)
+		}
+		w.must("wait", run)
+	}
+}
+
+// The page is live within a moment of what is saved: nothing is looked at again and again.
+func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.serve("--listen", "127.0.0.1:0")
+	r, err := http.NewRequest(http.MethodGet, p.address+"/api/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data: ")
+		if !is || !strings.Contains(data, `"asked_at"`) || strings.Contains(data, `"questions":[]`) {
+			continue
+		}
+		q := parse[struct {
+			Run     string
+			AskedAt time.Time `json:"asked_at"`
+		}](t, data)
+		if q.Run != run {
+			t.Errorf("it is told of %s", data)
+		}
+		t.Logf("told %v after it was asked", time.Since(q.AskedAt))
+		return
+	}
+	t.Fatalf("it is never told: %v", lines.Err())
+}

@@ -1,0 +1,16 @@
+package client
+
+import (
+	"errors"
+
+	"claude-supervise/checkpoints"
+)
+
+// A TakenError says that somebody else's answer came first.
+type TakenError = checkpoints.TakenError
+
+// TooLate reports whether an answer was refused because nobody waits for it any more, or it is on its way already.
+func TooLate(err error) bool {
+	return errors.Is(err, checkpoints.ErrWithdrawn) || errors.Is(err, checkpoints.ErrDelivering) ||
+		errors.Is(err, checkpoints.ErrUnanswered)
+}

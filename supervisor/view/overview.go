@@ -1,0 +1,184 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// An Overview is what a person has before them: everything that goes on, and all that waits for an answer.
+type Overview struct {
+	At        time.Time      // when the look began: what was saved before is in it
+	Runs      []RunView      // that have not ended, oldest first
+	Questions []QuestionView // that are open, those of scripts included: urgent ones first, then the oldest
+	Problems  []string       // question files that cannot be read
+
+	Ended  []RunView      // that had not ended at the look before
+	Closed []QuestionView // that were open at the look before, as they are now
+}
+
+// WatchOverview gives the overview at once, and again after each change and each value of look. It blocks until ctx
+// ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits for it.
+func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
+	besides := make(chan struct{}, 1)
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := forwardFileChanges(waiting, look, besides)
+	defer stop()
+	var before Overview
+	err := r.followBeside(ctx, besides, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
+		o, err := now.overview(ctx, before)
+		if err == nil {
+			before, err = o, each(o)
+		}
+		return o.Runs, true, err
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// forwardFileChanges passes on what comes by look, and each change of the folders of question files, until ctx ends.
+// What the kernel does not tell of those is found at the look of each minute.
+func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
+	var watches []*watch
+	var changes [2]<-chan struct{}
+	if folder, err := ClaudeFolder(os.Getenv); err == nil {
+		for i, below := range [2]string{filepath.Join("questions", "pending"), "answers"} {
+			if w, err := newWatch(filepath.Join(folder, below), func(string) bool { return true }); err == nil {
+				watches, changes[i] = append(watches, w), w.changed
+			}
+		}
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			select {
+			case <-look:
+			case <-changes[0]:
+			case <-changes[1]:
+			case <-ctx.Done():
+				return
+			}
+			notify(besides)
+		}
+	}()
+	return func() {
+		<-over
+		for _, w := range watches {
+			w.close()
+		}
+	}
+}
+
+func (r Reader) overview(ctx context.Context, before Overview) (Overview, error) {
+	o := Overview{At: time.Now()}
+	var err error
+	if o.Runs, err = r.Runs(ctx, false); err != nil {
+		return o, err
+	}
+	if o.Questions, err = r.Questions(ctx); err != nil {
+		return o, err
+	}
+	byFile, problems, err := r.FileQuestions(ctx)
+	if o.Problems = problems; err != nil { // it keeps no question of a run from being seen
+		o.Problems = append(o.Problems, "questions by file cannot be looked at: "+err.Error())
+	}
+	for _, q := range byFile {
+		o.Questions = append(o.Questions, View(q))
+	}
+	slices.SortStableFunc(o.Questions, byUrgency)
+	goesOn, open := map[string]bool{}, map[string]bool{}
+	for _, v := range o.Runs {
+		goesOn[v.ID] = true
+	}
+	for _, q := range o.Questions {
+		open[q.Run+" "+q.ID] = true
+	}
+	for _, v := range before.Runs {
+		if goesOn[v.ID] {
+			continue
+		}
+		now, err := r.Run(ctx, v.ID)
+		if NoSuchID(err) { // it was pruned
+			now, err = v, nil
+		}
+		if err != nil {
+			return o, err
+		}
+		o.Ended = append(o.Ended, now)
+	}
+	for _, q := range before.Questions {
+		if open[q.Run+" "+q.ID] {
+			continue
+		}
+		now, err := r.closed(ctx, q)
+		if err != nil {
+			return o, err
+		}
+		o.Closed = append(o.Closed, now)
+	}
+	return o, nil
+}
+
+// closed gives a question that is open no more, as it is now. Of a script's question nothing is known but that: its
+// file has gone, or an answer lies there for it.
+func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error) {
+	if q.Run != "" {
+		now, err := Question(ctx, r.Store, q.ID)
+		if err == nil {
+			return View(now), nil
+		}
+		var unknown *checkpoints.UnknownError
+		if !errors.As(err, &unknown) { // its run was pruned
+			return QuestionView{}, err
+		}
+	}
+	q.State = checkpoints.QuestionWithdrawn
+	if drop, err := OpenedFileDrop(); q.Run == "" && err == nil && drop != nil && drop.Answered(q.ID) {
+		q.State = checkpoints.QuestionAnswered
+	}
+	return q, nil
+}
+
+// byUrgency orders the questions as a person should take them.
+func byUrgency(a, b QuestionView) int {
+	if a.Urgent != b.Urgent {
+		if a.Urgent {
+			return -1
+		}
+		return 1
+	}
+	return a.AskedAt.Compare(b.AskedAt)
+}
+
+// FindQuestion gives the question that an id or its start names, or a question file; *checkpoints.UnknownError, as
+// NoSuchID tells, if there is none.
+func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, error) {
+	kind, full, err := r.Store.Resolve(ctx, id)
+	switch {
+	case err == nil && kind == checkpoints.KindQuestion:
+		q, err := Question(ctx, r.Store, full)
+		if err != nil {
+			return QuestionView{}, err
+		}
+		return View(q), nil
+	case err == nil:
+		err = &checkpoints.UnknownError{ID: id}
+	case !NoSuchID(err):
+		return QuestionView{}, err
+	}
+	byFile, _, wrong := r.FileQuestions(ctx)
+	if at := slices.IndexFunc(byFile, func(q *supervisor.Question) bool { return q.ID == id }); wrong == nil && at >= 0 {
+		return View(byFile[at]), nil
+	}
+	return QuestionView{}, err
+}
