@@ -103,8 +103,8 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "check_work",
-		description: "Look, without waiting, how agents that you delegated work to get on: one by its id, or all. Returns " +
-			"status and progress, and of one that has ended its result. You are told when one ends: do not poll.",
+		description: "Look, without waiting, how agents you delegated to get on: one by its id, or all. Returns " +
+			"status and progress, and an ended one's result. You are told when one ends: do not poll.",
 		schema: `{"type":"object","properties":{
 			"agent_id":{"type":"string","maxLength":64}
 		},"additionalProperties":false}`,
@@ -121,8 +121,8 @@ var tools = []struct{ name, description, schema string }{
 	{
 		name: "report_completion",
 		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your " +
-			"work does not count as done. A subagent's is its agent's until that reports itself. " +
-			"Returns at once, naming deliverables that are missing on disk: mend them and report again.",
+			"work does not count as done. A subagent's stands until its agent reports. " +
+			"Returns at once, naming deliverables that are missing on disk: mend and report again.",
 		schema: `{"type":"object","properties":{
 			"status":{"enum":["success","partial_success","failed"]},
 			"summary":{"type":"string","minLength":1,"maxLength":20000},
