@@ -212,7 +212,7 @@ func normal(output string) string {
 	output = demoFolder.ReplaceAllString(output, "/DEMO")
 	output = regexp.MustCompile(`/\S+/`).ReplaceAllString(output, "/DIR/")
 	output = regexp.MustCompile(`· /\S+ ·`).ReplaceAllString(output, "· /DIR ·")
-	output = regexp.MustCompile(`just now|\d+s ago`).ReplaceAllString(output, "AGO")
+	output = regexp.MustCompile(`just now|\d+[sm] ago`).ReplaceAllString(output, "AGO")
 	output = regexp.MustCompile(`\d+ KiB|\(\d+ lines\)`).ReplaceAllString(output, "SIZE")
 	output = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`).ReplaceAllString(output, "TIME")
 	output = regexp.MustCompile(`\| \d+s \|`).ReplaceAllString(output, "| TOOK |")
@@ -221,7 +221,7 @@ func normal(output string) string {
 	// by the folder's name
 	output = regexp.MustCompile(`lines, \d+ bytes\)`).ReplaceAllString(output, "lines, SIZE bytes)")
 	// a cell, by the widths of the others
-	output = regexp.MustCompile(`\S+( \S+)* ?…( \+\d+)?`).ReplaceAllString(output, "CUT…")
+	output = regexp.MustCompile(`\S+( \S+)* ?…( \+\d+| \(\+\d+ bytes\))?`).ReplaceAllString(output, "CUT…")
 	output = regexp.MustCompile(` +`).ReplaceAllString(output, " ")
 	return strings.TrimSpace(output)
 }

@@ -20,7 +20,7 @@ var headings = []string{
 	"User chose: ", "Resume workflow from checkpoint: ", "## GO ON", "Stop hook feedback:", "<task-notification>",
 	"The person allows it", "The person refuses it",
 	"Your subagent ", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
-	"It is gone. Start a subagent", "## MESSAGE FROM AGENT", "Next step: ",
+	"It is gone. Start a subagent", "## MESSAGE FROM AGENT", "Next step: ", "Nobody was asked by QUESTION_ESCALATED",
 }
 
 // told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes,

@@ -101,7 +101,7 @@ lists unless its file says own_words. All answers are in
 	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all questions of the run like this one, later too")
 	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
 	cmd.Flags().BoolVar(&f.skipRest, "skip-rest", false,
-		"and go on without the others asked with it, where not all are required")
+		"skip the others asked with it, too, where they may be")
 	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
 	return completes(cmd, completeQuestions, completeOptions)
