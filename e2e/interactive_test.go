@@ -21,7 +21,9 @@ prompt: none
 turns:
   - when: "# Have this done in the background: Add a login to the web service"
     replies:
-      - tools: [{name: Bash, input: {command: "claude-supervise run --detach --quiet --name login --demo ask --check off"}}]
+      - tools:
+          - name: Bash
+            input: {command: "claude-supervise run --detach --quiet --name login --demo ask --cwd . --check off"}
       - tools: [{name: Bash, input: {command: "claude-supervise wait --question login"}}]
       - tools: [{name: Bash, input: {command: "claude-supervise questions --json"}}]
       - tools:

@@ -3,7 +3,7 @@ package e2e
 import "path/filepath"
 
 // budgetScenarios are those of work that has to wait: for the end of a usage limit, which is longer than its estimate,
-// and for a person to raise its budget.
+// so that a person is asked about that, and for the person to raise its budget.
 var budgetScenarios = []killScenario{
 	{name: "a limit and a budget", scenario: "testdata/kill/budget.yaml", flags: []string{
 		"-f", inTestdata("kill/estimate.yaml"), "--max-cost-usd", "0.8", "--max-time", "1h", "--delegate",
