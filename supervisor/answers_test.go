@@ -82,7 +82,7 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
 			ids := []string{"q-1", "q-2"}[:len(c.answers)]
-			s.Do(Heard{Agent: Root, Launch: 1,
+			s.Do(SignalRead{Agent: Root, Launch: 1,
 				Named: Named{Signal: c.signal, Kept: withoutHand(c.kept), Naming: Naming{IDs: ids}}})
 			s.turnEnds()
 			for i, answer := range c.answers {
@@ -113,7 +113,7 @@ func withoutHand(k *checkpoints.Kept) *checkpoints.Kept {
 
 func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused,
 			Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
 		Kept:   &checkpoints.Kept{Path: "/tmp/gone.json", Problem: "/tmp/gone.json is not there"},
@@ -136,7 +136,7 @@ func execAgent(t *testing.T) *Story {
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: Config{
 		Exec: []string{"/bin/agent", "{}"}, Hold: DefaultHold, MaxHeld: -1, Retries: 2,
 	}})
-	s.Do(Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask})
 	s.Do(Started{Agent: Root, Launch: 1, PID: 101, StartTicks: 1})
 	t.Cleanup(s.folds)
 	return s
@@ -166,7 +166,7 @@ func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
 }
 
 func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
-	report := Heard{Agent: Root, Launch: 1,
+	report := SignalRead{Agent: Root, Launch: 1,
 		Named: Named{Signal: signals.Signal{Kind: signals.Completion,
 			Fields: []signals.Field{{Name: "status", Value: "success"}}}}}
 	for name, c := range map[string]struct {
@@ -288,7 +288,7 @@ func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
 func TestAnAnswerThatTheScriptDidNotTakeGoesByAPrompt(t *testing.T) {
 	for name, end := range map[string]func(*Story){
 		"it escalates": func(s *Story) {
-			s.Do(Heard{Agent: Root, Launch: 1,
+			s.Do(SignalRead{Agent: Root, Launch: 1,
 				Named: Named{Signal: fileSignal(), Naming: Naming{IDs: []string{"q-9"}}}})
 			s.turnEnds()
 		},

@@ -205,7 +205,7 @@ func TestWhatIsSaidAtOnceIsNotAskedFor(t *testing.T) {
 
 func TestWhereQuestionsAreRefusedAProposalIsNotAskedAbout(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.OnQuestion = Fail })
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: tooMuch,
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: tooMuch,
 		Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{Key: "stop", Value: "reduce"}}}}})
 	s.turnEnds()
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
@@ -225,7 +225,7 @@ func TestASnapshotsFilesAreFoundAnywhereInItsLines(t *testing.T) {
 // stops opens the question of a stop, ends the turn, and gives the answer.
 func (s *Story) stops(stop signals.Signal, answer string) {
 	s.T.Helper()
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
 	s.turnEnds()
 	s.Answers("q-1", answer)
 }
@@ -323,7 +323,7 @@ func TestAGivenUpStopFailsTheAgent(t *testing.T) {
 }
 
 func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
-	complete := Heard{Agent: Root, Launch: 1,
+	complete := SignalRead{Agent: Root, Launch: 1,
 		Named: Named{Signal: blocked("stop_reason", "completion", "details", "all done")}}
 	s := Begin(t, nil)
 	s.Do(complete)

@@ -139,7 +139,7 @@ func TestASubagentsReportGivesWayToTheAgentsOwn(t *testing.T) {
 	}
 	s.calls("r2", "report_completion", `{"status":"success","summary":"all of it"}`, nil)
 	s.calls("r3", "report_completion", `{"status":"failed","summary":"a part, late"}`, sub)
-	s.try(Heard{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Inside: true}}})
+	s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Inside: true}}})
 	if r := s.State.Agents[Root].Report; r.Summary != "all of it" || r.BySubagent {
 		t.Errorf("the report is %+v", r)
 	}
@@ -349,7 +349,7 @@ func TestWorkThatEndsWithItsTurnIsWaitedFor(t *testing.T) {
 	for name, ends := range map[string]func(*Story){
 		"before the gate": func(s *Story) {
 			s.Do(BackgroundChanged{Agent: Root, Launch: 1})
-			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Report: true, Untold: true})
+			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Report: true, EndUnreported: true})
 		},
 		"after the gate": func(s *Story) {
 			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Background: tasks})

@@ -23,7 +23,7 @@ func TestADeclinedQuestionIsSaidSoInTheFormOfTheQuestion(t *testing.T) {
 	} {
 		t.Run(string(dialect), func(t *testing.T) {
 			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
-			s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
+			s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 				Signal: signals.Signal{Kind: signals.Clarification, Dialect: dialect,
 					Questions: []signals.Question{{ID: "Q1", Text: "Which?", Options: options}}},
 				Naming: Naming{IDs: []string{"q-1"}},
@@ -47,7 +47,7 @@ func (s *Story) declines(id, why string) {
 
 func TestADeclinedStopIsNotResolved(t *testing.T) {
 	s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Stop, Dialect: signals.Block, Fields: []signals.Field{
 			{Name: "details", Value: "no registry"}, {Name: "blocked_work", Value: "the upload"},
 		}},

@@ -301,7 +301,7 @@ func TestAParentsMessageGoesIntoTheRunningTurnOfItsChildAndNotTheOtherWay(t *tes
 	if !found {
 		t.Error("it is not said in the turn under way")
 	}
-	s.Do(Heard{Agent: childOne, Launch: 1, Named: Named{Signal: message(Root, "and now you")}})
+	s.Do(SignalRead{Agent: childOne, Launch: 1, Named: Named{Signal: message(Root, "and now you")}})
 	if waits := s.State.Agents[Root].Outbox; !slices.ContainsFunc(waits, func(o checkpoints.OutboxItem) bool {
 		return strings.Contains(o.Text, "> and now you")
 	}) {
@@ -312,7 +312,7 @@ func TestAParentsMessageGoesIntoTheRunningTurnOfItsChildAndNotTheOtherWay(t *tes
 func TestAParentStopsItsChildWhichThenCountsForNothing(t *testing.T) {
 	s := delegatedWork(t, nil)
 	s.childWorks()
-	s.Do(Heard{Agent: childOne, Launch: 1, Named: Named{Signal: stopping(Root, "I am done")}})
+	s.Do(SignalRead{Agent: childOne, Launch: 1, Named: Named{Signal: stopping(Root, "I am done")}})
 	if a := s.State.Agents[Root]; a.StopWanted != "" {
 		t.Error("a child has stopped its parent")
 	}

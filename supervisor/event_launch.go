@@ -256,7 +256,7 @@ type Surveyed struct {
 	Agent      string
 	Launch     int
 	Checkpoint string
-	Unheard    []Named // signals of its last turn, if that was lost; most of them are known
+	Unread     []Named `json:"Unheard"` // signals of its last turn, if that was lost; most of them are known
 	Whole      bool    // that turn came to its end all the same
 
 	// Subagents are those that have asked in a call, by the id of the first question of it.
@@ -276,7 +276,7 @@ func (e Surveyed) apply(d *transition) error {
 	if a.Status.Ended() {
 		return nil // stopped or failed meanwhile: nobody answers it any more; revived, it is told to go on
 	}
-	for _, n := range e.Unheard {
+	for _, n := range e.Unread {
 		if err := d.signal(e.Agent, n); err != nil && !errors.Is(err, ErrUnwelcome) {
 			return err
 		}

@@ -47,7 +47,7 @@ func (e Created) apply(d *transition) error {
 // Opened says that a supervisor has taken the run over: at its start, or to resume it.
 type Opened struct {
 	PID    int
-	Bell   string
+	Waker  string       `json:"Bell"` // the path of its wake-up socket
 	Notes  []InboxEntry // what lay in the inbox: who asks again must know what is answered
 	Named  NotesNamed   `json:",omitempty"`
 	Revive bool         // go on with agents that failed or were stopped
@@ -64,7 +64,7 @@ func (e Opened) apply(d *transition) error {
 	d.touchAll()
 	r := d.run()
 	r.Epoch++
-	r.PID, r.Waker, r.Left, r.Leaving, r.Announced = e.PID, e.Bell, "", "", ""
+	r.PID, r.Waker, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, "", "", ""
 	r.EndedAt, r.ExitCode, r.Merged = nil, nil, nil
 	d.Config.Policy = e.Policy
 	if e.Claude != "" {

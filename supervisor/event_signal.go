@@ -24,16 +24,16 @@ type Naming struct {
 	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
 }
 
-// Heard is a signal of the agent.
-type Heard struct {
+// SignalRead is a signal of the agent.
+type SignalRead struct {
 	Agent  string
 	Launch int
 	Named
 }
 
-var _ = kind[Heard]("heard")
+var _ = kind[SignalRead]("heard")
 
-func (e Heard) apply(d *transition) error {
+func (e SignalRead) apply(d *transition) error {
 	if _, err := d.current(e.Agent, e.Launch); err != nil {
 		return err
 	}

@@ -68,9 +68,10 @@ type GateAsked struct {
 	Transcript string
 	Background []checkpoints.Task
 	WakeUps    []string
-	Untold     bool // background work has ended since the turn's last request: it is told in a turn of its own
-	Report     bool // the last message ends with a report without an id, which counts if the turn ends now
-	Ask        bool // the same for a question, stop or delegation
+	// EndUnreported: background work has ended since the turn's last request; it is told in a turn of its own.
+	EndUnreported bool `json:"Untold"`
+	Report        bool // the last message ends with a report without an id, which counts if the turn ends now
+	Ask           bool // the same for a question, stop or delegation
 
 	// Unfiled are the ids of question files that the agent says it has asked by, and that are not there.
 	Unfiled []string `json:",omitempty"`
@@ -85,7 +86,7 @@ func (e GateAsked) apply(d *transition) error {
 		inTurn := l.Phase.InTurn()
 		switch {
 		case !inTurn:
-		case e.Untold:
+		case e.EndUnreported:
 			enter(l, checkpoints.LaunchTurnOwed)
 		default:
 			enter(l, checkpoints.LaunchTurnEnding)

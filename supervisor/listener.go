@@ -46,7 +46,7 @@ var Receipts = map[string]checkpoints.DeliveryState{
 func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
 	g := GateAsked{
 		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
-		Background: Tasks(m.Background), WakeUps: m.Crons, Untold: c.Talk.endUnreported,
+		Background: Tasks(m.Background), WakeUps: m.Crons, EndUnreported: c.Talk.endUnreported,
 		Unfiled: c.Signals.Scanner.Unfiled(),
 	}
 	for _, s := range c.Signals.Scanner.AtEnd() {

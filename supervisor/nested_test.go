@@ -50,7 +50,7 @@ func (s *Story) works(agent string) {
 	s.T.Helper()
 	s.startsWork(agent)
 	n := s.State.Launch(agent).N
-	s.Do(Heard{Agent: agent, Launch: n,
+	s.Do(SignalRead{Agent: agent, Launch: n,
 		Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
 			{Name: "status", Value: "success"}, {Name: "summary", Value: "Counted: 42."},
 		}}}})

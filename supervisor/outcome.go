@@ -46,7 +46,7 @@ type Outcome struct {
 	Code  int
 }
 
-// Named gives a question that a preset names, one at which it could only have refused before others; nil: there is none.
+// Named gives a question that a preset names, one at which it could only have refused before others; else nil.
 func (o Outcome) Named(p Preset) (named *Question) {
 	for _, q := range o.State.Questions {
 		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {

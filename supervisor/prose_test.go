@@ -13,7 +13,7 @@ import (
 func (s *Story) endsWith(message string) bool {
 	s.T.Helper()
 	sig, _ := signals.ClosingQuestion(message)
-	return s.try(Heard{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: []string{"q-1"}}}})
+	return s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: []string{"q-1"}}}})
 }
 
 const updateDocs = "The parser is fixed.\n\nShould I also update the docs?"

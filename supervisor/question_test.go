@@ -75,7 +75,7 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 		sig.Questions = append(sig.Questions,
 			signals.Question{ID: fmt.Sprint("Q", i+1), Text: "Which? " + strings.Repeat("z", 3000)})
 	}
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
 	s.turnEnds()
 	bytes := 0
 	for _, q := range s.State.Questions {

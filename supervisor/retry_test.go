@@ -54,7 +54,7 @@ func (w *workflow) works(name, status string) {
 	}
 	w.Do(TurnBegun{Agent: id, Launch: n})
 	if status != "" {
-		w.Do(Heard{Agent: id, Launch: n,
+		w.Do(SignalRead{Agent: id, Launch: n,
 			Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: id, Fields: []signals.Field{
 				{Name: "status", Value: status}, {Name: "summary", Value: name + " came to " + status},
 			}}}})

@@ -21,7 +21,7 @@ func many(t *testing.T, items ...string) *Story {
 		Run: RunID, Cwd: "/work", Agent: Root, Task: "Look at all", Group: true, Children: children,
 		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
 	})
-	s.Do(Opened{PID: 1, Bell: "/tmp/bell", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask})
 	for i := range items {
 		s.Do(Started{Agent: worker(i), Launch: 1, PID: 100 + i, StartTicks: 1})
 		s.Do(TurnBegun{Agent: worker(i), Launch: 1})
@@ -39,7 +39,7 @@ func (s *Story) wonders(i int, id, text string, options ...string) {
 	for _, label := range options {
 		q.Options = append(q.Options, signals.Option{Label: label})
 	}
-	s.Do(Heard{Agent: worker(i), Launch: 1, Named: Named{
+	s.Do(SignalRead{Agent: worker(i), Launch: 1, Named: Named{
 		Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
 		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Block, AgentID: worker(i),
 			Questions: []signals.Question{q}},

@@ -25,7 +25,7 @@ func TestTheStateOfAPauseReachesThePerson(t *testing.T) {
 	s := Begin(t, nil)
 	found := signals.Scan("PAUSED_FOR_INPUT\n\nState:\n- Analyzing: email validation\n  - strict (auth)\n\n"+
 		"Question: Which one?\nContext: It is checked twice.\nOptions:\n- strict\n- lenient\n", Root)
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: found[0], Naming: Naming{IDs: []string{"q-1"}}}})
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: found[0], Naming: Naming{IDs: []string{"q-1"}}}})
 	q := s.State.Questions["q-1"]
 	if want := "It is checked twice.\nState:\n- Analyzing: email validation\n  - strict (auth)"; q.Context != want {
 		t.Errorf("the person reads:\n%s\nwant:\n%s", q.Context, want)

@@ -767,7 +767,7 @@ func TestAQuestionThatADyingSupervisorReadAndDidNotSaveIsFoundInTheLog(t *testin
 		s.Do(Confirmed{UUID: d.UUID, Found: true})
 	}
 	s.Do(Surveyed{Agent: Root, Launch: 1, Whole: true,
-		Unheard: []Named{s.clarification("q-1", "Which database?").Named}})
+		Unread: []Named{s.clarification("q-1", "Which database?").Named}})
 	s.is(checkpoints.Parked)
 	s.Answers("q-1", "SQLite")
 	if text := s.delivered(2); strings.Contains(text, "## GO ON") || !strings.Contains(text, "A1: SQLite") {
@@ -790,7 +790,7 @@ func TestWhatWasAnsweredWhileNobodyWasThereIsNotAskedAgain(t *testing.T) {
 
 func TestADelegationIsDeniedAtTheEndOfTheTurn(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Delegate = Delegates{DenyDelegations} })
-	s.Do(Heard{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
+	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
 		Kind: signals.Delegate, AgentID: Root,
 		Fields: []signals.Field{{Name: "new_task_description", Value: "Refactor auth"}},
 	}, Naming: Naming{IDs: []string{"q-1"}, Child: "a-child0000000"}}})

@@ -45,7 +45,7 @@ func Begin(t *testing.T, change func(*Config)) *Story {
 		}
 	}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: cfg})
-	s.Do(Opened{PID: 1, Bell: "/tmp/bell", Policy: policy})
+	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: policy})
 	s.Launches(1)
 	t.Cleanup(s.folds)
 	return s
@@ -168,8 +168,8 @@ func (s *Story) Asks(id, text string) {
 	s.turnEnds()
 }
 
-func (s *Story) clarification(id, text string) Heard {
-	return Heard{
+func (s *Story) clarification(id, text string) SignalRead {
+	return SignalRead{
 		Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{
 			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
 			Signal: signals.Signal{
@@ -192,7 +192,7 @@ func (s *Story) turnEnds() {
 
 func (s *Story) reports(status, deliverables string) {
 	s.T.Helper()
-	s.Do(Heard{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: signals.Signal{
+	s.Do(SignalRead{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: signals.Signal{
 		Kind: signals.Completion, AgentID: Root, Fields: []signals.Field{
 			{Name: "status", Value: status}, {Name: "summary", Value: "Chose it."}, {Name: "deliverables", Value: deliverables},
 		},

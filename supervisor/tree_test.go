@@ -36,7 +36,7 @@ func (s *Story) delegates(agent, child, question string, fields ...signals.Field
 	if len(fields) == 0 {
 		fields = []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + child}}
 	}
-	s.Do(Heard{Agent: agent, Launch: 1, Named: Named{
+	s.Do(SignalRead{Agent: agent, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Delegate, AgentID: agent, Fields: fields},
 		Naming: Naming{IDs: []string{question}, Child: child},
 	}})
@@ -60,7 +60,7 @@ func (s *Story) childReports(status string) {
 	}
 	for _, b := range []Event{
 		TurnBegun{Agent: agent, Launch: 1},
-		Heard{Agent: agent, Launch: 1,
+		SignalRead{Agent: agent, Launch: 1,
 			Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: agent, Fields: []signals.Field{
 				{Name: "status", Value: status}, {Name: "summary", Value: "## DELEGATION APPROVED\nas asked"},
 			}}}},
@@ -144,7 +144,7 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 				signals.Field{Name: "independence", Value: string(independence)})
 			s.turnEnds()
 			s.Delivers(1)
-			s.Do(Heard{Agent: Root, Launch: 1,
+			s.Do(SignalRead{Agent: Root, Launch: 1,
 				Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: Root, Fields: []signals.Field{
 					{Name: "status", Value: "success"}, {Name: "summary", Value: "done"},
 				}}}})
@@ -207,7 +207,7 @@ func TestTheSameDelegationAgainStartsNothing(t *testing.T) {
 	s := delegatedWork(t, nil)
 	s.turnEnds()
 	s.Delivers(1)
-	if s.try(Heard{Agent: Root, Launch: 1, Named: Named{
+	if s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root,
 			Fields: []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + childOne}}},
 		Naming: Naming{IDs: []string{"q-two"}, Child: "a-childtwo0000"},
@@ -262,7 +262,7 @@ func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
 	welcome := 0
 	for i := range 10_000 {
 		id := strings.Repeat("x", 4) + string(rune('a'+i%26)) + strings.Repeat("y", i/26%50) + strings.Repeat("z", i/1300)
-		if s.try(Heard{Agent: Root, Launch: 1, Named: Named{
+		if s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{
 			Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root,
 				Fields: []signals.Field{{Name: "new_task_description", Value: "Draw " + id}}},
 			Naming: Naming{IDs: []string{"q-" + id}, Child: "a-" + id},

@@ -169,7 +169,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s)})
 			}
 			if err := e.apply(ctx,
-				supervisor.Heard{Agent: c.Agent, Launch: c.Launch, Named: e.named(c.Agent, s)}); err != nil {
+				supervisor.SignalRead{Agent: c.Agent, Launch: c.Launch, Named: e.named(c.Agent, s)}); err != nil {
 				return err
 			}
 		}

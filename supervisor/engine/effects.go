@@ -220,7 +220,7 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			for _, s := range unread {
 				if !s.Foreign {
-					b.Unheard = append(b.Unheard, e.named(f.Agent, s))
+					b.Unread = append(b.Unread, e.named(f.Agent, s))
 				}
 			}
 			return b

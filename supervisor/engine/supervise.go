@@ -155,7 +155,7 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 		return supervisor.Outcome{}, fmt.Errorf("the wake-up socket of run %s cannot be opened: %w", e.run, err)
 	}
 	defer func() { _ = waker.Close() }() // its socket is of no use to anybody any more
-	e.waker, opened.Bell = waker, waker.Path()
+	e.waker, opened.Waker = waker, waker.Path()
 	if err := e.Machine.Adopt(); err != nil {
 		e.log.Warn().Err(err).Msg("orphans of agents are not adopted")
 	}
