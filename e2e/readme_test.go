@@ -280,6 +280,10 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				answersADelegation(t, command)
 			case strings.HasPrefix(command, "claude-supervise resume r-6mmto5w0 --allow "):
 				resumesWith(t, command)
+			case strings.HasPrefix(command, "claude-supervise serve "):
+				servesAsShown(t, command)
+			case strings.HasPrefix(command, "curl "):
+				asksThePage(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --each "):
 				doesEach(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --demo "):
@@ -305,7 +309,7 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 
 // plainCommands gives the commands that a page shows indented, without their output.
 func plainCommands(page string) []string {
-	page = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, "")
+	page = strings.ReplaceAll(regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, ""), "\\\n      ", "")
 	var all []string
 	for _, m := range regexp.MustCompile(`(?m)^    (\S.*)$`).FindAllStringSubmatch(page, -1) {
 		command, _, _ := strings.Cut(m[1], "  #")

@@ -3,8 +3,16 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -53,12 +61,17 @@ func (w *world) serve(flags ...string) *servedPage {
 // send sends a request with the token; a body is JSON.
 func (p *servedPage) send(method, path, body string) (status int, text string) {
 	p.w.t.Helper()
+	return p.sendBy(http.DefaultClient, method, path, body)
+}
+
+func (p *servedPage) sendBy(client *http.Client, method, path, body string) (status int, text string) {
+	p.w.t.Helper()
 	r, err := http.NewRequest(method, p.address+path, strings.NewReader(body))
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+p.token)
-	reply, err := http.DefaultClient.Do(r)
+	reply, err := client.Do(r)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
@@ -297,4 +310,76 @@ func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
 		return
 	}
 	t.Fatalf("it is never told: %v", lines.Err())
+}
+
+// servesAsShown starts serve as the README does, on this machine, and asks the page for what is open.
+func servesAsShown(t *testing.T, command string) {
+	w := newWorld(t)
+	bin := t.TempDir()
+	opened := filepath.Join(bin, "opened")
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\ncat \"$1\" > "+opened+".new && mv "+
+		opened+".new "+opened+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/bin:/bin")
+	client := &http.Client{}
+	if strings.Contains(command, "--tls-cert cert.pem") {
+		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.certificate()}}
+	}
+	flags := strings.Fields(strings.ReplaceAll(command, "192.168.1.5", "127.0.0.1"))[2:]
+	p := w.serve(flags...)
+	if status, text := p.sendBy(client, "GET", "/api/questions", ""); status != 200 || text != "[]\n" {
+		t.Errorf("the page says %d %s", status, text)
+	}
+	if strings.Contains(command, "--open") {
+		waitFor(t, opened)
+		if text, err := os.ReadFile(opened); err != nil || !strings.Contains(string(text), p.address) {
+			t.Errorf("the browser is given %s (%v)", text, err)
+		}
+	}
+}
+
+// certificate makes cert.pem and key.pem for this machine, and gives who trusts it.
+func (w *world) certificate() *x509.CertPool {
+	w.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	made, err := x509.CreateCertificate(rand.Reader, of, of, key.Public(), key)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made})
+	w.put("cert.pem", string(cert))
+	w.put("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	return pool
+}
+
+// asksThePage runs a request of the README's while a run asks.
+func asksThePage(t *testing.T, command string) {
+	w := newWorld(t)
+	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+	w.must("wait", "--question", run)
+	q := w.questions()[0]
+	p := w.serve("--listen", "127.0.0.1:0")
+	shell := exec.Command("sh", "-c",
+		strings.NewReplacer("http://127.0.0.1:7433", p.address, "q-7kq2mx", q.ID, "curl ", "curl -sS ").Replace(command))
+	shell.Env = append(w.env, "TOKEN="+p.token)
+	out, err := shell.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"id":"`+q.ID+`"`) {
+		t.Fatalf("it says %s (%v)", out, err)
+	}
+	if !strings.Contains(command, " -d ") {
+		w.must("answer", q.ID, "1")
+	}
+	w.must("wait", run)
 }

@@ -19,6 +19,7 @@ import (
 type answerFlags struct {
 	change, skip, resume bool
 	skipRest, allLike    bool
+	asJSON               bool
 	decline              *string // why; nil: not declined
 }
 
@@ -104,6 +105,7 @@ lists unless its file says own_words. All answers are in
 		"skip the others asked with it, too, where they may be")
 	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what was kept as one JSON object")
 	return completes(cmd, completeQuestions, completeOptions)
 }
 
@@ -166,6 +168,9 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 	if err != nil {
 		return err
 	}
+	if f.asJSON {
+		return keptAsJSON(ctx, c, q, value, skipped, f)
+	}
 	said := fmt.Sprintf("%s\n%s answered: %s", q.Text, q.ID, value)
 	switch {
 	case f.skip:
@@ -190,6 +195,24 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 		return err
 	}
 	return goOn(ctx, c, q.Run, f.resume)
+}
+
+// keptAsJSON prints an answer that was kept, for programs, and lets the run go on where that is asked for.
+func keptAsJSON(ctx context.Context, c client.Client, q *supervisor.Question, value string, skipped []string,
+	f answerFlags) error {
+	kept := struct {
+		ID          string   `json:"id"`
+		Run         string   `json:"run"`
+		Answer      string   `json:"answer"`
+		Skipped     bool     `json:"skipped"`
+		Declined    bool     `json:"declined"`
+		AllLike     bool     `json:"all_like"`
+		SkippedWith []string `json:"skipped_with"`
+	}{q.ID, q.Run, value, f.skip, f.decline != nil, f.allLike, append([]string{}, skipped...)}
+	if err := print(func(p *terminal.Printer) error { return p.JSON(kept) }); err != nil || q.Run == "" || !f.resume {
+		return err
+	}
+	return goOn(ctx, c, q.Run, true)
 }
 
 // skipRest goes on without the questions that were asked with q and are still open, under --skip-rest. It gives their

@@ -153,8 +153,8 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		wanted = append(wanted, syscall.SIGHUP)
 	}
+	// To the program's end: what is still to be written then has a bound of its own, and one Ctrl-C more must not cut it.
 	signal.Notify(arrived, wanted...)
-	defer signal.Stop(arrived)
 	var known interrupts
 	for told := false; ; {
 		select {

@@ -39,15 +39,16 @@ type UnpackOptions struct {
 
 // An UnpackedRun says what came out of a pack file.
 type UnpackedRun struct {
-	Run       string
-	From, Cwd string                // the run's folder before, and from now on
-	Questions []view.QuestionView   // those that are open
-	Answered  bool                  // an answer waits to be delivered
-	Exec      bool                  // it runs a command in claude's place, which the person has to give
-	Flags     []string              // that claude is given
-	Told      []string              // what was done, for people
-	Withheld  []supervisor.Withheld // what the file grants, and was not taken along
-	AskedAnew []string              // questions whose answers were not: they are among Questions
+	Run       string                `json:"id"`
+	From      string                `json:"from"`       // the run's folder before,
+	Cwd       string                `json:"cwd"`        // and from now on
+	Questions []view.QuestionView   `json:"questions"`  // those that are open
+	Answered  bool                  `json:"answered"`   // an answer waits to be delivered
+	Exec      bool                  `json:"exec"`       // it runs a command in claude's place, which the person has to give
+	Flags     []string              `json:"flags"`      // that claude is given
+	Told      []string              `json:"told"`       // what was done, for people
+	Withheld  []supervisor.Withheld `json:"withheld"`   // what the file grants, and was not taken along
+	AskedAnew []string              `json:"asked_anew"` // questions whose answers were not: they are among Questions
 }
 
 // Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
