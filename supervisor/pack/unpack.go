@@ -44,7 +44,7 @@ type UnpackedRun struct {
 	Cwd       string                `json:"cwd"`        // and from now on
 	Questions []view.QuestionView   `json:"questions"`  // those that are open
 	Answered  bool                  `json:"answered"`   // an answer waits to be delivered
-	Exec      bool                  `json:"exec"`       // it runs a command in claude's place, which the person has to give
+	Exec      bool                  `json:"exec"`       // it runs a command in claude's place: the person gives that
 	Flags     []string              `json:"flags"`      // that claude is given
 	Told      []string              `json:"told"`       // what was done, for people
 	Withheld  []supervisor.Withheld `json:"withheld"`   // what the file grants, and was not taken along
