@@ -239,6 +239,9 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 					t.Errorf("open are %+v", open)
 				}
 				answer(h)
+				if way == "by hand" { // its script looks every few seconds: who keeps the folder reads the answer before
+					time.Sleep(500 * time.Millisecond)
+				}
 				h.wake()
 				if code := run.wait(); code != 0 {
 					t.Fatalf("exit %d\n%s", code, run.stderr)

@@ -129,7 +129,7 @@ func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, st
 	var seen attention
 	for ctx.Err() == nil {
 		t.mu.Lock()
-		asked := t.asked
+		asked, hint := t.asked, t.hint // together: what names a question is not to be seen before its grace
 		t.mu.Unlock()
 		listening, limit := l.foreground(), backgroundLook
 		if listening {
@@ -142,7 +142,7 @@ func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, st
 				t.out.finishLine(ctx) // a terminal that stands still shows nothing yet
 				seen.grace.begin(t.now())
 			}
-			t.out.draw(t.rows(line, seen.grace.on()), continued.Swap(false))
+			t.out.draw(t.rows(line, hint, seen.grace.on()), continued.Swap(false))
 			limit = raw.limit()
 			if seen.grace.on() && !raw.keys.open() {
 				limit = min(limit, seen.grace.left(t.now()))
@@ -173,7 +173,7 @@ func (t *Talk) keys(ctx context.Context, l *lines, said func(context.Context, st
 			}
 			switch text, end := line.take(msg); end {
 			case sent:
-				t.out.draw(t.rows(line, seen.grace.on()), false)
+				t.out.draw(t.rows(line, hint, seen.grace.on()), false)
 				t.tell(ctx, text, seen.begun, said)
 			case refused:
 				t.out.Notice(tooMuch)
@@ -211,11 +211,8 @@ func (a *attention) typed(input bool, now time.Time) {
 }
 
 // rows gives the hint and the line as they are drawn. Within the grace of a question what is typed is no answer to it.
-func (t *Talk) rows(line *typing, reading bool) []string {
+func (t *Talk) rows(line *typing, hint string, reading bool) []string {
 	columns, height := t.out.size()
-	t.mu.Lock()
-	hint := t.hint
-	t.mu.Unlock()
 	if reading {
 		hint = "reading…"
 	}
