@@ -12,8 +12,10 @@ const (
 	maxCalls     = 2000     // that are open
 	maxPrompt    = 64 << 10 // bytes of a prompt
 	maxID        = 256      // bytes of an id
-	maxLevels    = 8        // of subagents that subagents started
 )
+
+// MaxLevels is how many levels of subagents, each started by one above it, are told of.
+const MaxLevels = 8
 
 // A subagents knows the subagents of a process, and whose the open calls are. Releases tell of them thus:
 //
@@ -233,7 +235,7 @@ func (s *subagents) caller(toolUse, id, tool string) Subagent {
 	}
 	switch {
 	case a != nil:
-		found := s.withStarters(a, maxLevels)
+		found := s.withStarters(a, MaxLevels)
 		found.ID = cmp.Or(found.ID, id)
 		return found
 	case parent == "" && id == "" && !hidden:

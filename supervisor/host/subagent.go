@@ -12,15 +12,12 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// maxLevels bounds how many levels of subagents are looked up.
-const maxLevels = 8
-
 // lookUp reads in a transcript which subagents had made calls and which had started those, what they had done before,
 // and whether they had come to their end.
 func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpoints.Subagent, error) {
 	found := map[string]checkpoints.Subagent{}
 	for _, q := range asked {
-		sub, err := lookUpCaller(transcript, q.Tool.ToolUse, *q.Tool.From, maxLevels)
+		sub, err := lookUpCaller(transcript, q.Tool.ToolUse, *q.Tool.From, procs.MaxLevels)
 		if err != nil {
 			return found, err
 		}

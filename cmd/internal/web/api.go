@@ -105,9 +105,6 @@ func (s *Server) apiQuestion(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, q)
 }
 
-// apiLogSize is about how much of a log one reply has, in bytes.
-const apiLogSize = 256 << 10
-
 // An apiLine is a line of a log: as it is, and what it says.
 type apiLine struct {
 	Line json.RawMessage `json:"line"`
@@ -126,7 +123,7 @@ func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
 				text)}
 		}
 	}
-	lines, next, err := log.Part(after, apiLogSize)
+	lines, next, err := log.Part(after, logParts)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ const (
 	// maxLogs is how many logs are followed at once: the kernel gives a user few such watches.
 	maxLogs  = 32
 	pageLog  = 200       // texts that the page of an agent begins with
-	logParts = 256 << 10 // about how much of a log one page has, in bytes
+	logParts = 256 << 10 // about how much of a log one page, or one reply of the API, has, in bytes
 )
 
 // An agentPage is what an agent said and did.
