@@ -74,15 +74,15 @@
 //	model: may make any command; may not pass it under a rule that bash widens
 //		supervisor/rules/command.go, TestRulesCoverNothingThatBashRunsBesides
 //	model: may print anything; may not write escapes to the terminal
-//		cmd/claude-supervise/internal/terminal/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
+//		cmd/internal/terminal/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
 //	model: may name any path; may not have the disk walked, or stop delayed
 //		supervisor/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
 //	model: may cause any effect; may not keep stop from working
 //		supervisor/engine/giveup.go, TestEveryKindOfEffectHasABoundAndABlockade
 //	model: may ask at any moment; may not have a key meant for another moment
-//		cmd/claude-supervise/internal/terminal/grace.go, TestNoKeysWithinTheGraceAnswerAQuestion
+//		cmd/internal/terminal/grace.go, TestNoKeysWithinTheGraceAnswerAQuestion
 //	model: may ask for a command; may not have it run without the word run
-//		cmd/claude-supervise/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
+//		cmd/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
 //	model: may phrase a question; may not have a preset permit a call
 //		supervisor/preset.go, e2e TestAPresetAllowsNoCall
 //	model: may start runs inside an agent; may not answer, stop or resume its own

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/host"

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"claude-supervise/cmd/claude-supervise/internal/notify"
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/claude-supervise/internal/taskfile"
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 )
 
 // confirmed asks on the terminal and waits for the reply. Anything but a yes is a no, the end of input too.

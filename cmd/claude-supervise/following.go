@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 )
 
 // leavingPatience is how long whoever reads the output may take for the rest of it after a Ctrl-C.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oklog/run"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
 )
 

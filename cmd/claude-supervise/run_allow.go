@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/rules"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"claude-supervise/cmd/claude-supervise/internal/taskfile"
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"

@@ -13,7 +13,7 @@ import (
 	"github.com/oklog/run"
 	"github.com/rs/zerolog"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/engine"

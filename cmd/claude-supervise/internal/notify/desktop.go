@@ -15,7 +15,7 @@ import (
 
 	"github.com/gen2brain/beeep"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 )
 
 // A Banner is what a desktop shows for a few seconds. Its texts may come from an agent: Show makes them harmless.
