@@ -27,6 +27,7 @@ type choices struct {
 	field    list
 	picked   []int  // of a multi-select, what is marked
 	filter   string // what was typed to filter
+	keyed    string // the keys that options were selected or marked by, while nothing else came: words may begin so
 	height   int    // rows of all options
 	width    int
 	filtered bool // the list is in its filtering state
@@ -192,6 +193,7 @@ const cursorStyle = "\x1b[7m"
 // move passes a key on that moves the cursor. In a list without rows huh would lose it. Where nothing is selected the
 // cursor stands unseen on the first row, and Down only shows it.
 func (c *choices) move(msg tea.KeyPressMsg) {
+	c.keyed = ""
 	at, ok := c.hovered()
 	c.none = c.none && !ok
 	if ok && (at != noOption || msg.Code != tea.KeyDown) {
@@ -220,11 +222,41 @@ func (c *choices) mark() {
 	c.field.Update(press(tea.KeySpace))
 }
 
-// markAt marks an option by its place.
+// markAt marks an option by its place, or takes the mark away.
 func (c *choices) markAt(at int) {
 	if c.goTo(at) {
 		c.mark()
 	}
+}
+
+// letter takes what a key has typed. An option's key selects or marks that; it is the beginning of what is typed on
+// behind it ("2FA please"), and then it has chosen nothing.
+func (c *choices) letter(text string) {
+	at, is := c.atOnce(text)
+	if !is {
+		c.typed(text)
+		return
+	}
+	keyed := c.keyed + text
+	if c.q.MultiSelect {
+		c.markAt(at)
+	} else {
+		c.goTo(at)
+	}
+	c.keyed = keyed
+}
+
+// unkey takes back what the last key of an option has marked, and gives that key; "" if there is none.
+func (c *choices) unkey() (text string) {
+	if c.keyed == "" {
+		return ""
+	}
+	rest, text := c.keyed[:len(c.keyed)-1], c.keyed[len(c.keyed)-1:]
+	if c.q.MultiSelect {
+		c.markAt(slices.Index(c.keys, text))
+	}
+	c.keyed = rest
+	return text
 }
 
 // maxFilter bounds what filters the list, in bytes: more is no start of a label, but own words.
@@ -232,6 +264,9 @@ const maxFilter = 400
 
 // typed filters the list by what is typed on.
 func (c *choices) typed(text string) {
+	for c.keyed != "" {
+		text = c.unkey() + text
+	}
 	if len(c.filter)+len(text) > maxFilter {
 		return
 	}
@@ -251,6 +286,7 @@ func (c *choices) backspace() {
 	runes := []rune(c.filter)
 	switch len(runes) {
 	case 0:
+		c.unkey()
 		return
 	case 1:
 		c.clear()
@@ -263,6 +299,7 @@ func (c *choices) backspace() {
 
 // clear shows all options again.
 func (c *choices) clear() {
+	c.keyed = ""
 	if c.filter == "" {
 		return
 	}

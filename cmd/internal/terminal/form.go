@@ -27,9 +27,10 @@ type form struct {
 	words    textarea.Model
 	writing  writing
 	decision string   // the label that the words belong to
-	task     string   // what the field began with, of a delegation that is approved
+	began    string   // what the field began with
 	why      string   // of one that is denied, while the field is for what is to be done instead
 	pastes   []string // what was pasted and is shown in the words as one mark each
+	drafts   map[purpose]draft
 
 	note string // why an answer was not taken
 	help bool
@@ -52,6 +53,18 @@ const (
 	alternative                // to what is denied
 	declining                  // why there will be no answer
 )
+
+// A purpose is what words are written for.
+type purpose struct {
+	writing  writing
+	decision string
+}
+
+// A draft is words that were left unsent.
+type draft struct {
+	text   string
+	pastes []string
+}
 
 // An act is what a key has led to.
 type act struct {
@@ -104,12 +117,50 @@ func (f *form) ownAllowed() bool {
 	return !f.q.decides() && f.q.Validate != "choice" && f.q.Validate != "yes_no"
 }
 
-// write gives the keys to the field.
+// write gives the keys to the field. What was written in it for the same before is there again.
 func (f *form) write(what writing, text string) {
 	f.writing, f.pastes = what, nil
 	f.words.Reset()
 	f.words.SetValue(text)
+	f.began = f.words.Value() // which shows tabs as it likes
+	if kept, is := f.drafts[f.purpose()]; is {
+		f.words.SetValue(kept.text)
+		f.pastes = kept.pastes
+	}
 	f.words.Focus()
+}
+
+func (f *form) purpose() purpose { return purpose{f.writing, f.decision} }
+
+// writeOwn opens the field for own words. What was typed in the list goes there.
+func (f *form) writeOwn() {
+	f.keepTyped()
+	f.write(ownAnswer, "")
+}
+
+// keepTyped makes what was typed in the list a draft of own words, behind what was written before.
+func (f *form) keepTyped() {
+	typed := f.choices.filter
+	f.choices.clear()
+	if typed == "" {
+		return
+	}
+	kept := f.drafts[purpose{writing: ownAnswer}]
+	kept.text = strings.TrimPrefix(kept.text+" "+typed, " ")
+	f.keepDraft(purpose{writing: ownAnswer}, kept)
+}
+
+// keepWritten keeps what stands in the field, for when it is opened again.
+func (f *form) keepWritten() { f.keepDraft(f.purpose(), draft{f.words.Value(), f.pastes}) }
+
+func (f *form) keepDraft(of purpose, kept draft) {
+	if f.drafts == nil {
+		f.drafts = map[purpose]draft{}
+	}
+	f.drafts[of] = kept
+	if strings.TrimSpace(kept.text) == "" {
+		delete(f.drafts, of)
+	}
 }
 
 // press takes a key or a paste.
@@ -174,25 +225,25 @@ func (f *form) inList(msg tea.KeyPressMsg) act {
 		f.choices.move(press(map[string]rune{"ctrl+p": tea.KeyUp, "ctrl+n": tea.KeyDown}[key]))
 	case "backspace", "ctrl+h":
 		f.choices.backspace()
-	case "esc", "ctrl+u":
+	case "esc":
+		if _, found := f.choices.hovered(); !found && f.ownAllowed() {
+			f.keepTyped()
+		}
+		f.choices.clear()
+	case "ctrl+u":
 		f.choices.clear()
 	case "tab":
 		f.tab()
 	case "space":
-		if f.q.MultiSelect {
+		if _, found := f.choices.hovered(); found && f.q.MultiSelect {
+			f.choices.keyed = ""
 			f.choices.mark()
 		} else {
-			f.choices.typed(" ")
+			f.choices.letter(" ")
 		}
 	default:
-		at, isKey := f.choices.atOnce(msg.Text)
-		switch {
-		case isKey && f.q.MultiSelect:
-			f.choices.markAt(at)
-		case isKey:
-			f.choices.goTo(at)
-		case msg.Text != "":
-			f.choices.typed(msg.Text)
+		if msg.Text != "" {
+			f.choices.letter(msg.Text)
 		}
 	}
 	return act{}
@@ -209,7 +260,7 @@ func (f *form) enter() act {
 	case at == noOption:
 		f.note = "Nothing is selected: type its number or move to it, then press Enter."
 	case at == ownWords:
-		f.write(ownAnswer, f.choices.filter)
+		f.writeOwn()
 	case !f.q.MultiSelect:
 		return f.take(at)
 	case len(f.choices.picked) > 0:
@@ -245,7 +296,6 @@ func (f *form) decide(label string) {
 		return
 	}
 	f.write(reasons, Clean(f.q.Task))
-	f.task = f.words.Value() // which shows tabs as it likes
 }
 
 // changesTask reports whether the words that go with a decision are another task.
@@ -267,7 +317,7 @@ func (f *form) tab() {
 	case f.q.decides():
 		f.decide(f.q.Options[at].Label)
 	case f.ownAllowed():
-		f.write(ownAnswer, f.choices.filter)
+		f.writeOwn()
 	}
 }
 
@@ -281,7 +331,8 @@ func (f *form) inWords(msg tea.KeyPressMsg) act {
 	case key == "enter":
 		return f.send()
 	case (key == "tab" || key == "esc") && f.canLeaveWords():
-		f.writing = nothing
+		f.keepWritten()
+		f.writing, f.decision = nothing, ""
 		if f.choices == nil {
 			f.write(ownAnswer, "")
 		}
@@ -300,10 +351,11 @@ func (f *form) send() act {
 	switch {
 	case f.writing == declining:
 		return act{kind: decline, text: strings.TrimSpace(Clean(text))}
-	case f.writing == reasons && f.q.changesTask(f.decision) && text == f.task:
+	case f.writing == reasons && f.q.changesTask(f.decision) && text == f.began:
 		return act{kind: choose, text: f.decision}
 	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision) && strings.TrimSpace(text) != "" &&
 		!strings.Contains(text, f.q.Instead):
+		f.keepWritten()
 		f.why = text
 		f.write(alternative, "")
 		return act{}
@@ -345,7 +397,7 @@ func (f *form) paste(text string) {
 			f.choices.typed(CleanLine(text, 0))
 			return
 		}
-		f.write(ownAnswer, f.choices.filter)
+		f.writeOwn()
 	}
 	if strings.Contains(text, "\t") || strings.Count(text, "\n") >= longPaste || len(text) > 80*longPaste {
 		f.pastes = append(f.pastes, text)

@@ -264,6 +264,8 @@ func (f *form) keys() string {
 	}
 	switch {
 	case f.writing != nothing:
+	case f.ownAllowed() && f.drafts[purpose{writing: ownAnswer}].text != "":
+		say = append(say, "Tab your draft")
 	case f.ownAllowed():
 		say = append(say, "Tab own words")
 	case f.q.Task != "":
@@ -303,7 +305,7 @@ func (f *form) helpText(width int) string {
 			say("2, b", "the key that stands before an option selects it; Enter answers")
 		}
 		say("letters", "show only the options that hold them; what none holds is sent as your own words")
-		say("Esc", "shows all options again")
+		say("Esc", "shows all options again; words that you have written are kept, and Tab brings them back")
 		say("Tab", "your own words, over as many lines as you like; for a decision, words that go with it")
 	}
 	say("Alt+Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
