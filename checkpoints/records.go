@@ -281,6 +281,16 @@ type Reply struct {
 	Request string `json:"request"`
 	Text    string `json:"text"`
 	IsError bool   `json:"is_error,omitempty"`
+	Child   string `json:"child,omitempty"` // whose last output, which is in no record, it returns beside its text
+	Await   *Await `json:"await,omitempty"` // the call waits, and its text is not known yet
+}
+
+// An Await is a call of check_work that waits.
+type Await struct {
+	Call     ToolCall  `json:"call"`
+	Agent    string    `json:"agent,omitempty"` // that it is about; "": all that its own has started
+	Children []string  `json:"children"`        // until one of these has ended
+	Until    time.Time `json:"until"`           // at the latest
 }
 
 // A Task is work of an agent's own that lives on outside its turns: a command or a subagent in the background.

@@ -37,7 +37,7 @@ var tools = []struct{ name, description, schema string }{
 		description: "Ask the person who gave the work, when information is missing, requirements have several valid " +
 			"readings, or the choice is theirs. " +
 			"Not for what the files tell or good practice decides. Subagents may call it too. " +
-			"Waits for the person, hours or days: there is no time limit, so do not guess meanwhile or call again. " +
+			"Waits for the person, hours or days: do not guess meanwhile or call again. " +
 			"Returns each question with its answer: an option's label, the person's own words, or a refusal with its reason.",
 		schema: `{"type":"object","properties":{
 			"questions":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"object","properties":{
@@ -61,9 +61,9 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "stop_work",
-		description: "Report a blocker that keeps you from going on: a missing tool or service, an error that you cannot " +
-			"mend, a limit. Save your work first. " +
-			"Waits, without time limit, until the person has decided. Returns what was resolved and how to go on; this call " +
+		description: "Report a blocker: a missing tool or service, an error that you cannot mend, a limit. " +
+			"Save your work first. " +
+			"Waits until the person has decided. Returns what was resolved and how to go on; this call " +
 			"does not end your work.",
 		schema: `{"type":"object","properties":{
 			"stop_reason":{"enum":["blocker","error"]},
@@ -81,13 +81,13 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "delegate_work",
-		description: "Ask for another agent to take over a part of the work. Returns what was decided: its id, or why it " +
-			"was denied and what to do instead; that may wait for a person, " +
-			"without time limit. How it ended you are told in a later message. If independence is blocks_current_work, end " +
+		description: "Ask for another agent to do a part. Returns what was decided: its id, or why it " +
+			"was denied and what to do instead; that may wait for a person. " +
+			"How it ended you are told in a later message. If independence is blocks_current_work, end " +
 			"your turn: that is your next message.",
 		schema: `{"type":"object","properties":{
 			"new_task_description":{"type":"string","minLength":1,"maxLength":20000,
-				"description":"a whole task: context, goal, success criteria; the agent knows nothing else"},
+				"description":"all of it: context, goal, success criteria; it knows nothing else"},
 			"delegation_reason":{"type":"string","maxLength":2000},
 			"independence":{"enum":["can_proceed_parallel","blocks_current_work","optional"]},
 			"priority":{"enum":["P0","P1","P2"]},
@@ -103,10 +103,12 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "check_work",
-		description: "Look, without waiting, how agents you delegated to get on: one by its id, or all. Returns " +
-			"status and progress, and an ended one's result. You are told when one ends: do not poll.",
+		description: "Look how agents you delegated to get on: one by its id, or all. Returns status, progress, last " +
+			"output, an ended one's result; with block once one ends, or at the timeout. You are told of ends: do not poll.",
 		schema: `{"type":"object","properties":{
-			"agent_id":{"type":"string","maxLength":64}
+			"agent_id":{"type":"string","maxLength":64},
+			"block":{"type":"boolean"},
+			"timeout":{"type":"integer","minimum":1,"maximum":600000,"description":"ms"}
 		},"additionalProperties":false}`,
 	},
 	{

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,8 +16,6 @@ import (
 // This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a
 // person; the others are answered at once, by a reply that goes with the process: what they have changed is in the
 // records.
-
-const checkWork = "check_work" // it only asks: no signal
 
 // Serves reports whether our tools are at the agents' hands.
 func (s State) Serves() bool { return !s.Execs() }
@@ -48,15 +45,6 @@ func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 // asksPerson reports whether a call waits for a person.
 func asksPerson(sig signals.Signal) bool {
 	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
-}
-
-// childMeant gives the agent that a call of check_work is about; "" for all of the caller's.
-func childMeant(call checkpoints.ToolCall) string {
-	var in struct {
-		Agent string `json:"agent_id"`
-	}
-	_ = json.Unmarshal(call.Input, &in) // what cannot be read asks for all
-	return in.Agent
 }
 
 // answerAtOnce replies to a call that nobody has to be asked about.
@@ -89,8 +77,11 @@ func progress(sig signals.Signal, at time.Time) *checkpoints.Progress {
 		ETA: field("eta"), At: at}
 }
 
-// atWork says what an agent does, as well as it has said it itself.
-func atWork(a *Agent) string {
+// doing says what an agent does, as well as it has said it itself.
+func (s State) doing(a *Agent) string {
+	if ids := checksWork(s.Live(a.ID)); len(ids) > 0 {
+		return waitsForChildren(ids)
+	}
 	p := a.Progress
 	if p == nil {
 		return "at work"
@@ -135,7 +126,8 @@ func (e Called) apply(d *transition) error {
 		})
 		return nil
 	case call.Name == checkWork:
-		reply.Text, reply.IsError = d.work(a, childMeant(call))
+		d.checkWork(a, l, call)
+		return nil
 	case sig.Kind == signals.Completion:
 		reported(a, sig, call.From != nil)
 		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."

@@ -202,7 +202,7 @@ func (s State) delegatedBefore(a *Agent) string {
 	if len(children) == 0 || !s.Begun(a.ID) {
 		return ""
 	}
-	lines, _ := s.work(a, "")
+	lines, _ := s.work(a, "", nil)
 	var b strings.Builder
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
@@ -228,34 +228,4 @@ func (s State) Duration(a *Agent) time.Duration {
 		}
 	}
 	return sum.Round(time.Second)
-}
-
-// work is what check_work tells of an agent's children: of one, or of all.
-func (s State) work(a *Agent, id string) (written string, isError bool) {
-	var lines []string
-	for _, c := range s.Children(a.ID) {
-		if id != "" && c.ID != id {
-			continue
-		}
-		what := c.Reason
-		if c.Status == checkpoints.Running {
-			what = atWork(c)
-		}
-		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
-			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
-		switch {
-		case c.Status.Ended() && id != "":
-			line += "\n\n" + s.childEnded(c)
-		case c.Status.Ended() && s.backgroundEndUnreported(c):
-			line += "; all of it is in your next message"
-		}
-		lines = append(lines, line)
-	}
-	switch {
-	case len(lines) > 0:
-		return strings.Join(lines, "\n"), false
-	case id != "":
-		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
-	}
-	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
 }

@@ -88,7 +88,7 @@ const goOnIt = "continue"
 func (s State) OverrunQuestion(a *Agent) signals.Question {
 	context := "It works on meanwhile, whether this is answered or not."
 	if p := a.Progress; p != nil {
-		context = "It is " + atWork(a) + ".\n" + context
+		context = "It is " + s.doing(a) + ".\n" + context
 	}
 	options := []signals.Option{
 		{Label: goOnIt, Description: "accept that it takes longer"},

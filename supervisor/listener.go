@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // A Listener is what the messages of one process have said so far.
@@ -17,6 +18,7 @@ type Listener struct {
 	Talk     conversation
 	Result   procs.Result // the last
 	ToolUses int          // of the turn under way, its subagents' included
+	Output   string       // the end of what it has said and done, for its parent
 	Exit     *procs.Exit  // set once the process is gone
 }
 
@@ -33,6 +35,25 @@ func Said(m procs.Message) string {
 		return m.Text
 	}
 	return ""
+}
+
+// maxOutput bounds the last output of an agent that its parent reads, in bytes.
+const maxOutput = 2 << 10
+
+// Printed takes what a message shows of the agent's work to its output.
+func (c *Listener) Printed(m procs.Message) {
+	said := ""
+	switch m := m.(type) {
+	case procs.Text:
+		said = m.Text
+	case procs.Raw:
+		said = m.Text
+	case procs.ToolUse:
+		said = Doing(m)
+	}
+	if said = strings.TrimSpace(said); said != "" {
+		c.Output = strings.TrimSpace(text.End(c.Output+"\n"+said, maxOutput))
+	}
 }
 
 // Receipts names what the CLI says of a message as the state of its delivery.

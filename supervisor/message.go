@@ -108,10 +108,16 @@ func (s State) agentList() string {
 	return strings.Join(ids, ", ")
 }
 
+// steers reports whether something does not wait for the end of an agent's turn: a person says it, or an agent whose
+// work it does.
+func (s State) steers(a *Agent, say checkpoints.OutboxItem) bool {
+	return say.From == fromUser || s.Below(a, say.From)
+}
+
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
-	steers := func(s checkpoints.OutboxItem) bool { return s.From == fromUser || d.Below(a, s.From) }
+	steers := func(s checkpoints.OutboxItem) bool { return d.steers(a, s) }
 	if !slices.ContainsFunc(a.Outbox, steers) ||
 		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
 		return

@@ -45,6 +45,7 @@ const (
 	DoNotify    EffectKind = "notify"   // give a question's one notice
 	DoHold      EffectKind = "hold"     // wait until a process was held long enough
 	DoWatch     EffectKind = "watch"    // wait until nothing was heard of a process at work for too long
+	DoTimeout   EffectKind = "timeout"  // wait until a call of check_work has waited long enough
 	DoRetry     EffectKind = "retry"    // wait until an agent may be launched again
 	DoOverdue   EffectKind = "overdue"  // wait until an agent's work takes longer than its estimate
 	DoClock     EffectKind = "clock"    // measure how long what a budget bounds is at work
@@ -62,14 +63,14 @@ const DoSweep EffectKind = "sweep"
 var EffectKinds = []EffectKind{
 	DoLaunch, DoEnd, DoSweep, DoRecover, DoDeliver, DoConfirm, DoGate, DoReply, DoSurvey, DoCheck, DoPlace, DoTidy,
 	DoMerge,
-	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoRetry, DoOverdue, DoClock,
+	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoTimeout, DoRetry, DoOverdue, DoClock,
 	DoEase, DoAskBudget, DoAnnounce,
 }
 
 // Wait reports whether the effect only waits for a time.
 func (d EffectKind) Wait() bool {
 	switch d {
-	case DoHold, DoWatch, DoRetry, DoOverdue, DoClock, DoEase:
+	case DoHold, DoWatch, DoTimeout, DoRetry, DoOverdue, DoClock, DoEase:
 		return true
 	}
 	return false
@@ -195,7 +196,10 @@ func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 	}
 	for _, r := range l.Replies {
 		e := on(DoReply)
-		e.Key, e.Request = "reply "+r.Request, r.Request
+		if r.Await != nil {
+			e.Do, e.Until = DoTimeout, r.Await.Until
+		}
+		e.Key, e.Request = string(e.Do)+" "+r.Request, r.Request
 		plan = append(plan, e)
 	}
 	a := s.Agents[l.Agent]

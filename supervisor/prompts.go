@@ -149,7 +149,7 @@ Your process was interrupted and has been started again in the same conversation
 		`effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, `+
 		`ask it again. Your agent id is still %s.`, a.ID)
 	if len(s.Children(a.ID)) > 0 {
-		children, _ := s.work(a, "")
+		children, _ := s.work(a, "", nil)
 		text += "\n\nWork that you have delegated; do not delegate it again:\n" + children
 	}
 	return text

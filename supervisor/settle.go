@@ -136,6 +136,7 @@ func (d *transition) reconcileLive(id string) {
 		d.setStatus(a, checkpoints.Running, reason)
 		return
 	}
+	d.returnAwaited(a, l)
 	d.flushNow(a, l)
 	if l.Phase.InTurn() {
 		if slices.ContainsFunc(open, func(q *Question) bool { return d.held(q) != nil }) {
@@ -143,7 +144,7 @@ func (d *transition) reconcileLive(id string) {
 			return
 		}
 		a.HoldUntil = nil
-		d.setStatus(a, checkpoints.Running, atWork(a))
+		d.setStatus(a, checkpoints.Running, d.doing(a))
 		return
 	}
 	switch {

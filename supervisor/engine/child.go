@@ -37,6 +37,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	}
 	found := c.Signals.Read(h.message)
 	c.Talk.Read(h.message)
+	c.Printed(h.message)
 	if len(e.unowned) > 0 {
 		if err := e.names(ctx, c, supervisor.Said(h.message)); err != nil {
 			return err

@@ -34,6 +34,7 @@ var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(
 	supervisor.DoNotify:    (*engine).notify,
 	supervisor.DoHold:      (*engine).hold,
 	supervisor.DoWatch:     (*engine).watch,
+	supervisor.DoTimeout:   (*engine).timeout,
 	supervisor.DoRetry:     (*engine).rest,
 	supervisor.DoOverdue:   (*engine).waitOverdue,
 	supervisor.DoClock:     (*engine).clock,
@@ -181,6 +182,9 @@ func (e *engine) gate(f supervisor.Effect) func(context.Context) result {
 func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 	c, l := e.children[f.Agent], e.state.Launch(f.Agent)
 	r := l.Replies[supervisor.ReplyAt(l, f.Request)]
+	if child := e.children[r.Child]; child != nil {
+		r.Text += supervisor.LastOutput(child.Output)
+	}
 	replied := supervisor.Replied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
 	return e.write(c, func() error { return c.process.Return(r.Request, r.Text, r.IsError) }, replied, replied)
 }
@@ -279,16 +283,26 @@ func (e *engine) write(c *child, do func() error, event, late supervisor.Event) 
 	}
 }
 
-// hold waits until a process was held long enough. It goes by a clock that neither jumps nor runs while the machine
-// sleeps: a person has the whole of it to answer in. A hold does not outlive its supervisor, so no other clock is
-// needed.
+// hold waits until a process was held long enough.
 func (e *engine) hold(f supervisor.Effect) func(context.Context) result {
+	return e.awake(f, supervisor.HoldEnded{Agent: f.Agent, Launch: f.Launch})
+}
+
+// timeout waits until a call has waited long enough.
+func (e *engine) timeout(f supervisor.Effect) func(context.Context) result {
+	return e.awake(f, supervisor.TimedOut{Agent: f.Agent, Launch: f.Launch, Request: f.Request})
+}
+
+// awake waits for what is left until a time. It goes by a clock that neither jumps nor runs while the machine sleeps: a
+// person has the whole of a hold to answer in. What waits so does not outlive its supervisor, so no other clock is
+// needed.
+func (e *engine) awake(f supervisor.Effect, then supervisor.Event) func(context.Context) result {
 	left := f.Until.Sub(e.Now()) // it begins now, in the moment it was saved
 	return func(ctx context.Context) result {
 		if !sleep(ctx, left) {
 			return result{}
 		}
-		return result{event: supervisor.HoldEnded{Agent: f.Agent, Launch: f.Launch}}
+		return result{event: then}
 	}
 }
 

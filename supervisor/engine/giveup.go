@@ -81,6 +81,7 @@ var bounds = map[supervisor.EffectKind]bound{
 		}},
 	supervisor.DoHold:    {},
 	supervisor.DoWatch:   {},
+	supervisor.DoTimeout: {},
 	supervisor.DoRetry:   {},
 	supervisor.DoOverdue: {},
 	supervisor.DoClock:   {},

@@ -105,6 +105,7 @@ var blockades = map[supervisor.EffectKind]blockade{
 	supervisor.DoHold:   {plays: "ask", alone: true, ends: isWait},
 	supervisor.DoWatch: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.SilentAfter = time.Hour },
 		ends: isWait},
+	supervisor.DoTimeout: {plays: "delegate-checked", ends: isWait},
 	supervisor.DoRetry:   {plays: "overloaded", ends: isWait},
 	supervisor.DoOverdue: {plays: "delegate-block", ends: isWait},
 	supervisor.DoClock: {plays: "ask", alone: true,

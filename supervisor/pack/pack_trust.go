@@ -67,7 +67,8 @@ package pack
 //	Task          data    id name subagent
 //	Gate          here    request block
 //	Stall         data    since doing
-//	Reply         here    request text is_error
+//	Reply         here    request text is_error child await
+//	Await         here    call agent children until
 //	Used          form    input_tokens output_tokens turns
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone

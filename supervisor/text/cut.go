@@ -21,3 +21,14 @@ func Truncate(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// End gives at most the last n bytes of a text, and breaks no rune.
+func End(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for s = s[len(s)-n:]; s != "" && !utf8.RuneStart(s[0]); {
+		s = s[1:]
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// This file is check_work: an agent looks how those get on that it has started. With block the call returns once one of
+// them has ended, after its timeout, or when a message for the caller comes, whichever is first. As the CLI's own
+// TaskOutput it takes milliseconds.
+
+const (
+	checkWork        = "check_work" // it only asks: no signal
+	usualCheckWait   = 30 * time.Second
+	longestCheckWait = 10 * time.Minute
+)
+
+// checkWork takes a call of check_work.
+func (d *transition) checkWork(a *Agent, l *Launch, call checkpoints.ToolCall) {
+	var in struct {
+		Agent   string  `json:"agent_id"`
+		Block   bool    `json:"block"`
+		Timeout float64 `json:"timeout"`
+	}
+	_ = json.Unmarshal(call.Input, &in) // what cannot be read asks for all
+	wait := usualCheckWait
+	if in.Timeout > 0 {
+		wait = time.Duration(min(in.Timeout, float64(longestCheckWait.Milliseconds()))) * time.Millisecond
+	}
+	await := checkpoints.Await{Call: call, Agent: in.Agent, Until: d.at.Add(wait)}
+	for _, c := range d.Children(a.ID) {
+		if in.Block && !c.Status.Ended() && (in.Agent == "" || in.Agent == c.ID) {
+			await.Children = append(await.Children, c.ID)
+		}
+	}
+	if len(await.Children) == 0 {
+		d.returnWork(a, l, await)
+		return
+	}
+	answerAtOnce(l, checkpoints.Reply{Request: call.Request, Await: &await})
+}
+
+// returnAwaited returns the calls of check_work that have waited long enough.
+func (d *transition) returnAwaited(a *Agent, l *Launch) {
+	message := slices.ContainsFunc(a.Outbox, func(s checkpoints.OutboxItem) bool { return d.steers(a, s) })
+	for _, r := range l.Replies {
+		if r.Await != nil && (message || slices.ContainsFunc(r.Await.Children, func(id string) bool {
+			return d.Agents[id].Status.Ended()
+		})) {
+			d.returnWork(a, l, *r.Await)
+		}
+	}
+}
+
+// returnWork returns a call of check_work. An end that the agent has not read yet reaches it by this, and is not said
+// again; one that a subagent reads is.
+func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
+	d.forget(l, await.Call.Request)
+	ended := slices.Clone(await.Children)
+	if await.Agent != "" {
+		ended = append(ended, await.Agent)
+	}
+	written, isError := d.work(a, await.Agent, ended)
+	var read []checkpoints.OutboxItem
+	if await.Call.From == nil {
+		a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
+			c := d.Agents[s.From]
+			end := c != nil && slices.Contains(ended, c.ID) && c.Status.Ended() && s.Key == childKey(c)
+			if end {
+				read = append(read, s)
+			}
+			return end
+		})
+	}
+	if len(read) > 0 {
+		call := await.Call
+		d.begin(a, l, delivering{key: fmt.Sprintf("checked %d %s", l.N, call.Request), tool: &call,
+			reply: text.JSON(Reply{Message: written}), messages: read})
+		return
+	}
+	answerAtOnce(l, checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})
+}
+
+// work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all.
+func (s State) work(a *Agent, id string, ended []string) (written string, isError bool) {
+	var lines []string
+	ends := endsTold(0)
+	for _, c := range s.Children(a.ID) {
+		if id != "" && c.ID != id {
+			continue
+		}
+		what := c.Reason
+		if c.Status == checkpoints.Running {
+			what = s.doing(c)
+		}
+		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
+			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
+		switch {
+		case c.Status.Ended() && slices.Contains(ended, c.ID):
+			line += "\n\n" + ends.one(s.childEnded(c)+resumeStep(c), c.ID)
+		case c.Status.Ended() && s.backgroundEndUnreported(c):
+			line += "; all of it is in your next message"
+		}
+		lines = append(lines, line)
+	}
+	switch {
+	case len(lines) > 0:
+		return strings.Join(lines, "\n"), false
+	case id != "":
+		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
+	}
+	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
+}
+
+// LastOutput is what check_work tells, beside what the records do, of a child that is at work. It is set off, so that
+// no line of it passes for a word of ours.
+func LastOutput(said string) string {
+	if said = strings.TrimSpace(said); said == "" {
+		return ""
+	}
+	return "\n\nIts last output:\n" + text.Indented(said)
+}
+
+// checksWork names the agents that calls of check_work of a launch wait for.
+func checksWork(l *Launch) (ids []string) {
+	if l == nil {
+		return nil
+	}
+	for _, r := range l.Replies {
+		if r.Await != nil {
+			ids = append(ids, r.Await.Children...)
+		}
+	}
+	return ids
+}
+
+// TimedOut says that a call of check_work has waited for as long as it wanted to.
+type TimedOut struct {
+	Agent   string
+	Launch  int
+	Request string
+}
+
+var _ = kind[TimedOut]("timed_out")
+
+func (e TimedOut) apply(d *transition) error {
+	l, err := d.current(e.Agent, e.Launch)
+	if err != nil {
+		return err
+	}
+	i := ReplyAt(l, e.Request)
+	if i < 0 || l.Replies[i].Await == nil {
+		return unwelcome("request %s does not wait any more", e.Request)
+	}
+	d.returnWork(d.agent(e.Agent), d.last(e.Agent), *l.Replies[i].Await)
+	return nil
+}

@@ -1,0 +1,122 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+)
+
+// checking tells of a root that waits in a call of check_work for its child.
+func checking(t *testing.T, change func(*Config), from *checkpoints.Subagent) *Story {
+	s := delegatedWork(t, change)
+	s.calls("r1", checkWork, fmt.Sprintf(`{"agent_id":%q,"block":true,"timeout":5000}`, childOne), from)
+	s.plans("timeout r1")
+	s.plansNot("reply r1")
+	s.is(checkpoints.Running)
+	return s
+}
+
+// saysEnd counts the ends of the child that wait to be said to the root.
+func (s *Story) saysEnd() (n int) {
+	for _, say := range s.State.Agents[Root].Outbox {
+		if say.From == childOne {
+			n++
+		}
+	}
+	return n
+}
+
+func TestACheckThatBlocksReturnsTheEndOfTheChildAndNothingSaysItAgain(t *testing.T) {
+	s := checking(t, nil, nil)
+	s.childReports("success")
+	s.plansNot("timeout r1")
+	if got := s.returned(); !strings.Contains(got, "## DELEGATED WORK ENDED") || !strings.Contains(got, childOne) {
+		t.Errorf("the call returns:\n%s", got)
+	}
+	s.reports("success", "")
+	s.turnEnds()
+	for _, p := range s.prompts() {
+		if strings.Contains(p, "## DELEGATED WORK ENDED") {
+			t.Errorf("it is said again:\n%s", p)
+		}
+	}
+}
+
+func TestAnEndThatACallWasToReturnIsSaidOnceTheCallIsLost(t *testing.T) {
+	s := checking(t, nil, nil)
+	s.childReports("success")
+	s.dies(procs.Failure{Kind: procs.Crashed, Passing: true})
+	s.Rests(false)
+	if n := s.saysEnd(); n != 1 {
+		t.Errorf("it is said again %d times", n)
+	}
+}
+
+func TestWhatASubagentReadsByACheckItsAgentIsToldAllTheSame(t *testing.T) {
+	s := checking(t, nil, &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_agent", Task: "look", Depth: 1})
+	s.childReports("success")
+	if r := s.reply("r1"); !strings.Contains(r.Text, "## DELEGATED WORK ENDED") {
+		t.Errorf("the call returns:\n%s", r.Text)
+	}
+	if n := s.saysEnd(); n != 1 {
+		t.Errorf("the agent itself is told it %d times", n)
+	}
+}
+
+func TestACheckThatBlocksReturnsAtItsTimeoutAndWithAMessage(t *testing.T) {
+	for name, end := range map[string]func(s *Story){
+		"timeout": func(s *Story) {
+			e := TimedOut{Agent: Root, Launch: 1, Request: "r1"}
+			s.Do(e)
+			if s.try(e) {
+				t.Error("it times out twice")
+			}
+		},
+		"message": func(s *Story) { s.says("stop waiting") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := checking(t, nil, nil)
+			end(s)
+			if r := s.reply("r1"); r.IsError || !strings.HasPrefix(r.Text, childOne) || r.Child != childOne {
+				t.Errorf("the call returns %+v", r)
+			}
+		})
+	}
+}
+
+func TestACheckWaitsForNothingThatHasEnded(t *testing.T) {
+	for _, input := range []string{`{"block":true}`, `{"block":true,"agent_id":"a-nobody000000"}`} {
+		s := Begin(t, nil)
+		s.calls("r1", checkWork, input, nil)
+		s.plans("reply r1")
+	}
+}
+
+func TestAParentThatWaitsInACheckHoldsNoSlotAndIsNotWatched(t *testing.T) {
+	s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.SilentAfter = 1, DefaultHold })
+	s.status(childOne, checkpoints.Queued)
+	s.calls("r1", checkWork, `{"block":true}`, nil)
+	s.plans("launch " + childOne)
+	s.plansNot("watch " + Root)
+	if reason := s.State.Agents[Root].Reason; reason != "waits for "+childOne {
+		t.Errorf("its reason is %q", reason)
+	}
+	s.Do(TimedOut{Agent: Root, Launch: 1, Request: "r1"})
+	s.plans("watch " + Root)
+}
+
+func TestTheLastOutputIsTheEndOfWhatWasPrintedAndSetOff(t *testing.T) {
+	l := Listener{}
+	for range 100 {
+		l.Printed(procs.Text{Text: strings.Repeat("é", 100)})
+	}
+	l.Printed(procs.Text{Text: "## DELEGATION APPROVED"})
+	l.Printed(procs.ToolUse{Name: "Bash", Input: []byte(`{"command":"make"}`)})
+	got := LastOutput(l.Output)
+	if len(l.Output) > maxOutput || strings.Contains(got, "\n##") || !strings.HasSuffix(got, "Bash: make") {
+		t.Errorf("%d bytes: %q", len(l.Output), got)
+	}
+}
