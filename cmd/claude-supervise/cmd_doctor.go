@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/claude-supervise/internal/config"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -15,7 +16,7 @@ import (
 
 func newDoctor() *cobra.Command {
 	var claude string
-	var asJSON bool
+	var asJSON, schema bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "check the setup",
@@ -23,18 +24,39 @@ func newDoctor() *cobra.Command {
 that is found has: how its agents can ask, and how they get their answers.
 
 BAD is what keeps runs from working, and the exit code is 1 then. A channel that
-a release lacks (-) runs do without, in the way that is named.`,
-		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude",
-		Args:    exactly(0, 0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), claude, asJSON) },
+a release lacks (-) runs do without, in the way that is named.
+
+Last come the flags that run has in this folder without being given, each with
+where from; --json has those, too, that are as run --help says. A flag goes
+before an environment variable (CLAUDE_SUPERVISE_HOLD=10m), and that before your
+own ~/.config/claude-supervise/config.yaml:
+
+  # yaml-language-server: $schema=config.schema.json
+  hold: 10m
+  max_cost_usd: 5
+  folders:
+    ~/work/api: {max_cost_usd: 20}
+
+For help in an editor keep what --config-schema prints beside it. No file of a
+repository is read for this, and inside an agent none at all.`,
+		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude\n" +
+			"  claude-supervise doctor --config-schema > config.schema.json",
+		Args: exactly(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if schema {
+				return print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
+			}
+			return runDoctor(cmd.Context(), claude, asJSON)
+		},
 	}
 	cmd.Flags().StringVar(&claude, "claude", "", "look at the claude at `PATH` (default: the one that run takes)")
+	cmd.Flags().BoolVar(&schema, "config-schema", false, "print the JSON Schema of your config.yaml")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
 func runDoctor(ctx context.Context, claude string, asJSON bool) error {
-	found := doctor.Doctor(ctx, claude, os.Environ())
+	found := append(doctor.Doctor(ctx, claude, os.Environ()), inForce(claude))
 	err := print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(found)
@@ -46,6 +68,14 @@ func runDoctor(ctx context.Context, claude string, asJSON bool) error {
 			}
 			if err := p.Result(fmt.Sprintf("%s  %-10s %s", verdict, f.Name, f.Text)); err != nil {
 				return err
+			}
+			for _, s := range f.Settings {
+				if s.From == fromDefault {
+					continue // run --help has these
+				}
+				if err := p.Result(fmt.Sprintf("     %-18s %s (%s)", s.Flag, s.Value, s.From)); err != nil {
+					return err
+				}
 			}
 			for _, c := range f.Channels {
 				verdict := "ok "

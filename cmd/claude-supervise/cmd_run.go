@@ -115,7 +115,11 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 			if err := setOwnFlags(cmd, f.demo); err != nil {
 				return err
 			}
-			o, err := newRunRequest(cmd, args, f)
+			given, err := setDefaults(cmd, &f)
+			if err != nil {
+				return err
+			}
+			o, err := newRunRequest(cmd, args, f, given)
 			if err != nil {
 				return err
 			}

@@ -81,7 +81,11 @@ An answer that lost gets 409 with the one that stands, one that does not fit
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			f.chosen = cmd.Flags().Changed("listen")
+			c, err := ownConfig()
+			if err != nil {
+				return err
+			}
+			f.setDefaults(cmd, c)
 			return runServe(cmd.Context(), f)
 		},
 	}

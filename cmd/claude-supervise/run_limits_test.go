@@ -56,7 +56,11 @@ func ordered(t *testing.T, text string, flags ...string) (runRequest, error) {
 	if err := cmd.ParseFlags(append([]string{"-f", "task.yaml"}, flags...)); err != nil {
 		t.Fatal(err)
 	}
-	return newRunRequest(cmd, cmd.Flags().Args(), f)
+	given, err := setDefaults(cmd, &f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRunRequest(cmd, cmd.Flags().Args(), f, given)
 }
 
 func TestATaskFileLoosensNothingUnlessThePersonLetsIt(t *testing.T) {

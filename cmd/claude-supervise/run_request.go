@@ -15,6 +15,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/commandline"
 	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -36,8 +37,8 @@ type runRequest struct {
 	parts           []part   // what is told to each agent, to be looked at before the launch
 }
 
-// newRunRequest reads the command line, and the task file that it names.
-func newRunRequest(cmd *cobra.Command, args []string, f runFlags) (runRequest, error) {
+// newRunRequest reads the command line, and the task file that it names; given reports which flags the person has set.
+func newRunRequest(cmd *cobra.Command, args []string, f runFlags, given func(flag string) bool) (runRequest, error) {
 	var passed []string
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, passed = args[:dash], args[dash:]
@@ -55,8 +56,8 @@ func newRunRequest(cmd *cobra.Command, args []string, f runFlags) (runRequest, e
 		return o, err
 	}
 	all := slices.Contains(f.allow, allowTask)
-	longer := applyDefaults(&f, file, cmd.Flags().Changed, all)
-	if o.Config, err = config(f, passed); err != nil {
+	longer := applyDefaults(&f, file, given, all)
+	if o.Config, err = runConfig(f, passed); err != nil {
 		return o, err
 	}
 	o.Config.Answers = append(o.Config.Answers, file.Answers...)
@@ -71,12 +72,12 @@ func newRunRequest(cmd *cobra.Command, args []string, f runFlags) (runRequest, e
 			return o, err
 		}
 	}
-	o.requestedLimits = append(o.requestedLimits, applyLimits(&o.Config, file, cmd.Flags().Changed, all)...)
+	o.requestedLimits = append(o.requestedLimits, applyLimits(&o.Config, file, given, all)...)
 	o.Estimated = file.Estimated
 	if err = o.work(args, file, f); err != nil {
 		return o, err
 	}
-	if err = o.state(cmd.Context(), f, file, cmd.Flags().Changed); err != nil {
+	if err = o.state(cmd.Context(), f, file, given); err != nil {
 		return o, err
 	}
 	b, err := collectedBefore()
@@ -104,16 +105,16 @@ func (o *runRequest) read(path string, args []string) (taskfile.File, error) {
 
 func (o *runRequest) fileText(path string) ([]byte, error) {
 	if path != "-" {
-		return taskfile.ReadFile(path)
+		return yamlfile.ReadFile(path)
 	}
-	text, err := taskfile.Read(os.Stdin)
+	text, err := yamlfile.Read(os.Stdin)
 	o.stdin = string(text)
 	return text, err
 }
 
 // unusable says what is wrong with a file that a flag names.
 func unusable(flag, path string, err error) error {
-	if invalid := new(taskfile.Invalid); errors.As(err, &invalid) {
+	if invalid := new(yamlfile.Invalid); errors.As(err, &invalid) {
 		return usage("%s %s cannot be used; nothing was started\n  %s",
 			flag, path, strings.ReplaceAll(invalid.Error(), "\n", "\n  "))
 	}
@@ -246,7 +247,7 @@ func claudesOwn(f runFlags, flags []string) string {
 	return ""
 }
 
-func config(f runFlags, flags []string) (supervisor.Config, error) {
+func runConfig(f runFlags, flags []string) (supervisor.Config, error) {
 	cfg := supervisor.Config{
 		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
 		Permissions: supervisor.Permissions(f.permissions),
@@ -358,7 +359,7 @@ func presets(given []string, file string) ([]supervisor.Preset, error) {
 	if file == "" {
 		return all, nil
 	}
-	text, err := taskfile.ReadFile(file)
+	text, err := yamlfile.ReadFile(file)
 	if err == nil {
 		var more []supervisor.Preset
 		if more, err = taskfile.ParseAnswers(text); err == nil {

@@ -53,6 +53,14 @@ type Finding struct {
 	Text string `json:"text"` // what was found; if not OK also what to do
 
 	Channels []Channel `json:"channels,omitempty"` // of the release that was found
+	Settings []Setting `json:"settings,omitempty"` // the person's own defaults that are in force
+}
+
+// A Setting is a default, and where it comes from.
+type Setting struct {
+	Flag  string `json:"flag"`
+	Value string `json:"value"`
+	From  string `json:"from"` // flag, default, the name of an environment variable, or a file with its line
 }
 
 // A Channel is one way in which an agent and its supervisor reach each other.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
 )
 
 // What is named as a task file or a file of answers and is none is an error that says so, and holds nobody.
@@ -30,7 +32,7 @@ func TestWhatIsNoTaskFileIsAnErrorAndHoldsNobody(t *testing.T) {
 			"task":    func(text []byte) error { _, err := Parse(text); return err },
 			"answers": func(text []byte) error { _, err := ParseAnswers(text); return err },
 		} {
-			text, err := ReadFile(path)
+			text, err := yamlfile.ReadFile(path)
 			if err == nil {
 				err = parse(text)
 			}

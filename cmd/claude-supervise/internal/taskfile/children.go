@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
 )
 
 // maxTasks bounds how many children a task may state, and how many items a pool may have.
@@ -33,7 +35,7 @@ type stated struct {
 func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child {
 	var children []Child
 	if depth > maxDepth {
-		r.problem(n, "children stand at most %d deep", maxDepth)
+		r.Problem(n, "children stand at most %d deep", maxDepth)
 		return nil
 	}
 	child := func(n *yaml.Node, name string) {
@@ -41,7 +43,7 @@ func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child 
 		case len(r.stated) > maxTasks: // told of already
 		case len(r.stated) == maxTasks:
 			r.stated = append(r.stated, stated{})
-			r.problem(n, "a task states at most %d children", maxTasks)
+			r.Problem(n, "a task states at most %d children", maxTasks)
 		default:
 			children = append(children, r.child(n, name, parent, depth))
 		}
@@ -49,15 +51,16 @@ func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child 
 	switch n.Kind {
 	case yaml.SequenceNode:
 		for _, v := range n.Content {
-			if len(r.problems) > maxTold {
+			if len(r.Problems) > yamlfile.MaxTold {
 				break
 			}
 			child(v, "")
 		}
 	case yaml.MappingNode:
-		r.pairs(what, n, func(k, v *yaml.Node) { child(v, r.line("the name of a child", k)) })
+		r.Pairs(what, n, func(k, v *yaml.Node) { child(v, r.Line("the name of a child", k)) })
 	default:
-		r.problem(n, "%s takes a list, each entry on a line after \"- \", or a map, NAME: CHILD, not %s", what, kind(n))
+		r.Problem(n, "%s takes a list, each entry on a line after \"- \", or a map, NAME: CHILD, not %s", what,
+			yamlfile.Kind(n))
 	}
 	return children
 }
@@ -68,7 +71,7 @@ func (r *reader) child(n *yaml.Node, name string, parent, depth int) Child {
 	r.stated = append(r.stated, stated{node: n, parent: parent})
 	keys := append(slices.Clip(workKeys),
 		key[Child]{"after", func(r *reader, name string, v *yaml.Node, c *Child) {
-			if c.After = r.list(name, v, r.line); v.Kind == yaml.SequenceNode {
+			if c.After = r.List(name, v, r.Line); v.Kind == yaml.SequenceNode {
 				r.stated[at].after = v.Content
 			}
 		}},
@@ -78,7 +81,7 @@ func (r *reader) child(n *yaml.Node, name string, parent, depth int) Child {
 	)
 	readKeys(r, "a child", n, keys, &c)
 	if name != "" && c.Name != "" {
-		r.problem(n, "child %s has a second name, %s", quoted(name), quoted(c.Name))
+		r.Problem(n, "child %s has a second name, %s", yamlfile.Quoted(name), yamlfile.Quoted(c.Name))
 	}
 	if name != "" {
 		c.Name = name
@@ -90,8 +93,8 @@ func (r *reader) child(n *yaml.Node, name string, parent, depth int) Child {
 
 // wantPrompt keeps that a child does not say what it is to do.
 func (r *reader) wantPrompt(n *yaml.Node, c *Child) {
-	if n.Kind == yaml.MappingNode && c.Prompt == "" && len(r.problems) == 0 {
-		r.problem(n, "this child has no prompt: what is it to do?")
+	if n.Kind == yaml.MappingNode && c.Prompt == "" && len(r.Problems) == 0 {
+		r.Problem(n, "this child has no prompt: what is it to do?")
 	}
 }
 
@@ -104,7 +107,8 @@ func (r *reader) arrange() {
 		switch {
 		case s.name == "":
 		case again:
-			r.problem(s.node, "two children are called %s; the first is in line %d", quoted(s.name), r.stated[first].node.Line)
+			r.Problem(s.node, "two children are called %s; the first is in line %d", yamlfile.Quoted(s.name),
+				r.stated[first].node.Line)
 		default:
 			places[s.name] = i
 			names = append(names, s.name)
@@ -120,29 +124,29 @@ func (r *reader) arrange() {
 		for _, n := range s.after {
 			name := strings.TrimSpace(n.Value)
 			at, known := places[name]
-			switch near := nearest(name, names); {
+			switch near := yamlfile.Nearest(name, names); {
 			case known:
 				after[i] = append(after[i], at)
 				comes[i]++
 			case near != "":
-				r.problem(n, "no child is called %s; did you mean %s?", quoted(name), near)
+				r.Problem(n, "no child is called %s; did you mean %s?", yamlfile.Quoted(name), near)
 			case name != "": // else told of already
-				r.problem(n, "no child is called %s", quoted(name))
+				r.Problem(n, "no child is called %s", yamlfile.Quoted(name))
 			}
-			if len(r.problems) > maxTold {
+			if len(r.Problems) > yamlfile.MaxTold {
 				return
 			}
 		}
 		if total += comes[i]; total > maxOrder {
-			r.problem(s.node, "too many children come after too many others, %d times in all; name fewer under after", total)
+			r.Problem(s.node, "too many children come after too many others, %d times in all; name fewer under after", total)
 			return
 		}
 	}
-	if len(r.problems) > 0 {
+	if len(r.Problems) > 0 {
 		return
 	}
 	if circle := r.circle(after); len(circle) > 0 {
-		r.problem(r.stated[circle[0]].node, "these wait for one another, so none could begin: %s", r.called(circle))
+		r.Problem(r.stated[circle[0]].node, "these wait for one another, so none could begin: %s", r.called(circle))
 	}
 }
 

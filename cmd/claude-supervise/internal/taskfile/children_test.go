@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
 	"claude-supervise/supervisor"
 )
 
@@ -93,7 +94,7 @@ func nested(deep int) string {
 func TestChildrenThatCannotBeMeantAreRefusedWithTheirLine(t *testing.T) {
 	for _, c := range refusedChildren {
 		_, err := Parse([]byte(c.text))
-		if invalid := new(Invalid); !errors.As(err, &invalid) || err.Error() != c.said {
+		if invalid := new(yamlfile.Invalid); !errors.As(err, &invalid) || err.Error() != c.said {
 			t.Errorf("%s: %v\nwant %s", c.about, err, c.said)
 		}
 	}

@@ -20,21 +20,21 @@ type Each struct {
 // each reads what a pool is about.
 func (r *reader) each(name string, n *yaml.Node) *Each {
 	var e Each
-	before := len(r.problems)
+	before := len(r.Problems)
 	readKeys(r, name, n, []key[Each]{
-		{"files", func(r *reader, name string, v *yaml.Node, e *Each) { e.Files = r.line(name, v) }},
-		{"lines", func(r *reader, name string, v *yaml.Node, e *Each) { e.Lines = r.line(name, v) }},
+		{"files", func(r *reader, name string, v *yaml.Node, e *Each) { e.Files = r.Line(name, v) }},
+		{"lines", func(r *reader, name string, v *yaml.Node, e *Each) { e.Lines = r.Line(name, v) }},
 	}, &e)
-	if len(r.problems) == before && (e.Files == "") == (e.Lines == "") {
-		r.problem(n, "each takes one of files: PATTERN and lines: FILE; a command is given by the person, with --each")
+	if len(r.Problems) == before && (e.Files == "") == (e.Lines == "") {
+		r.Problem(n, "each takes one of files: PATTERN and lines: FILE; a command is given by the person, with --each")
 	}
 	return &e
 }
 
 // whole looks whether what the keys say goes together.
 func (r *reader) whole(doc *yaml.Node, f File) {
-	if len(r.problems) == 0 && len(f.Children) > 0 && (f.Each != nil || f.Template != nil) {
-		r.problem(doc, "it states both children and a pool (each, child): give one of the two")
+	if len(r.Problems) == 0 && len(f.Children) > 0 && (f.Each != nil || f.Template != nil) {
+		r.Problem(doc, "it states both children and a pool (each, child): give one of the two")
 	}
 }
 

@@ -1,6 +1,10 @@
 package taskfile
 
-import "testing"
+import (
+	"testing"
+
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+)
 
 func TestAMisspeltKeyIsNearestToTheOneThatWasMeant(t *testing.T) {
 	var names []string
@@ -16,7 +20,7 @@ func TestAMisspeltKeyIsNearestToTheOneThatWasMeant(t *testing.T) {
 		"modell": "model", "contxt": "context", "holds": "hold", "nane": "name",
 		"exec": "", "command": "", "x": "", "timeout": "", "": "", "日本語": "",
 	} {
-		if got := nearest(typed, names); got != want {
+		if got := yamlfile.Nearest(typed, names); got != want {
 			t.Errorf("%q is nearest to %q, want %q", typed, got, want)
 		}
 	}

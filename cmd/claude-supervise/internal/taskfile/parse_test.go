@@ -2,8 +2,6 @@ package taskfile
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v4"
 
+	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
 	"claude-supervise/supervisor"
 )
 
@@ -189,7 +188,7 @@ var refused = []struct{ about, text, said string }{
 func TestAFileThatCannotBeMeantIsRefusedWithItsLineAndWhatIsWanted(t *testing.T) {
 	for _, c := range refused {
 		_, err := Parse([]byte(c.text))
-		invalid := new(Invalid)
+		invalid := new(yamlfile.Invalid)
 		if !errors.As(err, &invalid) || strings.Count(err.Error(), "\n") != strings.Count(c.said, "\n") ||
 			!strings.HasPrefix(err.Error(), c.said) {
 			t.Errorf("%s: %v\nwant %s", c.about, err, c.said)
@@ -206,7 +205,7 @@ line 4: name takes text, not a list`
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
 	_, err = Parse([]byte("goals:\n" + strings.Repeat("- 1\n", 5000)))
-	if err == nil || strings.Count(err.Error(), "\n") != maxTold || !strings.HasSuffix(err.Error(), "\nand more") {
+	if err == nil || strings.Count(err.Error(), "\n") != yamlfile.MaxTold || !strings.HasSuffix(err.Error(), "\nand more") {
 		t.Errorf("%v", err)
 	}
 }
@@ -240,31 +239,6 @@ func TestAFileOfAnswersIsAMapOfTexts(t *testing.T) {
 		if _, err := ParseAnswers([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), said) {
 			t.Errorf("%q: %v, want %s", text, err, said)
 		}
-	}
-}
-
-func TestAFileIsReadToItsEndUnlessItIsTooLarge(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "task.yaml")
-	for _, c := range []struct {
-		size int
-		fits bool
-	}{{0, true}, {maxFile, true}, {maxFile + 1, false}} {
-		if err := os.WriteFile(path, make([]byte, c.size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		text, err := ReadFile(path)
-		if c.fits != (err == nil) || c.fits && len(text) != c.size {
-			t.Errorf("of %d bytes %d were read: %v", c.size, len(text), err)
-		}
-		if invalid := new(Invalid); !c.fits && !errors.As(err, &invalid) {
-			t.Errorf("too large a file is the error %v", err)
-		}
-	}
-	if _, err := ReadFile(filepath.Join(path, "none")); err == nil {
-		t.Error("a file that is not there was read")
-	}
-	if _, err := ReadFile(t.TempDir()); err == nil {
-		t.Error("a folder was read")
 	}
 }
 
@@ -377,7 +351,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, err := Parse(text)
 		if err != nil {
-			if invalid := new(Invalid); !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
+			if invalid := new(yamlfile.Invalid); !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}
 			return

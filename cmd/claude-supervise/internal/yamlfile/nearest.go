@@ -1,4 +1,4 @@
-package taskfile
+package yamlfile
 
 import (
 	"slices"
@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// nearest gives the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
+// Nearest gives the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
 // whatever way its words are joined, or the one that the fewest changed letters lead to, at most a third of them.
-func nearest(typed string, names []string) string {
+func Nearest(typed string, names []string) string {
 	typed = snake(typed)
 	if slices.Contains(names, typed) {
 		return typed
