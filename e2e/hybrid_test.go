@@ -231,7 +231,7 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
 				h := newHybrid(t, firstLook, "")
-				run := h.start(append([]string{"run", "--on-question", "ask"}, agent(h)...)...)
+				run := h.start(append([]string{"run", "--log", h.dir + "/log", "--on-question", "ask"}, agent(h)...)...)
 				h.asks()
 				asked := run.until("question").Question // its stream has not named it: its process says whose it is
 				if open := h.questions(); len(open) != 1 || open[0].ID != asked.ID || open[0].Run != h.ps().ID ||
@@ -239,8 +239,10 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 					t.Errorf("open are %+v", open)
 				}
 				answer(h)
-				if way == "by hand" { // its script looks every few seconds: who keeps the folder reads the answer before
-					time.Sleep(500 * time.Millisecond)
+				if way != "by claude-supervise answer" { // its script looks every few seconds: it is read before
+					waitForFile(t, h.dir+"/log", func(os.FileInfo) bool {
+						return strings.Contains(h.ledger("log"), "an answer lies in the file of its script")
+					})
 				}
 				h.wake()
 				if code := run.wait(); code != 0 {

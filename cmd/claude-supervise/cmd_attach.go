@@ -105,7 +105,7 @@ func runSay(ctx context.Context, id, text string) error {
 
 // say leaves a message for a run or an agent, and gives what becomes of it.
 func say(ctx context.Context, c client.Client, id, text, by string) (string, error) {
-	sight, agent, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Snapshot(ctx, id)
+	sight, agent, err := c.Reader().Snapshot(ctx, id)
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,6 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
-	"claude-supervise/supervisor/view"
 )
 
 func newResume() *cobra.Command {
@@ -222,7 +221,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 
 // tellSuspended says that nothing happens to what was left for a run whose supervisor is suspended.
 func tellSuspended(ctx context.Context, c client.Client, run string) error {
-	v, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
+	v, err := c.Reader().Run(ctx, run)
 	if err != nil || !v.Suspended {
 		return err
 	}

@@ -55,7 +55,7 @@ func runStops(ctx context.Context, ids []string, f stopFlags) error {
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
 	if f.all {
-		runs, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Runs(ctx, false)
+		runs, err := client.Reader().Runs(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 	}
 	over := run // what has ended
 	if agent != "" && !ended {
-		v, err := view.Reader{Dirs: client.Dirs, Store: client.Store}.Run(ctx, run)
+		v, err := client.Reader().Run(ctx, run)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ type stop struct {
 
 // stopped says what the stop of an agent ends: itself, and what it has started.
 func stopped(ctx context.Context, c client.Client, run, agent string, only bool) (stop, error) {
-	v, err := view.Reader{Dirs: c.Dirs, Store: c.Store}.Run(ctx, run)
+	v, err := c.Reader().Run(ctx, run)
 	if err != nil {
 		return stop{}, err
 	}

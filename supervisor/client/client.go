@@ -26,6 +26,9 @@ type Client struct {
 	At    func(point string) // for tests: called at each of Points that a client passes; nil otherwise
 }
 
+// Reader reads what the client writes, from the same database.
+func (c Client) Reader() view.Reader { return view.Reader{Dirs: c.Dirs, Store: c.Store} }
+
 // OpenClient opens the state of this user, and makes it if there is none.
 func OpenClient() (Client, error) {
 	dirs, err := checkpoints.DefaultDirs()

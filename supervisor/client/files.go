@@ -12,9 +12,9 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// FileQuestions is that of [Reader].
+// FileQuestions is that of [view.Reader].
 func (c Client) FileQuestions(ctx context.Context) (open []*supervisor.Question, problems []string, err error) {
-	return view.FileQuestions(ctx, c.Store)
+	return c.Reader().FileQuestions(ctx)
 }
 
 // FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file

@@ -77,9 +77,12 @@ func (k *Syncer) Knows(id string) bool {
 func (k *Syncer) See(id, answer string) {
 	k.Mu.Lock()
 	defer k.Mu.Unlock()
-	if k.Seen[id] = answer; answer == "" {
+	if answer == "" {
 		delete(k.Seen, id)
+		return
 	}
+	k.Seen[id] = answer
+	k.Log.Info().Str("question", id).Msg("an answer lies in the file of its script")
 }
 
 // Saw gives the answer that was seen in the file of a script last.

@@ -167,7 +167,7 @@ func (n *NestedRun) Taken(ctx context.Context) (NestedEnd, error) {
 
 func (n *NestedRun) watch(ctx context.Context, tell func(supervisor.Notification),
 	enough func(NestedEnd) bool) (NestedEnd, error) {
-	reader := view.Reader{Dirs: n.client.Dirs, Store: n.client.Store}
+	reader := n.client.Reader()
 	var end NestedEnd
 	over := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)

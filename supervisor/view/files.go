@@ -28,9 +28,11 @@ func ClaudeFolder(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".claude"), nil
 }
 
-// FileQuestions gives the questions that scripts have put into the folders and that no run has taken.
-func FileQuestions(ctx context.Context, store *checkpoints.Store) (open []*supervisor.Question, problems []string,
-	err error) {
+// FileQuestions gives the questions that scripts have put into the file-drop folder and that belong to no run: of kind
+// file, with no run, their id the file's, oldest first. One that has its answer already, which its script has yet to
+// take, is not among them. problems says, for people, which files are no questions and why. Nothing is created where
+// there is no folder.
+func (r Reader) FileQuestions(ctx context.Context) (open []*supervisor.Question, problems []string, err error) {
 	drop, err := OpenedFileDrop()
 	if drop == nil || err != nil {
 		return nil, nil, err
@@ -39,7 +41,7 @@ func FileQuestions(ctx context.Context, store *checkpoints.Store) (open []*super
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	known, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,8 +34,28 @@ func (k KeepingUp) Wait(ctx context.Context) {
 	}
 }
 
-func (k KeepingUp) leave() {
+// until calls look at once and each time the log has grown, and tells those that wait when all that had been printed
+// was given, until over is closed (all that will be printed is in the file then), look fails, or ctx ends, whose cause
+// is then the error.
+func (k KeepingUp) until(ctx context.Context, over, grown <-chan struct{}, look func() error) error {
 	if k.over != nil {
-		close(k.over)
+		defer close(k.over)
+	}
+	for asked := (chan struct{})(nil); ; {
+		if err := look(); err != nil {
+			return err
+		}
+		if asked != nil {
+			close(asked)
+			asked = nil
+		}
+		select {
+		case <-grown:
+		case asked = <-k.asked:
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }

@@ -129,24 +129,11 @@ func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []b
 	defer grown.close()
 	file := tail{path: l.path(), from: l.from}
 	defer file.close()
-	defer l.KeepingUp.leave()
-	for asked := (chan struct{})(nil); ; {
-		if err := file.each(each); err != nil {
-			return err
-		}
-		if asked != nil {
-			close(asked)
-			asked = nil
-		}
-		select {
-		case <-grown.changed:
-		case asked = <-l.KeepingUp.asked:
-		case <-over:
-			return file.rest(each)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	err = l.KeepingUp.until(ctx, over, grown.changed, func() error { return file.each(each) })
+	if err != nil {
+		return err
 	}
+	return file.rest(each)
 }
 
 // maxLogLine bounds a line of an agent's log that is read at all, in bytes.

@@ -92,7 +92,6 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 	defer grown.close()
 	threads := threads{log: l}
 	defer threads.close()
-	defer l.KeepingUp.leave()
 	var end RunView
 	over := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
@@ -102,29 +101,17 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 		return err
 	})
 	group.Go(func() error {
-		for asked := (chan struct{})(nil); ; {
+		look := func(part func(*tail, func([]byte) error) error) error {
 			if err := threads.find(ctx); err != nil {
 				return err
 			}
-			if err := threads.drain((*tail).each, each); err != nil {
-				return err
-			}
-			if asked != nil {
-				close(asked)
-				asked = nil
-			}
-			select {
-			case <-grown.changed:
-			case asked = <-l.KeepingUp.asked:
-			case <-over: // all that will be printed is in the files
-				if err := threads.find(ctx); err != nil {
-					return err
-				}
-				return threads.drain((*tail).rest, each)
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+			return threads.drain(part, each)
 		}
+		err := l.KeepingUp.until(ctx, over, grown.changed, func() error { return look((*tail).each) })
+		if err != nil {
+			return err
+		}
+		return look((*tail).rest)
 	})
 	err = group.Wait()
 	return end, err
