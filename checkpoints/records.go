@@ -52,6 +52,7 @@ type Run struct {
 	Epoch     int        `json:"epoch"` // how many supervisors have owned the run; the present one's number
 	PID       int        `json:"pid"`   // of the supervisor of this epoch
 	Waker     string     `json:"bell,omitempty"`
+	Program   string     `json:"program,omitempty"` // of that supervisor: its absolute path
 	// why this epoch's supervisor is on its way out: ended, parked, interrupted
 	Leaving   string `json:"leaving,omitempty"`
 	Announced string `json:"announced,omitempty"` // that the person's command was told of this leaving

@@ -38,7 +38,7 @@ func (s State) answerText(group []*Question) string {
 	case checkpoints.AskPermission:
 		return permissionDecided(first)
 	case checkpoints.AskDelegation:
-		return delegationDecided(first)
+		return s.delegationDecided(first)
 	}
 	return s.clarified(group) + notShown(group)
 }

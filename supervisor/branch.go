@@ -236,7 +236,7 @@ func (s State) forSubagent(group []*Question) string {
 		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
 			text.Preview(first.Tool.Input), decided)
 	case checkpoints.AskDelegation:
-		fmt.Fprintf(&b, "\n%s\n", delegationDecided(first))
+		fmt.Fprintf(&b, "\n%s\n", s.delegationDecided(first))
 	case checkpoints.AskBlocker:
 		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.further(first)))
 	default:

@@ -59,7 +59,7 @@ Before you approve:
 - Is there time, computing power and a slot for it?`
 
 // delegationDecided is what the agent reads once its delegation is decided.
-func delegationDecided(q *Question) string {
+func (s State) delegationDecided(q *Question) string {
 	w := WorkIn(q)
 	task, ok := approved(q)
 	if !ok {
@@ -86,7 +86,7 @@ func delegationDecided(q *Question) string {
 	if w.Said.Coordination != "" {
 		fmt.Fprintf(&b, "Coordination: %s\n", text.IndentedAfter(w.Said.Coordination))
 	}
-	fmt.Fprintf(&b, "Its output: claude-supervise logs %s\n\n## RESUME INSTRUCTIONS\n%s", q.Child, next)
+	fmt.Fprintf(&b, "Its output: %s logs %s\n\n## RESUME INSTRUCTIONS\n%s", s.program(), q.Child, next)
 	return b.String()
 }
 
@@ -150,8 +150,8 @@ func (s State) childEnded(c *Agent) string {
 	if worse(c, checkpoints.Succeeded) && gates(c) {
 		b.WriteString("It counts so for the whole run, unless its work is continued: delegate it with resume: " + c.ID + "\n")
 	}
-	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: claude-supervise logs %s", c.ToolUses,
-		s.Duration(c), c.InputTokens+c.OutputTokens, c.ID)
+	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: %s logs %s", c.ToolUses,
+		s.Duration(c), c.InputTokens+c.OutputTokens, s.program(), c.ID)
 	return b.String()
 }
 

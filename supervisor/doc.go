@@ -73,6 +73,8 @@
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may make any command; may not pass it under a rule that bash widens
 //		supervisor/rules/command.go, TestRulesCoverNothingThatBashRunsBesides
+//	model: may read of its own run unasked; may not run anything else, or read of another run, by that
+//		supervisor/own_tree.go, TestNothingButReadingOnesOwnRunRunsUnasked
 //	model: may print anything; may not write escapes to the terminal
 //		cmd/internal/terminal/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
 //	model: may name any path; may not have the disk walked, or stop delayed

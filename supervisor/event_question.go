@@ -54,6 +54,8 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 	switch {
 	case b.Refused != "":
 		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
+	case b.Kind == checkpoints.AskPermission && d.readsOwnRun(b.Agent, call):
+		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	case b.Kind != checkpoints.AskPermission:
 		return v, false
 	case d.Config.Permissions == DenyPermissions:

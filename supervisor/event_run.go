@@ -46,16 +46,18 @@ func (e Created) apply(d *transition) error {
 
 // Opened says that a supervisor has taken the run over: at its start, or to resume it.
 type Opened struct {
-	PID    int
-	Waker  string       `json:"Bell"` // the path of its wake-up socket
-	Notes  []InboxEntry // what lay in the inbox: who asks again must know what is answered
-	Named  NotesNamed   `json:",omitempty"`
-	Revive bool         // go on with agents that failed or were stopped
-	Failed bool         `json:",omitempty"` // try again what failed, or reported so
-	Claude string       // another claude than before; "": the same
-	Exec   []string     // the same of a command that is run in claude's place
-	Policy OnQuestion   // what this supervisor does with questions that are not answered in time
-	Given  Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
+	PID   int
+	Waker string `json:"Bell"` // the path of its wake-up socket
+	// the path of this program, absolute; "": no agent runs it unasked
+	Program string       `json:",omitempty"`
+	Notes   []InboxEntry // what lay in the inbox: who asks again must know what is answered
+	Named   NotesNamed   `json:",omitempty"`
+	Revive  bool         // go on with agents that failed or were stopped
+	Failed  bool         `json:",omitempty"` // try again what failed, or reported so
+	Claude  string       // another claude than before; "": the same
+	Exec    []string     // the same of a command that is run in claude's place
+	Policy  OnQuestion   // what this supervisor does with questions that are not answered in time
+	Given   Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
 }
 
 var _ = kind[Opened]("opened")
@@ -64,7 +66,7 @@ func (e Opened) apply(d *transition) error {
 	d.touchAll()
 	r := d.run()
 	r.Epoch++
-	r.PID, r.Waker, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, "", "", ""
+	r.PID, r.Waker, r.Program, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, e.Program, "", "", ""
 	r.EndedAt, r.ExitCode, r.Merged = nil, nil, nil
 	d.Config.Policy = e.Policy
 	if e.Claude != "" {

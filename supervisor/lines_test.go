@@ -33,7 +33,7 @@ func TestNoLineOfAnothersTextPassesForOneOfOurs(t *testing.T) {
 			"what a command printed": commandRan("make",
 				&Question{Handling: checkpoints.Handling{Ran: &checkpoints.Ran{Exit: "exit 0", Output: said}}}),
 			"work that is under way": underWay(&child),
-			"a delegation's approval": delegationDecided(&Question{Response: checkpoints.Response{Answer: "approve " + said},
+			"a delegation's approval": state.delegationDecided(&Question{Response: checkpoints.Response{Answer: "approve " + said},
 				Origin: checkpoints.Origin{Child: childOne}}),
 		} {
 			for line := range strings.SplitSeq(text.Newlines.Replace(written), "\n") {

@@ -63,7 +63,7 @@ var _ = kind[Unpacked]("unpacked")
 // whose conversations tell of another place are told.
 func (e Unpacked) apply(d *transition) error {
 	r := d.run()
-	r.Packed, r.PID, r.Waker, r.Cwd = "", 0, "", e.Cwd
+	r.Packed, r.PID, r.Waker, r.Program, r.Cwd = "", 0, "", "", e.Cwd
 	d.Config, r.Config = e.Config, text.JSON(e.Config)
 	if e.Back {
 		return nil

@@ -203,7 +203,7 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	case first.Kind == checkpoints.AskBlocker:
 		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.further(first))})
 	case first.Kind == checkpoints.AskDelegation:
-		return text.JSON(Reply{Behavior: Allow, Message: delegationDecided(first)})
+		return text.JSON(Reply{Behavior: Allow, Message: s.delegationDecided(first)})
 	}
 	return text.JSON(Reply{Behavior: Allow, Message: servedAnswer(group)})
 }

@@ -15,6 +15,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/text"
 )
 
 // A supervisor in the background is this program once more, in a session of its own so that it outlives the terminal.
@@ -152,4 +153,14 @@ func ownPath() (string, error) {
 		return "", fmt.Errorf("this program does not know its own path: %w", err)
 	}
 	return self, nil
+}
+
+// programFor gives this program as agents that work in a folder may run it unasked; "" where it lies in that folder,
+// for they may have written it.
+func programFor(self, cwd string) string {
+	folder, err := filepath.EvalSymlinks(cwd)
+	if err != nil || text.Under(self, folder) {
+		return ""
+	}
+	return self
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -30,7 +32,9 @@ once it is answered, with resume nobody supervises it. A table takes the width
 of the terminal; in a pipe nothing is cut.
 
 With --watch the list is shown again whenever something changes: in place on a
-terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
+terminal, where q leaves; in a pipe as one more table, or line of JSON.
+
+Inside an agent it lists that agent's own run.`,
 		Example: "  claude-supervise ps --tree --watch\n" +
 			"  claude-supervise ps --cwd .\n" +
 			"  claude-supervise ps -a --json | jq '.[] | {id, status, exit_code}'",
@@ -46,6 +50,7 @@ terminal, where q leaves; in a pipe as one more table, or line of JSON.`,
 				}
 				l.cwd = folder
 			}
+			l.run, l.inside = doctor.InsideRun(os.Environ())
 			return runPs(cmd.Context(), l, watch)
 		},
 	}
@@ -78,16 +83,14 @@ func runPs(ctx context.Context, l listing, watch bool) error {
 type listing struct {
 	all, tree, asJSON, ids bool
 	cwd                    string // absolute; "": wherever they run
+	inside                 bool   // an agent lists: its own run alone
+	run                    string
 }
 
 // of leaves out the runs that are not listed.
 func (l listing) of(runs []view.RunView) []view.RunView {
-	if l.cwd == "" {
-		return runs
-	}
 	return slices.DeleteFunc(slices.Clone(runs), func(r view.RunView) bool {
-		path, err := filepath.Rel(l.cwd, r.Cwd)
-		return err != nil || !filepath.IsLocal(path)
+		return l.inside && r.ID != l.run || l.cwd != "" && !text.Under(r.Cwd, l.cwd)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -22,7 +25,8 @@ func newQuestions() *cobra.Command {
 		Use:   "questions",
 		Short: "list the open questions, with the command that answers each",
 		Long: `List the open questions of all runs, and those that scripts have put into
-~/.claude/questions/pending, with the command that answers each.`,
+~/.claude/questions/pending, with the command that answers each. Inside an agent
+those of its own run are listed.`,
 		Example: "  claude-supervise questions\n  claude-supervise questions --json",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runQuestions(cmd.Context(), asJSON) },
@@ -44,6 +48,9 @@ func runQuestions(ctx context.Context, asJSON bool) error {
 	byFile, problems, err := r.FileQuestions(ctx)
 	for _, q := range byFile {
 		open = append(open, view.View(q))
+	}
+	if run, inside := doctor.InsideRun(os.Environ()); inside {
+		open = slices.DeleteFunc(open, func(q view.QuestionView) bool { return q.Run != run })
 	}
 	return print(func(p *terminal.Printer) error {
 		tellFileProblems(p, problems, err)

@@ -46,6 +46,12 @@ func InsideAgent(env []string) (agent string, inside bool) {
 	return m.Agent, inside
 }
 
+// InsideRun reports whether this process belongs to an agent of a run, and of which; "": that cannot be told.
+func InsideRun(env []string) (run string, inside bool) {
+	m, inside := procs.Inside(env)
+	return m.Run, inside || procs.Unmarked(env)
+}
+
 // A Finding is what doctor has to say about one thing.
 type Finding struct {
 	Name string `json:"name"`

@@ -23,6 +23,7 @@ type Supervisor struct {
 	Now Clock
 	IDs IDs
 
+	Program    string // its path, absolute: agents may read of their run by it unasked; "": by none
 	Log        zerolog.Logger
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
@@ -68,7 +69,7 @@ func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervi
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Policy: policy})
+	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Program: s.Program, Policy: policy})
 }
 
 // ResumeOptions says how a run is taken over.
@@ -105,7 +106,7 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 		return supervisor.Outcome{}, err
 	}
 	return e.supervise(ctx, supervisor.Opened{
-		PID: s.Machine.PID(), Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude,
+		PID: s.Machine.PID(), Program: s.Program, Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude,
 		Exec: how.Exec, Given: how.Given,
 	})
 }

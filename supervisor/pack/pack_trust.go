@@ -23,7 +23,7 @@ package pack
 //	Run           form    id root status epoch
 //	Run           data    name reason since started_at ended_at exit_code leaving announced left limited limited_by
 //	Run           data    pressure merged
-//	Run           here    cwd pid bell packed from_pack
+//	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
 //	Config        here    claude exec notify policy

@@ -81,6 +81,16 @@ func patternCovers(spec, command string) bool {
 // maxParsed bounds a command line that is taken apart, in bytes: the parser goes as deep as what it reads.
 const maxParsed = 4 << 10
 
+// Words gives the words of a line that is one simple command and nothing else, without their quotes: no redirection, no
+// comment, nothing that is decided when it runs.
+func Words(line string) ([]string, bool) {
+	commands, ok := simpleCommands(line)
+	if !ok || len(commands) != 1 || commands[0].text != line {
+		return nil, false
+	}
+	return commands[0].words, true
+}
+
 // A simple command: its text, and its words without their quotes.
 type simple struct {
 	text  string
