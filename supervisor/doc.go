@@ -19,7 +19,8 @@
 //	step.go, settle.go   what follows from it; hold.go how long a process waits, speak.go what it is told
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
-//	                     permission.go what is to be permitted
+//	                     permission.go what is to be permitted; check_work.go, own_tree.go what an agent sees of
+//	                     its own run
 //	subagent.go          what becomes of subagents that waited when their process ended; branch.go what is said of them
 //	message.go           what is said to an agent that answers nothing
 //	plan.go              what ought to be under way

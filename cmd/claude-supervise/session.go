@@ -102,7 +102,8 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	leave := make(chan string)
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
 	sup := machine.Supervisor(engine.Supervisor{
-		Program: programFor(self, cwd), Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
+		Program:    programFor(self, cwd),
+		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
 		Choose: func(q *supervisor.Question, typed string) (string, error) {
 			folder := s.folder(q, cwd)
 			value, err := terminal.Choose(shown(q), typed, folder)

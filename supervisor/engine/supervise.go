@@ -106,8 +106,8 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 		return supervisor.Outcome{}, err
 	}
 	return e.supervise(ctx, supervisor.Opened{
-		PID: s.Machine.PID(), Program: s.Program, Policy: how.Policy, Revive: how.Revive, Failed: how.Failed, Claude: how.Claude,
-		Exec: how.Exec, Given: how.Given,
+		PID: s.Machine.PID(), Program: s.Program, Policy: how.Policy, Revive: how.Revive, Failed: how.Failed,
+		Claude: how.Claude, Exec: how.Exec, Given: how.Given,
 	})
 }
 
