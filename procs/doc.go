@@ -52,7 +52,9 @@
 //   - rate_limit_event tells of an account with a subscription, also that it comes near its limit; with status rejected
 //     it is reached. An API key's 429 has no end.
 //   - The CLI writes its transcript up to 100 ms late; after SIGKILL that part is missing.
-//   - SIGTERM ends it within 50 ms, with exit code 143 and the transcript complete up to the open call.
+//   - SIGTERM ends it within 50 ms, with exit code 143 and the transcript complete up to the open call. Nothing follows
+//     that call there, neither a result nor an interrupted turn: the same on 2.1.200 and 2.1.330, of a question as of a
+//     permission.
 //
 // # A command in claude's place
 //
