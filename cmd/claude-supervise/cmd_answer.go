@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +28,9 @@ func newAnswer() *cobra.Command {
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer a question, from anywhere",
 		Long: `Answer an open question. The first answer stands; who comes later is told whose
-it was. Without an ID exactly one question must be open. Without a VALUE the
-question is asked on the terminal.
+it was. Without a VALUE the question is asked on the terminal; without an ID all
+that are open are, one after the other, urgent ones first, then the oldest: >
+goes to the next, < back. Elsewhere exactly one must be open for that.
 
 VALUE is the number, letter or label of an option, several (1,3 or 1 3) where
 the question allows it, or free text; - reads it from stdin. A permission
@@ -75,7 +74,7 @@ answers it. One that a script has put there has the name of its file as its ID;
 the answer goes where the script looks for it, and is one of the options that it
 lists unless its file says own_words. All answers are in
 ~/.claude/audit/questions.log.`,
-		Example: "  claude-supervise answer q-7kq2mx 2\n" +
+		Example: "  claude-supervise answer\n  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
 			"  claude-supervise answer allow\n" +
@@ -115,6 +114,10 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
+	asks := onTerminal() && !f.skip && f.decline == nil && !f.asJSON
+	if len(args) == 0 && asks {
+		return askAll(ctx, client, f)
+	}
 	q, typed, named, err := meant(ctx, client, args)
 	if err != nil {
 		return err
@@ -124,6 +127,12 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	}
 	if q == nil {
 		return print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
+	}
+	if strings.TrimSpace(typed) == "" && asks {
+		if err := fits(q, f); err != nil {
+			return err
+		}
+		return ask(ctx, client, q, f)
 	}
 	cwd, err := folderOf(ctx, client, q)
 	if err != nil {
@@ -147,6 +156,17 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 		return ".", nil
 	}
 	return c.FolderOf(ctx, q)
+}
+
+// findQuestion gives the question that an id or its start names, or a question file.
+func findQuestion(ctx context.Context, c client.Client, id string) (*supervisor.Question, error) {
+	q, err := c.Find(ctx, id)
+	if view.NoSuchID(err) {
+		if byFile, wrong := c.FileQuestion(ctx, id); wrong == nil {
+			return byFile, nil
+		}
+	}
+	return q, err
 }
 
 // keep gives a question its answer.
@@ -178,23 +198,29 @@ func leave(ctx context.Context, c client.Client, q *supervisor.Question, value s
 	case f.decline != nil:
 		said = fmt.Sprintf("%s\n%s declined: %s", q.Text, q.ID, value)
 	}
-	if len(skipped) > 0 {
-		said += "\nskipped with it: " + strings.Join(skipped, ", ")
-	}
-	if f.allLike {
-		said += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
-	}
-	if q.Run == "" {
-		said += "\nThe answer is kept; the script that asks will take it."
-	}
-	if rule := supervisor.GivenRule(q, value); rule != "" && f.decline == nil {
-		said += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s",
-			rule, q.Run)
-	}
+	said += alsoKept(q, value, skipped, f)
 	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
 		return err
 	}
 	return goOn(ctx, c, q.Run, f.resume)
+}
+
+// alsoKept says what was kept with an answer, in lines of their own.
+func alsoKept(q *supervisor.Question, value string, skipped []string, f answerFlags) (also string) {
+	if len(skipped) > 0 {
+		also += "\nskipped with it: " + strings.Join(skipped, ", ")
+	}
+	if f.allLike {
+		also += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
+	}
+	if q.Run == "" {
+		also += "\nThe answer is kept; the script that asks will take it."
+	}
+	if rule := supervisor.GivenRule(q, value); rule != "" && f.decline == nil {
+		also += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s",
+			rule, q.Run)
+	}
+	return also
 }
 
 // keptAsJSON prints an answer that was kept, for programs, and lets the run go on where that is asked for.
@@ -321,7 +347,7 @@ func offered(q *supervisor.Question, word string) bool {
 	return false
 }
 
-// answerValue turns what was typed into the answer that is kept; typed nothing, it asks on the terminal.
+// answerValue turns what was typed into the answer that is kept.
 func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answerFlags) (string, error) {
 	tty := onTerminal()
 	if f.decline != nil {
@@ -337,17 +363,10 @@ func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answer
 	if err := fits(q, f); err != nil || f.skip {
 		return "", err
 	}
-	if strings.TrimSpace(typed) == "" && !tty {
+	if strings.TrimSpace(typed) == "" {
 		return "", usage("no answer was given; type it after the id, as in `%s`", view.AnswerCommand(q))
 	}
 	ask := shown(q)
-	for typed == "" {
-		line, err := terminal.AskLine(os.Stdin, os.Stderr, terminal.Render(ask, 80, time.Now()), q.ID+"> ")
-		if err != nil {
-			return "", errors.New("nothing was typed; the question stays open")
-		}
-		typed = line
-	}
 	value, err := terminal.Choose(ask, typed, cwd)
 	if err != nil {
 		return "", fmt.Errorf("%w; question %s stays open", err, q.ID)

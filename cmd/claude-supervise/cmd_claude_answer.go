@@ -2,12 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,8 +21,8 @@ func newClaudeAnswer() *cobra.Command {
 	cmd := newAnswer()
 	cmd.Use = answerName + " [ID] [VALUE...]"
 	cmd.Short = "list what is asked, and answer it"
-	cmd.Long = `List the open questions, of all runs and of scripts that ask by file, and answer
-one: its ID and the answer are asked for. With arguments this is
+	cmd.Long = `Ask the open questions on the terminal, of all runs and of scripts that ask by
+file, one after the other; elsewhere list them. With arguments this is
 claude-supervise answer.`
 	cmd.Example = "  claude-answer\n  claude-answer q-7kq2mx 2\n  claude-answer workflow_1729350000_q1 oauth"
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
@@ -52,50 +47,23 @@ func runClaudeAnswer(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
+	if onTerminal() {
+		return askAll(ctx, client, answerFlags{})
+	}
 	open, err := client.Questions(ctx)
 	if err != nil {
 		return err
 	}
 	byFile, problems, fileErr := client.FileQuestions(ctx)
 	open = append(open, byFile...)
-	asks := onTerminal() && len(open) > 0
-	if err := print(func(p *terminal.Printer) error {
+	return print(func(p *terminal.Printer) error {
 		tellFileProblems(p, problems, fileErr)
-		return listQuestions(p, open, asks)
-	}); err != nil || !asks {
-		return err
-	}
-
-	var q *supervisor.Question
-	for q == nil {
-		typed, err := typedAt("\nQuestion ID to answer: ")
-		if err != nil {
-			return err
-		}
-		if q, err = amongOpen(open, typed); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}
-	cwd, err := folderOf(ctx, client, q)
-	if err != nil {
-		return err
-	}
-	for {
-		typed, err := typedAt("Your answer: ")
-		if err != nil {
-			return err
-		}
-		value, err := terminal.Choose(shown(q), typed, cwd)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, terminal.Clean(err.Error()))
-			continue
-		}
-		return leave(ctx, client, q, value, answerFlags{})
-	}
+		return listQuestions(p, open)
+	})
 }
 
-// listQuestions shows what is open. Where nobody can be asked for an answer, it says how to give one.
-func listQuestions(p *terminal.Printer, open []*supervisor.Question, asks bool) error {
+// listQuestions shows what is open, and how to answer it.
+func listQuestions(p *terminal.Printer, open []*supervisor.Question) error {
 	if len(open) == 0 {
 		return p.Result("No question is open.")
 	}
@@ -105,54 +73,9 @@ func listQuestions(p *terminal.Printer, open []*supervisor.Question, asks bool) 
 	for _, q := range open {
 		view := shown(q)
 		view.Command = strings.Replace(view.Command, "claude-supervise answer", answerName, 1)
-		if asks {
-			view.Command = ""
-		}
 		if err := p.Result("\n" + terminal.Render(view, p.Columns(), time.Now())); err != nil {
 			return err
 		}
 	}
-	if asks {
-		return nil
-	}
 	return p.Result("\nAnswer one with: " + answerName + " ID VALUE")
-}
-
-// typedAt asks for one line.
-func typedAt(prompt string) (string, error) {
-	line, err := terminal.AskLine(os.Stdin, os.Stderr, "", prompt)
-	if err != nil {
-		fmt.Fprintln(os.Stderr)
-		if errors.Is(err, io.EOF) {
-			return "", errors.New("nothing was typed; all questions stay open")
-		}
-		return "", fmt.Errorf("%w; all questions stay open", err)
-	}
-	return line, nil
-}
-
-// amongOpen finds the question whose id was typed, or the start of it. Where only one is open, nothing need be typed.
-func amongOpen(open []*supervisor.Question, typed string) (*supervisor.Question, error) {
-	if typed == "" && len(open) == 1 {
-		return open[0], nil
-	}
-	var meant []*supervisor.Question
-	for _, q := range open {
-		if q.ID == typed {
-			return q, nil
-		}
-		if typed != "" && (strings.HasPrefix(q.ID, typed) || strings.HasPrefix(q.ID, "q-"+typed)) {
-			meant = append(meant, q)
-		}
-	}
-	if len(meant) == 1 {
-		return meant[0], nil
-	}
-	ids := make([]string, 0, len(open))
-	for _, q := range open {
-		if len(meant) == 0 || slices.Contains(meant, q) {
-			ids = append(ids, q.ID)
-		}
-	}
-	return nil, fmt.Errorf("type one of: %s", terminal.CleanLine(strings.Join(ids, ", "), 400))
 }

@@ -98,8 +98,8 @@ func shownView(q view.QuestionView) terminal.Question {
 	t := terminal.Question{
 		ID: q.ID, Kind: string(q.Kind), Header: q.Header, Text: q.Question, Context: q.Context, Agent: agentOf(q), Run: q.Run,
 		Asker: shownAsker(q.Asker), MultiSelect: q.MultiSelect, Validate: q.Validate, Urgent: q.Urgent,
-		Declinable: view.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand, Of: 1,
-		Task: q.Task,
+		Declinable: view.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand,
+		Task: q.Task, Group: q.Group, Index: q.Index, Of: 1, Optional: q.Optional && q.Run != "",
 	}
 	switch q.Kind {
 	case supervisor.AskCommand: // what runs is kept as it is

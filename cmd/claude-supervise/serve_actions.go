@@ -43,12 +43,7 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
-	q, err := c.Find(ctx, id)
-	if view.NoSuchID(err) {
-		if byFile, wrong := c.FileQuestion(ctx, id); wrong == nil {
-			q, err = byFile, nil
-		}
-	}
+	q, err := findQuestion(ctx, c, id)
 	if err != nil {
 		return "", err
 	}

@@ -150,7 +150,7 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 	arrived := make(chan os.Signal, 4)
 	// A reader of our output that goes away must not end the run; taken note of, unlike ignored, SIGPIPE keeps its
 	// meaning for the agents.
-	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGPIPE}
+	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		wanted = append(wanted, syscall.SIGHUP)
 	}
@@ -161,9 +161,6 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 		select {
 		case sig := <-arrived:
 			switch {
-			case sig == syscall.SIGCONT:
-				s.prompter.Redraw()
-				continue
 			case sig == syscall.SIGPIPE, !known.wish(sig, time.Now()):
 				continue
 			}
@@ -244,24 +241,30 @@ func (s *session) notify(ctx context.Context, q *supervisor.Question) {
 func (s *session) print(v any) { _ = s.printer.JSON(v) }
 
 func shownAll(qs []*supervisor.Question) []terminal.Question {
+	views := make([]view.QuestionView, len(qs))
+	for i, q := range qs {
+		views[i] = view.View(q)
+	}
+	return placedViews(views)
+}
+
+// placedViews is questions as the terminal shows them, each with how many were asked together, and of which run it is
+// where it is known by more than its id.
+func placedViews(qs []view.QuestionView) []terminal.Question {
 	sizes := map[string]int{}
 	for _, q := range qs {
 		sizes[q.Group] = max(sizes[q.Group], q.Index+1)
 	}
 	all := make([]terminal.Question, len(qs))
 	for i, q := range qs {
-		all[i] = shown(q)
+		all[i] = placedView(q)
 		all[i].Of = sizes[q.Group]
 	}
 	return all
 }
 
 // shown is a question as the terminal shows it.
-func shown(q *supervisor.Question) terminal.Question {
-	t := shownView(view.View(q))
-	t.Group, t.Index, t.Of, t.Optional = q.Group, q.Index, 1, q.Optional
-	return t
-}
+func shown(q *supervisor.Question) terminal.Question { return shownView(view.View(q)) }
 
 // diagnostics opens the log that --log names: JSON lines, never mixed with progress.
 func diagnostics(path string) (zerolog.Logger, func(), error) {

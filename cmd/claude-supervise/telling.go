@@ -97,7 +97,7 @@ func (s *session) tell(n supervisor.Notification) {
 		}
 	}
 	if n.Type == supervisor.QuestionDone && s.prompted[n.Question.ID] {
-		s.prompter.Gone(n.Question.ID, gone(n.Question)) // the prompt tells of it, unless it was answered there
+		s.prompter.Gone(n.Question.ID, gone(view.View(n.Question))) // the prompt tells of it, unless it was answered there
 		return
 	}
 	switch text := words(n); {
@@ -152,7 +152,7 @@ func inWords(n supervisor.Notification) string {
 		if n.Question.Kind == supervisor.AskDelegation && n.AtOnce { // told as a delegation
 			return ""
 		}
-		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(n.Question))
+		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(view.View(n.Question)))
 	case supervisor.ParkedNow:
 		return "parked; no process is running · " + n.Text
 	case supervisor.LimitedNow:
@@ -187,16 +187,16 @@ func ofSubagent(n supervisor.Notification, text string) string {
 }
 
 // gone says what became of a question that is no longer open.
-func gone(q *supervisor.Question) string {
+func gone(q view.QuestionView) string {
 	switch {
-	case q.AnsweredAt == nil:
+	case q.Answer == nil:
 		return "withdrawn: nobody waits for its answer any more"
 	case q.Skipped:
 		return "skipped by " + q.AnsweredBy
 	case q.Declined:
-		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, q.Answer), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, *q.Answer), ": ")
 	}
-	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, q.Answer)
+	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, *q.Answer)
 }
 
 func reported(n supervisor.Notification) string {

@@ -28,9 +28,9 @@ type Overview struct {
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
 	stop := forwardFileChanges(waiting, look, besides)
 	defer stop()
+	defer cancel() // first: stop waits for what this ends
 	var before Overview
 	err := r.followBeside(ctx, besides, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		o, err := now.overview(ctx, before)

@@ -129,6 +129,9 @@ type QuestionView struct {
 	AllowRule string          `json:"allow_rule,omitempty"`
 	Tool      string          `json:"tool,omitempty"`  // of a permission: the tool that is called,
 	Input     json.RawMessage `json:"input,omitempty"` // and its input, exactly as it is
+
+	Group string `json:"-"` // those that were asked together share it
+	Index int    `json:"-"` // its place among them, from 0
 }
 
 // AskerView is the subagent that asks, as `questions --json` shows it.
@@ -146,7 +149,7 @@ func View(q *supervisor.Question) QuestionView {
 		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate,
 		Optional: q.Optional, AskedAt: q.AskedAt,
 		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
-		Skipped: q.Skipped, Declined: q.Declined,
+		Skipped: q.Skipped, Declined: q.Declined, Group: q.Group, Index: q.Index,
 	}
 	if q.Tool != nil && q.Tool.From != nil {
 		v.Asker = &AskerView{ID: q.Tool.From.ID, Type: q.Tool.From.Type, Task: q.Tool.From.Task, Depth: q.Tool.From.Depth}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,12 +38,15 @@ type promptState struct {
 	grace    grace                         // of current
 	styles   *styles                       // what forms look like; nil: lines are asked and read
 	form     *form                         // of current
-	kept     *form                         // that was open when the program left the foreground
+	kept     map[string]*form              // that were open when something else was done, by their questions
+	later    []string                      // the ids of those that were put off, in that order
 	given    map[string][]answer           // by group, in the order of answering
 	answered map[string]bool               // open as last told, but answered here
 	told     map[string]bool               // was shown to the person
 	say      func(context.Context, string) // takes messages; nil: nobody does
 	draft    *typing                       // of a message; nil: none was begun
+	aside    bool                          // a message is written while questions are open
+	left     func()                        // Ctrl-D leaves by it; nil: it only ends asking
 	paused   bool                          // the person ended asking with Ctrl-D; Enter begins again
 	deaf     bool                          // nothing can be read any more
 }
@@ -54,7 +58,7 @@ type answer struct {
 
 func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *promptState {
 	return &promptState{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
-		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}}
+		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{}}
 }
 
 // update takes the list of open questions and says which of those that the person knows are gone, and why. It reports
@@ -88,12 +92,15 @@ func (a *promptState) update(open []Question, gone map[string]string) (withdrawn
 	}
 	forget(a.answered)
 	forget(a.told)
+	maps.DeleteFunc(a.kept, func(id string, _ *form) bool { return !still[id] })
+	a.later = slices.DeleteFunc(a.later, func(id string) bool { return !still[id] || a.answered[id] })
 	for group := range a.given {
 		if !groups[group] {
 			delete(a.given, group)
 		}
 	}
 	a.open = open
+	a.aside = a.aside && a.waiting()
 	return withdrawn
 }
 
@@ -107,16 +114,20 @@ func (a *promptState) withdraw(q Question, why string) {
 	delete(a.told, q.ID) // said already
 }
 
-// show asks the first question that has no answer, if none is being asked; when nobody can be asked, it shows every
-// question once with the command that answers it.
+// show asks the first question that has no answer and was not put off, if none is being asked; when nobody can be
+// asked, it shows every question once with the command that answers it.
 func (a *promptState) show(listening bool) {
 	if a.current != nil {
 		return
 	}
+	asks := listening && !a.paused && !a.aside
+	if asks && !slices.ContainsFunc(a.open, func(q Question) bool { return !a.answered[q.ID] && !a.isLater(q) }) {
+		a.later = nil // from the first on again
+	}
 	for _, q := range a.open {
 		switch {
-		case a.answered[q.ID]:
-		case listening && !a.paused:
+		case a.answered[q.ID], asks && a.isLater(q):
+		case asks:
 			a.ask(q, 0)
 			return
 		case !a.told[q.ID]:
@@ -136,7 +147,7 @@ func (a *promptState) ask(q Question, earlier int) {
 	}
 	width := a.out.Columns()
 	text := "\n" + render(q, width, time.Now(), maxShown, maxLines, a.out.bold)
-	text += a.out.faint(strings.TrimSuffix(hint(q, a.canGoBack(), width)+wrap(elsewhere(q), "", width), "\n")) + "\n"
+	text += a.out.faint(strings.TrimSuffix(hint(q, a.canGoBack(), a.canPutOff(), width)+wrap(elsewhere(q), "", width), "\n")) + "\n"
 	if earlier > 0 {
 		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
 	}
@@ -168,9 +179,40 @@ func (a *promptState) again(text string) {
 // pause closes an open prompt because nobody can be asked now. The question stays open.
 func (a *promptState) pause() {
 	if a.current != nil {
-		a.kept = a.form
+		a.keep()
 		a.close("\n" + a.stays(*a.current))
 	}
+}
+
+// keep keeps the open form as it is, for when its question is asked again.
+func (a *promptState) keep() {
+	if a.form != nil {
+		a.kept[a.current.ID] = a.form
+	}
+}
+
+func (a *promptState) isLater(q Question) bool { return slices.Contains(a.later, q.ID) }
+
+// canPutOff reports whether another question can be asked before the current one.
+func (a *promptState) canPutOff() bool {
+	return a.current != nil && a.earlier == 0 && slices.ContainsFunc(a.open, func(q Question) bool {
+		return q.ID != a.current.ID && !a.answered[q.ID]
+	})
+}
+
+// putOff asks the next question first.
+func (a *promptState) putOff() {
+	if !a.canPutOff() {
+		a.again("No other question is open.\n")
+		return
+	}
+	a.keep()
+	a.later = append(a.later, a.current.ID)
+	text := ""
+	if a.form == nil {
+		text = a.wrap("[" + name(*a.current) + "] later")
+	}
+	a.close(text)
 }
 
 // close ends the open prompt with a last text.
@@ -244,9 +286,11 @@ func (a *promptState) command(ctx context.Context, text string) {
 		}
 		a.ask(q, 0)
 	case "?":
-		a.again(help(q, a.canGoBack(), a.out.Columns()))
+		a.again(help(q, a.canGoBack(), a.canPutOff(), a.out.Columns()))
 	case "<":
 		a.back()
+	case ">":
+		a.putOff()
 	case "-":
 		if q.Optional && a.earlier == 0 {
 			a.send(ctx, Reply{}, "answered: skipped")
@@ -254,6 +298,11 @@ func (a *promptState) command(ctx context.Context, text string) {
 		}
 		a.choose(ctx, text)
 	default:
+		if said, is := strings.CutPrefix(strings.TrimSpace(text), "/say "); is && a.say != nil {
+			a.message(ctx, said)
+			a.again("")
+			return
+		}
 		if why, ok := strings.CutPrefix(strings.TrimSpace(text), "!"); ok && q.Declinable && a.earlier == 0 {
 			a.decline(ctx, strings.TrimSpace(Clean(why)))
 			return
@@ -324,7 +373,7 @@ func (a *promptState) canGoBack() bool {
 	if a.current == nil {
 		return false
 	}
-	return a.earlier > 1 || a.earlier == 0 && len(a.given[a.current.Group]) > 0
+	return a.earlier > 1 || a.earlier == 0 && (len(a.given[a.current.Group]) > 0 || len(a.later) > 0)
 }
 
 func (a *promptState) back() {
@@ -336,12 +385,22 @@ func (a *promptState) back() {
 	if a.earlier == 0 {
 		at = len(a.given[a.current.Group])
 	}
+	a.keep()
+	if at == 0 { // none of its own group: the one that was put off last
+		last := len(a.later) - 1
+		i := slices.IndexFunc(a.open, func(q Question) bool { return q.ID == a.later[last] })
+		a.later = a.later[:last]
+		a.ask(a.open[i], 0)
+		return
+	}
 	a.ask(a.given[a.current.Group][at-1].question, at)
 }
 
 // end is Ctrl-D: it drops a half typed answer, else it ends asking, else nobody is there.
 func (a *promptState) end() {
 	switch {
+	case a.left != nil && !a.entry.begun():
+		a.left()
 	case a.current == nil && a.say != nil && !a.paused && !a.waiting():
 		a.paused = true
 		a.out.Notice("Nothing more is asked here until you press Enter.")

@@ -15,13 +15,12 @@ func (a *promptState) openForm() {
 	if a.earlier > 0 {
 		before = a.given[a.current.Group][a.earlier-1].text
 	}
-	kept := a.kept
-	a.kept = nil
-	if kept != nil && kept.q.ID == a.current.ID && kept.before == before {
-		a.form = kept
-		return
+	kept := a.kept[a.current.ID]
+	delete(a.kept, a.current.ID)
+	if kept == nil || kept.before != before {
+		kept = newForm(*a.current, a.canGoBack(), before, a.styles)
 	}
-	a.form = newForm(*a.current, a.canGoBack(), before, a.styles)
+	a.form = kept
 }
 
 // draw shows the form as it is now; anew, below what others have written.
@@ -36,6 +35,8 @@ func (a *promptState) draw(anew bool) {
 		}
 	}
 	a.form.reading = a.waits()
+	a.form.canGoBack, a.form.canPutOff = a.canGoBack(), a.canPutOff()
+	a.form.canSay, a.form.canLeave = a.say != nil, a.left != nil
 	columns, rows := a.out.size()
 	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
 }
@@ -78,6 +79,12 @@ func (a *promptState) act(ctx context.Context, what act) {
 		a.decline(ctx, what.text)
 	case goBack:
 		a.back()
+	case putOff:
+		a.putOff()
+	case putAside:
+		a.keep()
+		a.aside = true
+		a.close("")
 	case leave:
 		a.end()
 	}

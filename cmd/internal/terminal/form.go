@@ -20,6 +20,9 @@ import (
 type form struct {
 	q         Question
 	canGoBack bool
+	canPutOff bool   // another question can be asked first
+	canSay    bool   // a message can be written while it is open
+	canLeave  bool   // Ctrl-D and Ctrl-C only leave
 	before    string // the answer that was given before; Enter keeps it
 	styles    *styles
 
@@ -76,14 +79,16 @@ type act struct {
 type actKind int
 
 const (
-	stay    actKind = iota // shown anew, no more
-	choose                 // text is the answer, as a person types it
-	pick                   // options of these places are the answer
-	keep                   // the answer given before stands
-	skip                   // no answer is needed
-	decline                // there will be none
-	goBack                 // to the question before
-	leave                  // nothing more is to be asked here
+	stay     actKind = iota // shown anew, no more
+	choose                  // text is the answer, as a person types it
+	pick                    // options of these places are the answer
+	keep                    // the answer given before stands
+	skip                    // no answer is needed
+	decline                 // there will be none
+	goBack                  // to the question before
+	putOff                  // to the next question first
+	putAside                // to write a message first
+	leave                   // nothing more is to be asked here
 )
 
 func newForm(q Question, canGoBack bool, before string, s *styles) *form {
@@ -205,6 +210,10 @@ func (f *form) command(msg tea.KeyPressMsg) (act, bool) {
 		f.help = true
 	case (key == "<" || key == "left") && f.canGoBack:
 		return act{kind: goBack}, true
+	case key == ">" && f.canPutOff:
+		return act{kind: putOff}, true
+	case key == "esc" && f.canSay:
+		return act{kind: putAside}, true
 	case key == "-" && f.q.Optional && f.before == "":
 		return act{kind: skip}, true
 	case key == "!" && f.q.Declinable && f.before == "":

@@ -277,6 +277,9 @@ func (f *form) keys() string {
 	case f.canGoBack && f.writing <= ownAnswer:
 		say = append(say, "< back")
 	}
+	if f.canPutOff {
+		say = append(say, "> next")
+	}
 	if f.q.Optional && f.before == "" {
 		say = append(say, "- skip")
 	}
@@ -313,14 +316,24 @@ func (f *form) helpText(width int) string {
 	if f.canGoBack {
 		say("<", "back to the question before, to change its answer; Shift+Tab where something was typed")
 	}
+	if f.canPutOff {
+		say(">", "the next question first; this one stays open")
+	}
 	if f.q.Optional {
 		say("-", "goes on without an answer")
 	}
 	if f.q.Declinable {
 		say("!", "says that there will be no answer, and why")
 	}
-	say("Ctrl-D", "stops asking here; questions stay open")
-	say("Ctrl-C", "leaves the run; all is saved")
+	if f.canSay {
+		say("Esc", "where nothing was typed: writes a message to the agent first")
+	}
+	if f.canLeave {
+		say("Ctrl-D", "leaves; questions stay open")
+	} else {
+		say("Ctrl-D", "stops asking here; questions stay open")
+		say("Ctrl-C", "leaves the run; all is saved")
+	}
 	say("any key", "back to the question")
 	b.WriteString(wrap(strings.TrimSuffix(elsewhere(f.q), "\n"), "", width))
 	return b.String()

@@ -19,38 +19,59 @@ func (p *Prompter) Messages(say func(ctx context.Context, text string)) {
 
 const messageHint = "message to the agent · Enter sends it · Alt-Enter: new line"
 
+const asideHint = "message to the agent · Enter sends it · Esc: back to the question"
+
 // writes reports whether keys are read as a message, one by one.
 func (a *promptState) writes() bool {
 	return a.say != nil && a.current == nil && !a.paused && !a.deaf && a.styles != nil
 }
 
-// drawDraft shows what has been typed of a message; nothing while that is nothing.
+// drawDraft shows what has been typed of a message; nothing while that is nothing, unless a question stands aside.
 func (a *promptState) drawDraft(anew bool) {
-	if a.draft == nil || a.draft.area.Length() == 0 {
+	if a.draft == nil {
+		a.draft = newTyping()
+	}
+	hint := messageHint
+	if a.aside {
+		hint = asideHint
+	} else if a.draft.area.Length() == 0 {
 		a.out.drawBelow(nil, anew)
 		return
 	}
 	columns, height := a.out.size()
 	rows := a.draft.rows(min(columns, 80)-1, max(height/2, 1))
 	if height > 2 {
-		rows = append([]string{a.out.faint(CleanLine(messageHint, columns-1))}, rows...)
+		rows = append([]string{a.out.faint(CleanLine(hint, columns-1))}, rows...)
 	}
 	a.out.drawBelow(rows, anew)
 }
 
 // write takes keys of a message.
 func (a *promptState) write(ctx context.Context, msgs []tea.Msg) {
-	if a.draft == nil {
-		a.draft = newTyping()
-	}
 	for _, msg := range msgs {
+		if key, is := msg.(tea.KeyPressMsg); is && key.String() == "esc" {
+			a.goBackFromAside()
+			continue
+		}
 		switch text, end := a.draft.take(msg); end {
 		case sent:
+			a.goBackFromAside()
 			a.out.drawBelow(nil, false)
 			a.message(ctx, text)
+		case left:
+			if a.left != nil {
+				a.left()
+			}
 		case refused:
 			a.out.Notice(tooMuch)
 		}
+	}
+}
+
+func (a *promptState) goBackFromAside() {
+	if a.aside {
+		a.aside = false
+		a.out.drawBelow(nil, false)
 	}
 }
 

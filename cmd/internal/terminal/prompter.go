@@ -24,7 +24,7 @@ import (
 // Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line,
 // read in the terminal's own line mode. At that prompt a person types an answer as Choose takes it, over several lines
 // with a backslash at the end or between """. "<" goes back to the question before in the same group (as does "b" where
-// it is no option), "-" skips an optional one, "?" helps, an empty line shows the question again. Ctrl-D ends asking
+// it is no option), or the one that was put off with ">", which asks the next one first; "-" skips an optional one, "?" helps, an empty line shows the question again. Ctrl-D ends asking
 // until Enter is pressed. Lines that are pasted together are one answer.
 //
 // While no question is asked, what is typed is a message; see Messages. When Run ends, what was typed and not read is
@@ -42,6 +42,7 @@ type Prompter struct {
 	mu     sync.Mutex
 	open   []Question
 	say    func(context.Context, string) // see Messages
+	left   func()                        // see Leaves
 	gone   map[string]string
 	redraw bool
 	wake   func() // of the Run that is under way
@@ -56,6 +57,10 @@ func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
 // In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before
 // Run.
 func (p *Prompter) In(dir string) { p.dir = dir }
+
+// Leaves has f called when the person ends asking with Ctrl-D. Without it that ends asking until Enter is pressed. It is
+// called before Run; f does not block.
+func (p *Prompter) Leaves(f func()) { p.left = f }
 
 // Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is
 // asked too; call Gone before, to say why. Set does not block.
@@ -72,7 +77,7 @@ func (p *Prompter) Gone(id, why string) {
 	})
 }
 
-// Redraw shows the open prompt again, and looks whether the program may use the terminal. Call it on SIGCONT.
+// Redraw shows the open prompt again, and looks whether the program may use the terminal. A SIGCONT does so, too.
 func (p *Prompter) Redraw() {
 	p.change(func() { p.redraw = true })
 }
@@ -105,9 +110,11 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer context.AfterFunc(ctx, l.wake)()
 	p.attach(l.wake)
 	defer p.attach(nil)
+	defer onContinue(p.Redraw)()
 
 	terminal := IsTerminal(p.in) && p.out.err.terminal != nil
 	a := newPromptState(p.out, p.submit, p.dir, p.out.forms())
+	a.left = p.left
 	raw := newRawTerminal(l, p.out)
 	raw.mode.stops = a.styles != nil
 	a.rest = raw.leave
@@ -211,6 +218,8 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 			a.typed(ctx, got)
 		}
 	}
+	open, gone, _ := p.changes() // what ended the asking may be that it is answered elsewhere
+	a.update(open, gone)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -130,6 +131,52 @@ func TestAGroupIsAskedFormByForm(t *testing.T) {
 	d.types("ask them\r")
 	d.answered(submitted{ID: "q-3", Answer: "ask them", Decline: true})
 	d.sees("declined: ask them")
+}
+
+func TestAQuestionCanBePutOff(t *testing.T) {
+	d := enterAble(t, question("q-1", "Red", "Green"), question("q-2", "Red", "Green"))
+	d.sees("What about q-1?")
+	d.sees("> next · " + formFoot)
+	d.types("\tmine") // is kept
+	d.types(esc)
+	d.sees("Tab your draft · > next · " + formFoot)
+	d.types(">")
+	d.sees("What about q-2?")
+	d.sees("< back · > next · " + formFoot)
+	d.types("<")
+	d.sees("What about q-1?")
+	d.sees("Tab your draft · > next · " + formFoot)
+	d.types("\t\r")
+	d.answered(submitted{ID: "q-1", Answer: "mine"})
+	d.sees("What about q-2?")
+	d.sees("Tab own words · " + formFoot) // there is no other
+	d.types(">\r")
+	d.answered(submitted{ID: "q-2", Answer: ">"})
+}
+
+func TestAMessageIsWrittenWhileAQuestionIsOpen(t *testing.T) {
+	d := enterAble(t)
+	said := make(chan string, 1)
+	d.prompter.Messages(func(_ context.Context, text string) { said <- text })
+	d.prompter.Set([]Question{question("q-1", "Red", "Green")})
+	d.sees(formFoot)
+	d.types(esc)
+	d.sees("Esc: back to the question")
+	d.types("1")
+	d.sees("> 1")
+	d.types(esc)
+	d.sees("What about q-1?")
+	d.sees(formFoot)
+	d.types(esc)
+	d.sees("> 1")
+	d.types(" more thing\r")
+	if got := <-said; got != "1 more thing" {
+		t.Errorf("%q was said", got)
+	}
+	d.sees("What about q-1?")
+	d.sees(formFoot)
+	d.types("2\r")
+	d.answered(submitted{ID: "q-1", Answer: "Green"})
 }
 
 func TestAFormIsWithdrawnWhileAPersonTypes(t *testing.T) {

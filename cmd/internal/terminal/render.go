@@ -112,7 +112,7 @@ func block(q Question, text, indent string, width, most int) string {
 }
 
 // hint says in one or two lines how to answer here.
-func hint(q Question, canGoBack bool, width int) string {
+func hint(q Question, canGoBack, canPutOff bool, width int) string {
 	number := "Number"
 	if q.MultiSelect {
 		number = "Numbers with commas"
@@ -137,6 +137,9 @@ func hint(q Question, canGoBack bool, width int) string {
 	say += ";"
 	if canGoBack {
 		say += " < to go back,"
+	}
+	if canPutOff {
+		say += " > for the next,"
 	}
 	if q.Optional {
 		say += " - to skip,"
@@ -163,7 +166,7 @@ func advance(q Question) string {
 }
 
 // help is what ? shows.
-func help(q Question, canGoBack bool, width int) string {
+func help(q Question, canGoBack, canPutOff bool, width int) string {
 	var b strings.Builder
 	say := func(keys, text string) {
 		keys = fmt.Sprintf("  %-11s", keys)
@@ -180,6 +183,9 @@ func help(q Question, canGoBack bool, width int) string {
 	say(`""" … """`, "your own words as written, over as many lines as you like")
 	if canGoBack {
 		say("<", "back to the question before, to change its answer")
+	}
+	if canPutOff {
+		say(">", "the next question first; this one stays open")
 	}
 	if q.Optional {
 		say("-", "go on without an answer")

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
+)
+
+// asking is a person who answers open questions, of any run, at a prompt of their own.
+type asking struct {
+	client  client.Client
+	flags   answerFlags
+	only    *supervisor.Question // the one that is asked; nil: all that are open, urgent ones first, then the oldest
+	printer *terminal.Printer
+	look    chan struct{}
+
+	mu   sync.Mutex
+	done map[string]bool // the questions that were answered here
+	runs []string        // that have got answers here
+	over bool            // nothing is open any more
+	err  error           // the answer stands, but not all that was to follow from it
+}
+
+// ask asks on the terminal until nothing is open or the person leaves, and then lets the runs go on that got answers.
+func ask(ctx context.Context, c client.Client, only *supervisor.Question, f answerFlags) error {
+	a := &asking{client: c, flags: f, only: only, done: map[string]bool{},
+		look:    make(chan struct{}, 1),
+		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})}
+	err := a.untilOver(ctx)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavingPatience)
+	defer cancel()
+	err = errors.Join(err, a.err, a.printer.Close(patience))
+	switch {
+	case err != nil:
+		return err
+	case len(a.done) == 0 && a.over: // all was answered elsewhere, which was told
+		return nil
+	case len(a.done) == 0 && only != nil:
+		return errors.New("nothing was answered; the question stays open")
+	case len(a.done) == 0:
+		return errors.New("nothing was answered; all questions stay open")
+	}
+	for _, run := range a.runs {
+		err = errors.Join(err, goOn(ctx, c, run, f.resume))
+	}
+	return err
+}
+
+// askAll asks all that is open.
+func askAll(ctx context.Context, c client.Client, f answerFlags) error {
+	open, err := c.Questions(ctx)
+	if err != nil {
+		return err
+	}
+	byFile, problems, fileErr := c.FileQuestions(ctx)
+	switch {
+	case len(open)+len(byFile) > 0:
+		return ask(ctx, c, nil, f)
+	case fileErr != nil:
+		return fileErr
+	}
+	return print(func(p *terminal.Printer) error {
+		tellFileProblems(p, problems, nil)
+		return p.Result("No question is open.")
+	})
+}
+
+func (a *asking) untilOver(ctx context.Context) error {
+	ctx, stop, err := untilLeft(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	prompter := terminal.NewPrompter(os.Stdin, a.printer, a.submit)
+	prompter.Leaves(leave)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer leave()
+		return prompter.Run(ctx)
+	})
+	group.Go(func() error {
+		defer leave()
+		reader := view.Reader{Dirs: a.client.Dirs, Store: a.client.Store}
+		err := reader.WatchOverview(ctx, a.look, func(o view.Overview) error { return a.see(ctx, prompter, o) })
+		if errors.Is(err, errOver) {
+			return nil
+		}
+		return err
+	})
+	return group.Wait()
+}
+
+// see hands the open questions to the prompt. It gives errOver once there are none.
+func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Overview) error {
+	open := o.Questions
+	if a.only != nil && a.flags.change && a.only.State != supervisor.Open { // asked once more
+		open = []view.QuestionView{view.View(a.only)}
+	}
+	a.mu.Lock()
+	open = slices.DeleteFunc(slices.Clone(open), func(q view.QuestionView) bool {
+		return a.done[q.ID] || a.only != nil && q.ID != a.only.ID
+	})
+	a.over = len(open) == 0
+	over := a.over
+	a.mu.Unlock()
+	for _, q := range o.Closed {
+		prompter.Gone(q.ID, gone(q))
+	}
+	shown := placedViews(open)
+	for i, q := range open {
+		shown[i].Folder = "."
+		if q.Run != "" && q.Validate == "path" {
+			folder, err := a.client.FolderOf(ctx, &supervisor.Question{Run: q.Run, Agent: q.Agent})
+			if err != nil {
+				return err
+			}
+			shown[i].Folder = folder
+		}
+	}
+	prompter.Set(shown)
+	if over {
+		return errOver
+	}
+	return nil
+}
+
+// submit leaves an answer as `answer` does.
+func (a *asking) submit(ctx context.Context, id string, r terminal.Reply) error {
+	q, err := findQuestion(ctx, a.client, id)
+	if err != nil {
+		return err
+	}
+	f := a.flags
+	f.change = f.change || r.Change
+	value := r.Text
+	switch {
+	case r.Decline:
+		f.decline = &r.Text
+		value, err = reasonFor(q, "", r.Text, true, f)
+	case r.Text == "":
+		f.skip = true
+		err = fits(q, f)
+	default:
+		var folder string
+		if folder, err = folderOf(ctx, a.client, q); err == nil {
+			err = cmp.Or(fits(q, f), supervisor.CheckDecision(q, value, folder))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := keep(ctx, a.client, q, value, f, who("answer")); err != nil {
+		return err
+	}
+	skipped, err := skipRest(ctx, a.client, q, f)
+	a.mu.Lock()
+	a.done[id] = true
+	if q.Run != "" && !slices.Contains(a.runs, q.Run) {
+		a.runs = append(a.runs, q.Run)
+	}
+	a.err = errors.Join(a.err, err)
+	a.mu.Unlock()
+	if besides := alsoKept(q, value, skipped, f); besides != "" {
+		a.printer.Notice(strings.TrimSpace(besides))
+	}
+	select {
+	case a.look <- struct{}{}:
+	default: // one is on its way
+	}
+	return nil
+}
