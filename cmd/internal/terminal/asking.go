@@ -147,7 +147,8 @@ func (a *promptState) ask(q Question, earlier int) {
 	}
 	width := a.out.Columns()
 	text := "\n" + render(q, width, time.Now(), maxShown, maxLines, a.out.bold)
-	text += a.out.faint(strings.TrimSuffix(hint(q, a.canGoBack(), a.canPutOff(), width)+wrap(elsewhere(q), "", width), "\n")) + "\n"
+	below := hint(q, a.canGoBack(), a.canPutOff(), width) + wrap(elsewhere(q), "", width)
+	text += a.out.faint(strings.TrimSuffix(below, "\n")) + "\n"
 	if earlier > 0 {
 		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
 	}

@@ -23,8 +23,8 @@ const maxSequence = 256
 //
 // A paste is what stands between the marks of bracketed paste; where a terminal has no such mode, an Enter with more
 // behind it in one look at the terminal is one too, as nobody types that fast, and its first line must not be sent as
-// the answer. Whatever else a terminal says (focus, mouse, replies that nobody asked for) is dropped. The zero value is
-// ready.
+// the answer. Clicks and turns of the wheel, which come only where they were asked for, are Mouse. Whatever else a
+// terminal says (focus, replies that nobody asked for) is dropped. The zero value is ready.
 type keyboard struct {
 	decoder uv.EventDecoder
 	pending []byte // the start of a sequence, a rune or the end mark of a paste
@@ -91,6 +91,12 @@ func (k *keyboard) decode(all bool) (got []tea.Msg) {
 		switch event := event.(type) {
 		case uv.KeyPressEvent:
 			got = append(got, tea.KeyPressMsg(event))
+		case uv.MouseClickEvent:
+			got = append(got, Mouse{X: event.X, Y: event.Y})
+		case uv.MouseWheelEvent:
+			if wheel := map[uv.MouseButton]int{uv.MouseWheelUp: -1, uv.MouseWheelDown: 1}[event.Button]; wheel != 0 {
+				got = append(got, Mouse{X: event.X, Y: event.Y, Wheel: wheel})
+			}
 		case uv.PasteStartEvent:
 			k.pasting = true
 		}

@@ -24,8 +24,9 @@ import (
 // Elsewhere (TERM=dumb, --plain), and with ACCESSIBLE set to anything, as screen readers need it, the prompt is a line,
 // read in the terminal's own line mode. At that prompt a person types an answer as Choose takes it, over several lines
 // with a backslash at the end or between """. "<" goes back to the question before in the same group (as does "b" where
-// it is no option), or the one that was put off with ">", which asks the next one first; "-" skips an optional one, "?" helps, an empty line shows the question again. Ctrl-D ends asking
-// until Enter is pressed. Lines that are pasted together are one answer.
+// it is no option), or the one that was put off with ">", which asks the next one first; "-" skips an optional one, "?"
+// helps, an empty line shows the question again. Ctrl-D ends asking until Enter is pressed. Lines that are pasted
+// together are one answer.
 //
 // While no question is asked, what is typed is a message; see Messages. When Run ends, what was typed and not read is
 // dropped.
@@ -58,8 +59,8 @@ func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
 // Run.
 func (p *Prompter) In(dir string) { p.dir = dir }
 
-// Leaves has f called when the person ends asking with Ctrl-D. Without it that ends asking until Enter is pressed. It is
-// called before Run; f does not block.
+// Leaves has f called when the person ends asking with Ctrl-D. Without it that ends asking until Enter is pressed. Call
+// it before Run; f does not block.
 func (p *Prompter) Leaves(f func()) { p.left = f }
 
 // Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is

@@ -23,7 +23,7 @@ import (
 // terminal what it can do; and it sets modes in the background too, where that stops the whole run.
 type rawTerminal struct {
 	lines   *lines
-	out     *Printer
+	clear   func(context.Context) // takes what is drawn off the terminal, before the program stops
 	mode    keyMode
 	keys    keyboard
 	arrived time.Time // when something last did
@@ -33,7 +33,10 @@ type rawTerminal struct {
 }
 
 func newRawTerminal(l *lines, out *Printer) *rawTerminal {
-	return &rawTerminal{lines: l, out: out, mode: keyMode{fd: l.fd, stops: true}}
+	return &rawTerminal{lines: l, mode: keyMode{fd: l.fd, stops: true}, clear: func(ctx context.Context) {
+		out.draw([]string{}, false)
+		out.finishLine(ctx)
+	}}
 }
 
 // take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the
@@ -148,8 +151,7 @@ func (s *rawTerminal) suspend(sig unix.Signal) {
 	// a terminal that stands still does not hold a Ctrl-Z up
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	s.out.draw([]string{}, false)
-	s.out.finishLine(ctx)
+	s.clear(ctx)
 	s.leave()
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

@@ -1,0 +1,108 @@
+package terminal
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A Form is one question in a part of a picture of others': the form that a Prompter asks, with its grace, its draft,
+// and nothing selected that permits something. It is not for several goroutines at once.
+type Form struct {
+	form  *form
+	dir   string
+	grace grace
+}
+
+// FormAct is what a key in a Form has led to.
+type FormAct int
+
+// What a key leads to.
+const (
+	FormStays   FormAct = iota // it is shown anew, no more
+	FormReplies                // the question has its reply
+	FormNext                   // to the next question
+	FormLeaves                 // back to where the form was opened
+)
+
+// NewForm returns the form of a question. Paths in its answer are looked up relative to dir.
+func NewForm(q Question, dir string, colours bool) *Form {
+	return &Form{form: newForm(q, false, "", newStyles(colours)), dir: dir}
+}
+
+// Question is what the form asks.
+func (f *Form) Question() Question { return f.form.q }
+
+// Draw begins the form's grace: it is drawn from now on.
+func (f *Form) Draw(now time.Time) { f.grace.begin(now) }
+
+// Left is how long keys do not count yet; 0 if they do.
+func (f *Form) Left(now time.Time) time.Duration {
+	if !f.grace.on() {
+		return 0
+	}
+	return max(f.grace.left(now), time.Millisecond)
+}
+
+// Rows gives the form as it is now; more is how many other questions wait.
+func (f *Form) Rows(columns, height, more int, now time.Time) []string {
+	f.form.reading, f.form.canPutOff, f.form.canLeave = f.grace.on(), more > 0, true
+	rows := f.form.view(columns, height, more, now)
+	for len(rows) > 0 && rows[0] == "" {
+		rows = rows[1:]
+	}
+	return rows
+}
+
+// Update takes a key, a paste or a Tick.
+func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
+	if _, is := msg.(Tick); is {
+		f.grace.end(now)
+		return Reply{}, FormStays
+	}
+	if f.grace.on() {
+		f.grace.drop(now)
+		return Reply{}, FormStays
+	}
+	q := f.form.q
+	if key, is := msg.(tea.KeyPressMsg); is && key.String() == "esc" && f.resting() {
+		return Reply{}, FormLeaves
+	}
+	what := f.form.press(msg)
+	var chosen string
+	var err error
+	switch what.kind {
+	case choose:
+		chosen, err = Choose(q, what.text, f.dir)
+	case pick:
+		chosen, err = q.checked(what.picked, f.dir)
+	case skip:
+		return Reply{}, FormReplies
+	case decline:
+		return Reply{Text: what.text, Decline: true}, FormReplies
+	case putOff:
+		return Reply{}, FormNext
+	case leave:
+		return Reply{}, FormLeaves
+	default:
+		return Reply{}, FormStays
+	}
+	if err != nil {
+		f.Refuse(err.Error())
+		return Reply{}, FormStays
+	}
+	return Reply{Text: chosen}, FormReplies
+}
+
+// resting reports whether nothing is typed or open that Esc would close first.
+func (f *Form) resting() bool {
+	form := f.form
+	return !form.help && (form.writing == nothing && form.choices.filter == "" ||
+		form.writing == ownAnswer && form.choices == nil)
+}
+
+// Refuse tells the person why the reply was not taken.
+func (f *Form) Refuse(why string) {
+	f.form.say("Not taken: " + strings.TrimSuffix(CleanLine(why, 0), ".") + ".")
+}
