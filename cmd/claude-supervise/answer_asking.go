@@ -139,11 +139,39 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 
 // submit leaves an answer as `answer` does.
 func (a *asking) submit(ctx context.Context, id string, r terminal.Reply) error {
-	q, err := findQuestion(ctx, a.client, id)
-	if err != nil {
+	run, also, err := reply(ctx, a.client, id, r, a.flags, who("answer"))
+	var later *followUpError
+	if err != nil && !errors.As(err, &later) {
 		return err
 	}
-	f := a.flags
+	a.mu.Lock()
+	a.done[id] = true
+	if run != "" && !slices.Contains(a.runs, run) {
+		a.runs = append(a.runs, run)
+	}
+	a.err = errors.Join(a.err, err)
+	a.mu.Unlock()
+	if also != "" {
+		a.printer.Notice(also)
+	}
+	select {
+	case a.look <- struct{}{}:
+	default: // one is on its way
+	}
+	return nil
+}
+
+// A followUpError is what went wrong after an answer was kept.
+type followUpError struct{ error }
+
+// reply leaves what a person has replied in a form. It gives the run that the question is of ("": a script's), and what
+// was kept with the answer, for people. A *followUpError says that the answer is kept all the same.
+func reply(ctx context.Context, c client.Client, id string, r terminal.Reply, f answerFlags, by string) (run,
+	also string, err error) {
+	q, err := findQuestion(ctx, c, id)
+	if err != nil {
+		return "", "", err
+	}
 	f.change = f.change || r.Change
 	value := r.Text
 	switch {
@@ -155,30 +183,19 @@ func (a *asking) submit(ctx context.Context, id string, r terminal.Reply) error 
 		err = fits(q, f)
 	default:
 		var folder string
-		if folder, err = folderOf(ctx, a.client, q); err == nil {
+		if folder, err = folderOf(ctx, c, q); err == nil {
 			err = cmp.Or(fits(q, f), supervisor.CheckDecision(q, value, folder))
 		}
 	}
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	if err := keep(ctx, a.client, q, value, f, who("answer")); err != nil {
-		return err
+	if err := keep(ctx, c, q, value, f, by); err != nil {
+		return "", "", err
 	}
-	skipped, err := skipRest(ctx, a.client, q, f)
-	a.mu.Lock()
-	a.done[id] = true
-	if q.Run != "" && !slices.Contains(a.runs, q.Run) {
-		a.runs = append(a.runs, q.Run)
+	skipped, err := skipRest(ctx, c, q, f)
+	if err != nil {
+		err = &followUpError{err}
 	}
-	a.err = errors.Join(a.err, err)
-	a.mu.Unlock()
-	if besides := alsoKept(q, value, skipped, f); besides != "" {
-		a.printer.Notice(strings.TrimSpace(besides))
-	}
-	select {
-	case a.look <- struct{}{}:
-	default: // one is on its way
-	}
-	return nil
+	return q.Run, strings.TrimSpace(alsoKept(q, value, skipped, f)), err
 }

@@ -272,6 +272,14 @@ func openPage(ctx context.Context, c client.Client, address string) (forget func
 	if err := client.ReplaceFile(path, []byte(text), 0o600); err != nil {
 		return forget, err
 	}
+	if err := openOnDesktop(ctx, path); err != nil {
+		return forget, err
+	}
+	return forget, nil
+}
+
+// openOnDesktop has the desktop open a file or a folder, by an absolute path, as if the person had clicked it.
+func openOnDesktop(ctx context.Context, path string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"
@@ -279,7 +287,7 @@ func openPage(ctx context.Context, c client.Client, address string) (forget func
 	ctx, cancel := context.WithTimeout(ctx, headerPatience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, program, path).CombinedOutput(); err != nil {
-		return forget, fmt.Errorf("%w %s", err, terminal.CleanLine(string(out), 200))
+		return fmt.Errorf("%w %s", err, terminal.CleanLine(string(out), 200))
 	}
-	return forget, nil
+	return nil
 }

@@ -147,7 +147,7 @@ func stopped(ctx context.Context, c client.Client, run, agent string, only bool)
 		return stop{whole: true, text: run + " is being stopped."}, nil
 	}
 	var below []string
-	eachBelow(v.Agents, func(_ int, a view.AgentView) {
+	view.EachBelow(v.Agents, func(_ int, a view.AgentView) {
 		if standsBelow(v, a, agent) && a.ExitCode == nil {
 			below = append(below, a.ID+" ("+a.Who+")")
 		}

@@ -26,7 +26,7 @@ func runTree(width int, runs []view.RunView, now time.Time) string {
 func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 	var rows []terminal.TreeRow
 	shown, hidden := folded(r.Agents)
-	eachBelow(shown, func(depth int, a view.AgentView) {
+	view.EachBelow(shown, func(depth int, a view.AgentView) {
 		row := terminal.TreeRow{Depth: depth, Below: saying(r, a), Cells: []string{
 			a.ID, string(a.Status), terminal.Ago(a.Since, now), a.Priority, terminal.Money(a.CostUSD), agentTitle(a),
 		}}
@@ -73,34 +73,3 @@ func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
 
 // when says a time of any day in full.
 func when(t time.Time) string { return t.Local().Format(time.DateTime) }
-
-// eachBelow calls f for each agent once, the agents of a run at depth 1 and children right below their parents, in the
-// order in which they are given. One whose parent is not there (or is itself, through others) stands at depth 1, too.
-func eachBelow(agents []view.AgentView, f func(depth int, a view.AgentView)) {
-	children := map[string][]view.AgentView{}
-	there := map[string]bool{}
-	for _, a := range agents {
-		children[a.Parent] = append(children[a.Parent], a)
-		there[a.ID] = true
-	}
-	told := map[string]bool{}
-	var tell func(depth int, a view.AgentView)
-	tell = func(depth int, a view.AgentView) {
-		if told[a.ID] {
-			return
-		}
-		told[a.ID] = true
-		f(depth, a)
-		for _, child := range children[a.ID] {
-			tell(depth+1, child)
-		}
-	}
-	for _, a := range agents {
-		if !there[a.Parent] {
-			tell(1, a)
-		}
-	}
-	for _, a := range agents {
-		tell(1, a)
-	}
-}

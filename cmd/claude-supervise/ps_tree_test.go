@@ -37,7 +37,7 @@ func TestChildrenStandRightBelowTheirParents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			eachBelow(c.agents, func(depth int, a view.AgentView) {
+			view.EachBelow(c.agents, func(depth int, a view.AgentView) {
 				got = append(got, strings.Repeat("-", depth-1)+a.ID)
 			})
 			if strings.Join(got, " ") != c.want {

@@ -57,7 +57,10 @@ func newRoot() *cobra.Command {
 			if version {
 				return printVersion(cmd)
 			}
-			return cmd.Help()
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return tellWaiting(cmd.Context())
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
@@ -68,7 +71,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(),
-		newServe(), newStop(), newPermissions(),
+		newBoard(), newServe(), newStop(), newPermissions(),
 		newResume(), newPrune(),
 		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
 	)

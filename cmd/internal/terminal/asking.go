@@ -194,10 +194,10 @@ func (a *promptState) keep() {
 
 func (a *promptState) isLater(q Question) bool { return slices.Contains(a.later, q.ID) }
 
-// canPutOff reports whether another question can be asked before the current one.
+// canPutOff reports whether another question, that was not asked with the current one, can be asked first.
 func (a *promptState) canPutOff() bool {
 	return a.current != nil && a.earlier == 0 && slices.ContainsFunc(a.open, func(q Question) bool {
-		return q.ID != a.current.ID && !a.answered[q.ID]
+		return q.ID != a.current.ID && !a.answered[q.ID] && (q.Group == "" || q.Group != a.current.Group)
 	})
 }
 

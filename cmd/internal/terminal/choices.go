@@ -134,6 +134,10 @@ func (c *choices) rows() int {
 	return c.height
 }
 
+// maxAbout is how many rows of an option's description stand in the list, so that its label is never scrolled away. The
+// rest is seen where the cursor is on it.
+const maxAbout = 4
+
 // optionText is an option in the list: its key and label, and its description below.
 func optionText(o Option, key string, width int) string {
 	mark := "- "
@@ -143,7 +147,11 @@ func optionText(o Option, key string, width int) string {
 	indent := strings.Repeat(" ", len(mark))
 	text := mark + strings.TrimPrefix(wrap(CleanLine(o.Label, 400), indent, width), indent)
 	if about := CleanLine(o.Description, 800); about != "" {
-		text += "\n" + wrap(about, indent, width)
+		rows := strings.Split(wrap(about, indent, width), "\n")
+		if len(rows) > maxAbout {
+			rows = append(rows[:maxAbout-1], indent+"…")
+		}
+		text += "\n" + strings.Join(rows, "\n")
 	}
 	return text
 }

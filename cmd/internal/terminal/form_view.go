@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,16 +41,21 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	asked += take(min(len(question), 4) - asked)
 	input += take(min(want, height/2) - input)
 	titled += take(len(head) - titled)
-	shown := take(min(len(details), 3))
+	shown := take(min(len(details)+len(question)-asked, 3))
 	hinted += take(len(foot) - hinted)
-	asked += take(len(question) - asked)
+	if len(question)-asked <= room+shown {
+		asked += take(len(question) - asked)
+	}
+	// what of the question has no room is scrolled with what else is to be read
+	details = slices.Concat(question[asked:], details)
+	shown += take(min(len(details)-shown, room/2))
 	input += take(want - input)
 	shown += take(len(details) - shown)
 	previewed := take(len(preview))
 	air := func() []string { return []string{""}[:take(1)] }
 
 	rows := append(air(), head[:titled]...)
-	rows = append(append(rows, air()...), clip(question, asked)...)
+	rows = append(append(rows, air()...), question[:asked]...)
 	rows = append(rows, f.scrolled(details, shown)...)
 	rows = append(append(rows, air()...), f.input(width, input)...)
 	rows = append(rows, clip(preview, previewed)...)
@@ -160,7 +166,11 @@ func (f *form) preview(width int) []string {
 	if !ok || at < 0 {
 		return nil
 	}
-	text := strings.Trim(Clean(f.choices.q.Options[at].Preview), "\n")
+	option := f.choices.q.Options[at]
+	text := strings.Trim(Clean(option.Preview), "\n")
+	if strings.Contains(optionText(option, "", width-2), "\n  …") { // not all of it stands in the list
+		text = strings.TrimRight(CleanLine(option.Description, 0)+"\n"+text, "\n")
+	}
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}

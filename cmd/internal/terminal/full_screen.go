@@ -32,9 +32,9 @@ type Mouse struct{ X, Y, Wheel int }
 // A Tick tells a Picture that it stands no longer, as it said, and that no key waits.
 type Tick struct{}
 
-// A FullScreen has a whole terminal for one picture, in the terminal's second buffer: when it ends, however it does, the
-// terminal is as it was before. It draws when something has happened, and only the rows that have changed. For what
-// it is no tea.Program, see rawTerminal.
+// A FullScreen has a whole terminal for one picture, in the terminal's second buffer: when it ends, however it does,
+// the terminal is as it was before. It draws when something has happened, and only the rows that have changed. Why it
+// is no tea.Program, rawTerminal says.
 type FullScreen struct {
 	in, out *os.File
 
@@ -74,6 +74,11 @@ func (f *FullScreen) listen(wake func()) {
 	f.wake = wake
 }
 
+// Copy puts a text into the clipboard of the terminal, where that allows it. Only a Picture may call it, in Update.
+func (f *FullScreen) Copy(text string) {
+	_, _ = io.WriteString(f.out, ansi.SetSystemClipboard(text)) // fails where the terminal is gone
+}
+
 const (
 	enterScreen = ansi.SetModeAltScreenSaveCursor + ansi.EraseEntireScreen + ansi.HideCursor +
 		ansi.SetModeBracketedPaste + ansi.SetModeMouseNormal + ansi.SetModeMouseExtSgr
@@ -93,6 +98,7 @@ func (f *FullScreen) Run(ctx context.Context, picture Picture) error {
 	defer f.listen(func() {})
 	canvas := &canvas{out: f.out}
 	raw := &rawTerminal{lines: l, mode: keyMode{fd: l.fd, stops: true}, clear: func(context.Context) { canvas.leave() }}
+	raw.keys.mouse = true
 	defer func() {
 		canvas.leave()
 		if l.foreground() {

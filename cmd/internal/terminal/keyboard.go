@@ -31,6 +31,7 @@ type keyboard struct {
 	pasting bool
 	pasted  []byte
 	dropped bool // of the paste: it is longer than maxText
+	mouse   bool // the terminal was asked to tell of its mouse
 }
 
 // A tooLong stands for a paste that was longer than maxText. Nothing of it is kept.
@@ -56,7 +57,7 @@ func (k *keyboard) open() bool { return len(k.pending) > 0 || k.pasting }
 func (k *keyboard) settle() []tea.Msg { return k.decode(true) }
 
 // reset forgets what has begun.
-func (k *keyboard) reset() { *k = keyboard{} }
+func (k *keyboard) reset() { *k = keyboard{mouse: k.mouse} }
 
 // unmarked recognises a paste without marks.
 func (k *keyboard) unmarked() ([]byte, bool) {
@@ -92,9 +93,11 @@ func (k *keyboard) decode(all bool) (got []tea.Msg) {
 		case uv.KeyPressEvent:
 			got = append(got, tea.KeyPressMsg(event))
 		case uv.MouseClickEvent:
-			got = append(got, Mouse{X: event.X, Y: event.Y})
+			if k.mouse {
+				got = append(got, Mouse{X: event.X, Y: event.Y})
+			}
 		case uv.MouseWheelEvent:
-			if wheel := map[uv.MouseButton]int{uv.MouseWheelUp: -1, uv.MouseWheelDown: 1}[event.Button]; wheel != 0 {
+			if wheel := map[uv.MouseButton]int{uv.MouseWheelUp: -1, uv.MouseWheelDown: 1}[event.Button]; k.mouse && wheel != 0 {
 				got = append(got, Mouse{X: event.X, Y: event.Y, Wheel: wheel})
 			}
 		case uv.PasteStartEvent:

@@ -1,0 +1,80 @@
+// Package board is a full screen over all runs of a user: the questions that wait, the tree of runs, and of what is
+// selected the log as it grows, the report and the worktrees. A person answers, writes to agents, stops, resumes and
+// tidies up there.
+//
+// It reads a [Source] and does nothing but by [Actions], so that a program can show runs of elsewhere. [Board] is the
+// picture: it knows no terminal, starts what takes time by a function that it is given, and is told what came of it.
+package board
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+// Config is what a Board needs.
+type Config struct {
+	Source  Source
+	Actions Actions
+	// Question is a question as it is asked on a terminal, with the folder of its run.
+	Question func(view.QuestionView) terminal.Question
+	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.
+	About   func(width int, d view.Details) string
+	Home    func(folder string) string // a folder as a person calls it
+	Colours bool
+}
+
+// retryAfter is how long a state that cannot be read is left alone.
+const retryAfter = 2 * time.Second
+
+// Run shows the board on a screen until the person leaves or ctx ends.
+func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b := New(ctx, c, func(do func() any) {
+		go func() {
+			if msg := safely(do); msg != nil {
+				screen.Send(msg)
+			}
+		}()
+	}, screen.Send)
+	b.copy = screen.Copy
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for ctx.Err() == nil {
+			msg := safely(func() any {
+				return c.Source.Watch(ctx, b.look, func(o view.Overview) error { screen.Send(o); return nil })
+			})
+			err, _ := msg.(error)
+			if err == nil {
+				err = errors.New("it is not followed any more")
+			}
+			if ctx.Err() == nil {
+				screen.Send(unreadable{err})
+			}
+			select {
+			case <-time.After(retryAfter):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	err := screen.Run(ctx, b)
+	cancel()
+	<-watched
+	return err
+}
+
+// safely keeps a bug beside the screen from leaving the terminal in the board's modes.
+func safely(do func() any) (msg any) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			msg = fmt.Errorf("internal error: %v", bug)
+		}
+	}()
+	return do()
+}
