@@ -56,6 +56,8 @@
 //		supervisor/git/shadow.go, TestNoProgramOfTheRepositoryRunsForASurvey
 //	repository: may have a .git/config; may not run a program by pack and unpack
 //		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
+//	repository: may have any file, and links to it; may not set or extend the person's config
+//		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
 //	task file: may narrow limits; may not raise them, or loosen
 //		cmd/claude-supervise/run_request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person
@@ -92,12 +94,24 @@
 //		procs/inside.go, e2e TestScripts
 //	model: may start runs inside an agent; may not leave the tree and its budget
 //		procs/inside.go, e2e TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment
+//	processes: may have any environment; may not have a config of theirs read
+//		cmd/claude-supervise/internal/config/config.go, TestInsideAnAgentNoConfigIsRead
 //	processes: may daemonize, hide; may not outlive their launch
 //		procs/sweep.go, TestNoTrickOutlivesAnEnd
 //	processes: may ask by a question file; may not have another agent's question file taken for theirs, or removed
 //		supervisor/file_asker.go, TestTheAskerOfAQuestionFileIsTheOneAgentThatCanHavePutItThere
 //	other user: may share the machine; may not read state, or answer
 //		checkpoints/dirs.go, TestAStateFolderThatIsOpenToOthersIsClosed
+//	other user: may share the machine; may not have written the person's config
+//		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatOthersCouldHaveWrittenIsRefused
+//	network: may reach the page; may not answer without a button's secret, nor with it anything but its question, once
+//		cmd/claude-supervise/phone.go, e2e TestAQuestionIsAnsweredByAButtonOnThePhone
+//	network: may guess buttons; may not do so fast
+//		cmd/internal/web/press.go, TestWhoTriesWrongButtonsIsSlowedDown
+//	network: may have a receiver that is slow or down; may not hold up a run
+//		cmd/claude-supervise/internal/notify/outbox.go, TestADeadReceiverHoldsNothingUp
+//	network: may have a receiver that replies anything; may not have what is secret sent elsewhere
+//		cmd/claude-supervise/internal/notify/message.go, TestWhatAReceiverRepliesDecidesWhetherItIsTriedAgain
 //	other user: may share the machine; may not lead /tmp/workflows elsewhere
 //		checkpoints/workflows.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
 //	other user: may share the machine; may not leave a question or an answer by file

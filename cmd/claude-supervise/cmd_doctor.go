@@ -36,6 +36,12 @@ own ~/.config/claude-supervise/config.yaml:
   max_cost_usd: 5
   folders:
     ~/work/api: {max_cost_usd: 20}
+  serve:
+    url: https://desk.example.org   # of the page, as your phone reaches it
+  notify:
+    ntfy: {url: https://ntfy.sh/TOPIC, token_file: ~/.config/ntfy.token}
+    webhook: {url: https://example.org/x, secret_file: ~/.config/hook.key}
+    permissions: false   # true: a button may permit what is shown whole
 
 For help in an editor keep what --config-schema prints beside it. No file of a
 repository is read for this, and inside an agent none at all.`,

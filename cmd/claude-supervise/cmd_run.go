@@ -83,8 +83,13 @@ with the line
 # yaml-language-server: $schema=task.schema.json
 
 Each question is told of once: by the terminal's bell, on the desktop where the
-run belongs to one, and to the command of --notify; so are the end, and that a
-run is left parked. --no-notify turns all of it off, for the whole run.
+run belongs to one, to the command of --notify, and to --notify-url; so are the
+end, and that a run is left parked. --no-notify turns all of it off, for the
+whole run. --notify-url is for this supervisor: ntfy://HOST/TOPIC is an ntfy
+topic, whose token is $CLAUDE_SUPERVISE_NTFY_TOKEN; https://… is sent JSON,
+signed as Standard Webhooks are with $CLAUDE_SUPERVISE_WEBHOOK_SECRET. In your
+config.yaml (see doctor --help) both last, have their secrets in files, and the
+phone has buttons that answer.
 
 With --exec any command is the agent, in whatever form it asks. It is started
 anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
@@ -228,7 +233,10 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours, no status line, questions in lines")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
-	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, no --notify")
+	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, no --notify, no --notify-url")
+	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "",
+		"a `URL` that is told of questions and ends: ntfy://HOST/TOPIC, or a webhook's https://… (default: as your "+
+			"config.yaml says)")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress; questions and the result are shown")
 	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this `FILE`")
 }

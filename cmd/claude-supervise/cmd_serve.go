@@ -126,7 +126,8 @@ func runServe(ctx context.Context, f serveFlags) error {
 	port := listener.Addr().(*net.TCPAddr).Port
 	page := web.New(web.Config{
 		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{}, Actions: pageActions{},
-		Card: card, Clean: terminal.Clean,
+		Press: press,
+		Card:  card, Clean: terminal.Clean,
 	})
 	scheme := "http"
 	if certificate != nil {

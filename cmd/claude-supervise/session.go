@@ -27,6 +27,7 @@ type session struct {
 	printer  *terminal.Printer
 	prompter *terminal.Prompter
 	caller   *caller // set by supervise
+	phone    *phone  // so is this
 	asks     bool    // there is a terminal to ask on
 	asJSON   bool
 	working  working
@@ -36,7 +37,7 @@ type session struct {
 // sessionFlags are those that run and resume share.
 type sessionFlags struct {
 	plain, asJSON, quiet, noNotify bool
-	log                            string
+	log, notifyURL                 string
 	stdinRead                      bool // the task was read from stdin
 }
 
@@ -99,6 +100,9 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		return supervisor.Outcome{}, err
 	}
 	s.caller = newCaller(f.noNotify, self, s.printer, logger, s.Answer)
+	if s.phone, err = newPhone(f, cwd, s); err != nil {
+		return supervisor.Outcome{}, err
+	}
 	leave := make(chan string)
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
 	sup := machine.Supervisor(engine.Supervisor{
@@ -142,6 +146,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	actors.Add(func() error { s.listen(listening, leave); return nil }, func(error) { stop() })
 	err = actors.Run()
 	s.caller.left(context.WithoutCancel(ctx), out)
+	s.phone.left(out)
 	return out, err
 }
 
@@ -198,6 +203,7 @@ func (s *session) say(ctx context.Context, run, text string) {
 
 func (s *session) open(open []*supervisor.Question) {
 	s.caller.closed(open)
+	s.phone.set(open)
 	if !s.asks {
 		return
 	}

@@ -88,6 +88,7 @@ func (s *session) tell(n supervisor.Notification) {
 	}
 	if n.Type == supervisor.RunStarted {
 		underWay()
+		s.phone.begin(n.Run)
 		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
 	}
 	if s.asJSON {

@@ -24,11 +24,13 @@ import (
 
 // A Config is what a server needs. All of it must be set but Hosts.
 type Config struct {
-	Token   string   // who has it may do all that the page can
-	Hosts   []string // names that it may be reached by, beside those of loopback
-	Secure  bool     // it is reached over TLS
-	Port    int      // that it listens on
-	Source  Source
+	Token  string   // who has it may do all that the page can
+	Hosts  []string // names that it may be reached by, beside those of loopback
+	Secure bool     // it is reached over TLS
+	Port   int      // that it listens on
+	Source Source
+	// Press answers as the button of a capability does, the one at a place from 0. A *Refusal of 404 if it is none.
+	Press   func(ctx context.Context, capability string, option int) error
 	Actions Actions
 	Card    func(view.QuestionView) Card // a question as a person may see it
 	Clean   func(string) string          // what an agent said, without what a person would not see
@@ -136,6 +138,7 @@ type Server struct {
 	cookie    string // its name
 	desk      *desk
 	templates *template.Template
+	triers    triers
 	logs      chan struct{} // one value for each log that is followed
 }
 
@@ -166,6 +169,7 @@ func (s *Server) routes() *http.ServeMux {
 		"POST /api/questions/{id}/answer": s.apiAnswer,
 		"GET /api/agents/{id}/log":        s.apiLog,
 		"POST /api/agents/{id}/message":   s.apiMessage,
+		"POST /api/answer/{capability}":   s.apiPress,
 		"GET /api/events":                 s.apiEvents,
 		"/api/":                           s.nothingHere,
 		"GET /{$}":                        s.pageDesk,

@@ -1,0 +1,266 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An Outbox sends messages by channels, in the background: whoever adds one waits for nothing. What is about one thing
+// is sent in its order; what is about others does not wait for it. A message that a receiver does not take now is sent
+// again, after a second, two, and so on up to maxRest, until it is taken, refused for good or the outbox is closed.
+//
+// What was taken is written down in the journal, a file of the run, after the reply: a message is told at least once by
+// each channel, and a second time only if the supervisor was killed between the two. The other order would lose
+// questions, and it is a second notice that a person survives: its ID is the same, and on a phone it takes the place of
+// the first.
+type Outbox struct {
+	report func(text string)
+	rest   func(ctx context.Context, attempt int, wanted time.Duration) // how long to wait, before another attempt
+
+	lanes   []*lane
+	sends   context.Context    // of all sending
+	end     context.CancelFunc // of that
+	rests   context.Context    // of all waiting for another attempt
+	hurry   context.CancelFunc // of that
+	working sync.WaitGroup
+}
+
+// A lane is a channel with what is to be sent by it.
+type lane struct {
+	*Outbox
+	channel Channel
+	slots   chan struct{} // one value for each attempt under way
+
+	mu      sync.Mutex
+	journal *os.File
+	told    map[string]bool // by ID: sent, or refused for good
+	queues  map[string][]Draft
+	begun   map[string]bool // by ID: there was an attempt
+	closing bool
+	failing bool // that was reported
+}
+
+// A Draft is a message that is made when it is sent: that may take a look at the state, or write a file.
+type Draft struct {
+	ID, About string
+	Closes    string // the ID of the message that this one makes pointless, if that was not sent; "": none
+	Make      func(ctx context.Context, channel string) (Message, error)
+}
+
+const (
+	firstRest = time.Second
+	maxRest   = 5 * time.Minute
+	atOnce    = 4 // attempts by a channel
+	// maxJournal bounds what of a journal is read, in bytes: a run of some ten thousand questions.
+	maxJournal = 4 << 20
+)
+
+// NewOutbox makes an outbox. report is told, once each time, that a channel fails and that it works again.
+func NewOutbox(channels []Channel, report func(text string)) *Outbox {
+	o := &Outbox{report: report, rest: rest}
+	o.sends, o.end = context.WithCancel(context.Background())
+	o.rests, o.hurry = context.WithCancel(o.sends)
+	for _, c := range channels {
+		o.lanes = append(o.lanes, &lane{Outbox: o, channel: c, told: map[string]bool{}, queues: map[string][]Draft{},
+			begun: map[string]bool{}, slots: make(chan struct{}, atOnce)})
+	}
+	return o
+}
+
+// rest waits before another attempt: twice as long each time, or as long as the receiver wants.
+func rest(ctx context.Context, attempt int, wanted time.Duration) {
+	pause := min(firstRest<<min(attempt, 20), maxRest)
+	pause = min(max(pause/2+rand.N(pause/2), wanted), maxRest)
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
+}
+
+// Open reads the journal at path, and keeps it from now on. It returns the IDs of what was
+// told. Messages are added after that.
+func (o *Outbox) Open(path string) (told []string, err error) {
+	text, err := readJournal(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range o.lanes {
+		l.mu.Lock()
+		l.journal, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		for line := range strings.Lines(text) {
+			name, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			if name == l.channel.Name() && strings.HasSuffix(line, "\n") {
+				l.told[id] = true
+				told = append(told, id)
+			}
+		}
+		l.mu.Unlock()
+		if err != nil {
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+func readJournal(path string) (string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, maxJournal))
+	return string(text), err
+}
+
+// Add has a message sent by each channel that has not told it.
+func (o *Outbox) Add(d Draft) {
+	for _, l := range o.lanes {
+		l.add(d)
+	}
+}
+
+// Close has everything sent that a receiver takes now, for at most until ctx ends, and sends nothing after that. It
+// blocks so long.
+func (o *Outbox) Close(ctx context.Context) {
+	for _, l := range o.lanes {
+		l.mu.Lock()
+		l.closing = true
+		l.mu.Unlock()
+	}
+	o.hurry()
+	stop := context.AfterFunc(ctx, o.end)
+	o.working.Wait()
+	stop()
+	o.end()
+	for _, l := range o.lanes {
+		if l.journal != nil {
+			_ = l.journal.Close() // each line was synced
+		}
+	}
+}
+
+// add queues a message; the first about something starts a worker for all about it. One that closes what was never told
+// takes that out instead.
+func (l *lane) add(d Draft) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	queue := l.queues[d.About]
+	is := func(id string) func(Draft) bool { return func(o Draft) bool { return o.ID == id } }
+	switch {
+	case l.told[d.ID], l.closing, slices.ContainsFunc(queue, is(d.ID)):
+		return
+	case d.Closes != "" && !l.told[d.Closes] && !l.begun[d.Closes]:
+		if queue != nil { // its worker is about to look
+			l.queues[d.About] = slices.DeleteFunc(queue, is(d.Closes))
+		}
+		return
+	}
+	l.queues[d.About] = append(queue, d)
+	if queue == nil {
+		l.working.Go(func() { l.work(d.About) })
+	}
+}
+
+// next gives the message that is to be sent next about something, and marks that it is attempted.
+func (l *lane) next(about string) (Draft, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	queue := l.queues[about]
+	if len(queue) == 0 {
+		delete(l.queues, about)
+		return Draft{}, false
+	}
+	l.begun[queue[0].ID] = true
+	return queue[0], true
+}
+
+// work sends what is to be sent about one thing. What is not taken when the outbox is closed the next supervisor sends.
+func (l *lane) work(about string) {
+	for {
+		d, more := l.next(about)
+		if !more {
+			return
+		}
+		err := l.send(d)
+		var later *Temporary
+		if errors.As(err, &later) || l.sends.Err() != nil && err != nil {
+			return
+		}
+		l.done(d, err)
+	}
+}
+
+// send sends a message until it is taken, or refused for good, or the outbox is closed.
+func (l *lane) send(d Draft) error {
+	m, err := d.Make(l.sends, l.channel.Name())
+	if err != nil {
+		return err
+	}
+	for attempt := 0; ; attempt++ {
+		l.slots <- struct{}{}
+		err = l.channel.Send(l.sends, m)
+		<-l.slots
+		var later *Temporary
+		if !errors.As(err, &later) {
+			return err
+		}
+		l.fails(fmt.Sprintf("%v; it is tried again", err))
+		l.rest(l.rests, attempt, later.After)
+		if l.rests.Err() != nil {
+			return err
+		}
+	}
+}
+
+// done writes down that a message was sent, or refused for good.
+func (l *lane) done(d Draft, err error) {
+	if err != nil {
+		l.fails(fmt.Sprintf("%v; %s is not told there", err, d.About))
+	} else {
+		l.works()
+	}
+	l.mu.Lock()
+	l.told[d.ID] = true
+	l.queues[d.About] = slices.DeleteFunc(l.queues[d.About], func(o Draft) bool { return o.ID == d.ID })
+	_, wrong := fmt.Fprintf(l.journal, "%s %s\n", l.channel.Name(), d.ID)
+	if wrong == nil {
+		wrong = l.journal.Sync()
+	}
+	l.mu.Unlock()
+	if wrong != nil {
+		l.report(fmt.Sprintf("! what %s was told is not written down: %v; it may be told again", l.channel.Name(), wrong))
+	}
+}
+
+// fails reports that a channel fails, once until it works again.
+func (l *lane) fails(why string) {
+	l.mu.Lock()
+	first := !l.failing
+	l.failing = true
+	l.mu.Unlock()
+	if first {
+		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.channel.Name(), l.channel.Host(), why))
+	}
+}
+
+func (l *lane) works() {
+	l.mu.Lock()
+	again := l.failing
+	l.failing = false
+	l.mu.Unlock()
+	if again {
+		l.report(fmt.Sprintf("%s (%s) takes notices again", l.channel.Name(), l.channel.Host()))
+	}
+}

@@ -1,0 +1,227 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A recorder is a channel that takes what its say lets it.
+type recorder struct {
+	say func(m Message, attempt int) error
+
+	mu       sync.Mutex
+	attempts map[string]int
+	taken    []string
+	came     chan string
+}
+
+func newRecorder(say func(Message, int) error) *recorder {
+	return &recorder{say: say, attempts: map[string]int{}, came: make(chan string, 1000)}
+}
+
+func (r *recorder) Name() string { return "test" }
+func (r *recorder) Host() string { return "example.org" }
+
+func (r *recorder) Send(ctx context.Context, m Message) error {
+	r.mu.Lock()
+	r.attempts[m.ID]++
+	attempt := r.attempts[m.ID]
+	r.mu.Unlock()
+	err := r.say(m, attempt)
+	if errors.Is(err, errHangs) {
+		<-ctx.Done()
+		return &Temporary{Err: ctx.Err()}
+	}
+	if err == nil {
+		r.mu.Lock()
+		r.taken = append(r.taken, m.ID)
+		r.mu.Unlock()
+	}
+	r.came <- m.ID
+	return err
+}
+
+var errHangs = errors.New("hangs")
+
+func takesAll(Message, int) error { return nil }
+
+// told gives what was taken about something.
+func (r *recorder) told(about string) (ids []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range r.taken {
+		if strings.HasPrefix(id, about+".") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// opened gives an outbox that does not rest, with its journal, and what it has reported.
+func opened(t *testing.T, path string, channels ...Channel) (o *Outbox, reported func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	o = NewOutbox(channels, func(text string) { mu.Lock(); defer mu.Unlock(); all = append(all, text) })
+	o.rest = func(context.Context, int, time.Duration) {}
+	if _, err := o.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	return o, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(all) }
+}
+
+func draft(about, what string) Draft {
+	d := Draft{ID: about + "." + what, About: about}
+	if what == "closed" {
+		d.Closes = about + ".asked"
+	}
+	d.Make = func(context.Context, string) (Message, error) { return Message{ID: d.ID, About: about}, nil }
+	return d
+}
+
+func closes(t *testing.T, o *Outbox) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o.Close(ctx)
+	if ctx.Err() != nil {
+		t.Error("the outbox does not close")
+	}
+}
+
+func TestWhatIsAboutOneQuestionIsToldInItsOrderWhateverFails(t *testing.T) {
+	r := newRecorder(func(_ Message, attempt int) error {
+		if attempt < 3 {
+			return &Temporary{Err: errors.New("500")}
+		}
+		return nil
+	})
+	o, reported := opened(t, filepath.Join(t.TempDir(), "notices"), r)
+	const questions = 50
+	for i := range questions {
+		about := fmt.Sprint("q-", i)
+		o.Add(draft(about, "asked"))
+	}
+	for len(r.came) < 3*questions { // each is attempted until it is taken
+		time.Sleep(time.Millisecond)
+	}
+	for i := range questions {
+		o.Add(draft(fmt.Sprint("q-", i), "closed"))
+	}
+	for len(r.came) < 6*questions {
+		time.Sleep(time.Millisecond)
+	}
+	closes(t, o)
+	for i := range questions {
+		about := fmt.Sprint("q-", i)
+		if got := r.told(about); !slices.Equal(got, []string{about + ".asked", about + ".closed"}) {
+			t.Errorf("%s: %v", about, got)
+		}
+	}
+	if said := reported(); len(said) == 0 || !strings.HasPrefix(said[0], "! test (example.org): 500; it is tried again") {
+		t.Errorf("reported is %q", said)
+	}
+}
+
+// Killed at any moment, the next outbox tells what was not told, and nothing that was.
+func TestWhatWasToldIsNotToldAgainByTheNextSupervisor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notices")
+	first := newRecorder(func(m Message, _ int) error {
+		if m.About == "q-2" {
+			return errHangs
+		}
+		return nil
+	})
+	o, _ := opened(t, path, first)
+	o.Add(draft("q-1", "asked"))
+	if id := <-first.came; id != "q-1.asked" {
+		t.Fatalf("told is %s", id)
+	}
+	o.Add(draft("q-2", "asked"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // as if it were killed
+	o.Close(ctx)
+	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := torn.WriteString("test q-2.ask"); err != nil { // in the middle of a line
+		t.Fatal(err)
+	}
+	second := newRecorder(takesAll)
+	o, _ = opened(t, path, second)
+	for _, about := range []string{"q-1", "q-2", "q-3"} {
+		o.Add(draft(about, "asked"))
+	}
+	for len(second.came) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	closes(t, o)
+	slices.Sort(second.taken)
+	if !slices.Equal(second.taken, []string{"q-2.asked", "q-3.asked"}) {
+		t.Errorf("the second tells %v", second.taken)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the journal is %v (%v)", info.Mode(), err)
+	}
+}
+
+func TestAQuestionThatWasNeverToldIsNotToldAsClosed(t *testing.T) {
+	r := newRecorder(takesAll)
+	o, _ := opened(t, filepath.Join(t.TempDir(), "notices"), r)
+	o.Add(draft("q-1", "closed"))
+	closes(t, o)
+	if len(r.taken) != 0 {
+		t.Errorf("told is %v", r.taken)
+	}
+}
+
+func TestAReceiverThatRefusesForGoodIsNotTriedAgainAndOthersAreTold(t *testing.T) {
+	r := newRecorder(func(m Message, _ int) error {
+		if m.About == "q-1" {
+			return errors.New("413")
+		}
+		return nil
+	})
+	o, reported := opened(t, filepath.Join(t.TempDir(), "notices"), r)
+	o.Add(draft("q-1", "asked"))
+	o.Add(draft("q-2", "asked"))
+	for len(r.came) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	o.Add(draft("q-1", "asked"))
+	closes(t, o)
+	if r.attempts["q-1.asked"] != 1 || len(r.told("q-2")) != 1 {
+		t.Errorf("attempts are %v, told is %v", r.attempts, r.taken)
+	}
+	if said := reported(); len(said) == 0 || !strings.Contains(said[0], "413; q-1 is not told there") {
+		t.Errorf("reported is %q", said)
+	}
+}
+
+// A receiver that is down keeps nobody, and one that hangs is given up when the time is over.
+func TestADeadReceiverHoldsNothingUp(t *testing.T) {
+	down := newRecorder(func(Message, int) error { return &Temporary{Err: errors.New("refused")} })
+	o, _ := opened(t, filepath.Join(t.TempDir(), "notices"), down)
+	o.rest = rest
+	o.Add(draft("q-1", "asked"))
+	<-down.came
+	closes(t, o) // without waiting for the next attempt
+	hangs := newRecorder(func(Message, int) error { return errHangs })
+	o, _ = opened(t, filepath.Join(t.TempDir(), "notices"), hangs)
+	o.Add(draft("q-1", "asked"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o.Close(ctx)
+	if len(hangs.taken) != 0 {
+		t.Error("it was told")
+	}
+}
