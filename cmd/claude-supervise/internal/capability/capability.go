@@ -1,6 +1,6 @@
-// Package capability keeps what lets a button on a phone answer one question: a secret that is in the notice alone. Of it
-// a hash is kept, in the folder of the run, beside the answers that it can give. Whether it is still good is the
-// question's to say: it is not once that is closed (see press in cmd/claude-supervise).
+// Package capability keeps what lets a button on a phone answer one question: a secret that is in the notice alone. A
+// hash of it is kept in the folder of the run, beside the answers that it can give. It is good for as long as its
+// question is open (see press in cmd/claude-supervise).
 package capability
 
 import (

@@ -151,8 +151,8 @@ func (o *Outbox) Close(ctx context.Context) {
 	}
 }
 
-// add queues a message; the first about something starts a worker for all about it. One that closes what was never told
-// takes that out instead.
+// add queues a message; the first about something starts a worker for all about it. One that closes what was never
+// told takes that out instead.
 func (l *lane) add(d Draft) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,7 +251,8 @@ func (l *lane) fails(why string) {
 	l.failing = true
 	l.mu.Unlock()
 	if first {
-		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.channel.Name(), l.channel.Host(), why))
+		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.channel.Name(),
+			l.channel.Host(), why))
 	}
 }
 

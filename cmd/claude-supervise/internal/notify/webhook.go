@@ -14,7 +14,8 @@ import (
 )
 
 // A Webhook is sent each message's event as JSON, with the headers and the signature of Standard Webhooks
-// (https://www.standardwebhooks.com): webhook-id, webhook-timestamp, and webhook-signature, the HMAC-SHA256 of all three.
+// (https://www.standardwebhooks.com): webhook-id, webhook-timestamp, and webhook-signature, an HMAC-SHA256 of both and
+// the body.
 type Webhook struct {
 	url, host string
 	key       []byte // nil: it is not signed
