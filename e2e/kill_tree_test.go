@@ -19,6 +19,7 @@ var treeScenarios = []killScenario{
 	{name: "worktrees", scenario: "testdata/kill/worktrees.yaml", flags: []string{
 		"-f", inTestdata("kill/worktrees.task.yaml"), "--hold", "forever", "--on-question", "ask",
 	}, begins: (*world).inGit, ends: (*world).leftInWorktrees},
+	{name: "a look at a child", scenario: "delegate-checked"},
 	{name: "a pressed API", scenario: "testdata/kill/pressed.yaml", flags: pressing, presses: true},
 	{name: "a pressed API that has been calm since", scenario: "testdata/kill/pressed.yaml", flags: pressing,
 		presses: true,

@@ -47,7 +47,7 @@ func (p *simProcess) act() {
 			return
 		}
 	}
-	if p.raw && (choice >= 8 && choice <= 12 || choice >= 18) {
+	if p.raw && (choice >= 8 && choice <= 12 || choice == 16 || choice >= 18) {
 		choice = 17 // there is nobody whom it could call, and nothing of it lives on
 	}
 	switch choice {
@@ -89,9 +89,14 @@ func (p *simProcess) act() {
 	case 20:
 		p.callFrom(nil, "report_completion", `{"status":"success","summary":"Chose it."}`)
 		p.turn.reported = true
-	case 21:
-		p.callFrom(nil, pick(w, "report_progress", "check_work", "send_message"), fmt.Sprintf(
-			`{"percent":40,"step":"at it","to":%q,"text":"hello"}`, pick(w, "user", Root, "a-nobody")))
+	case 16, 21:
+		name := pick(w, "report_progress", "check_work", "send_message")
+		if slices.ContainsFunc(w.disk.kept.Children(p.agent), func(c *supervisor.Agent) bool { return !c.Status.Ended() }) {
+			name = "check_work"
+		}
+		p.callFrom(nil, name, fmt.Sprintf(
+			`{"percent":40,"step":"at it","to":%q,"text":"hello","block":%t,"timeout":%d}`, pick(w, "user", Root, "a-nobody"),
+			!w.one(3), 1+w.rng.IntN(500)))
 	case 22, 23:
 		p.startSub(w.one(2))
 	case 14, 15:

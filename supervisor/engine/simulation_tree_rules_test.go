@@ -98,7 +98,8 @@ func atWorkNow(s supervisor.State) int {
 			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && l.Phase != checkpoints.LaunchTurnDue)
 		nested := slices.ContainsFunc(s.Children(id),
 			func(c *supervisor.Agent) bool { return !c.Status.Ended() && toldByClients(c.Delegated.Nested) })
-		if l != nil && !waits && !nested || a.Placing {
+		checks := l != nil && slices.ContainsFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Await != nil })
+		if l != nil && !waits && !nested && !checks || a.Placing {
 			n++
 		}
 	}
