@@ -91,7 +91,8 @@ func TestAWebhookIsSignedWithItsTimeAsStandardWebhooksAre(t *testing.T) {
 		mac.Write([]byte("q-1.asked.1700000000." + `{"type":"question"}`))
 		signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		if got.path != "POST /hook" || got.body != `{"type":"question"}` ||
-			got.header.Get("webhook-signature") != signature || got.header.Get("webhook-id") != "q-1.asked" || got.header.Get("webhook-timestamp") != strconv.Itoa(1700000000) {
+			got.header.Get("webhook-signature") != signature || got.header.Get("webhook-id") != "q-1.asked" ||
+			got.header.Get("webhook-timestamp") != strconv.Itoa(1700000000) {
 			t.Errorf("sent is %+v, want the signature %s", got, signature)
 		}
 	}
