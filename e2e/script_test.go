@@ -230,6 +230,7 @@ var changing = []struct {
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `), "TIME "},
 	{regexp.MustCompile(`(?m)^Worked +\d+\w+( \d+\w+)?`), "Worked       AGO"},
 	{regexp.MustCompile(`"worked_seconds":\d+(\.\d+)?`), `"worked_seconds":AGO`},
+	{regexp.MustCompile(`\((\d+[smhd] ?){1,2}, (<?\$[\d,.]+\))`), "(AGO, $2"}, // what a run has taken
 	{regexp.MustCompile(`/\S+/supervise-demo-\d+`), "DEMO"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b`), "TIME"},
 	{regexp.MustCompile(`\b(pid|process|kill -CONT) \d+`), "$1 PID"},

@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What is typed goes into the task. What is left out is named again, and the task starts only after a yes.
@@ -47,6 +50,36 @@ func TestUnderCheckAskWhatATaskLacksIsCollected(t *testing.T) {
 			}
 			lacksNone(t, "the task", w.must("show", runs[0].ID), c.task...)
 		})
+	}
+}
+
+func TestOnATerminalAPersonIsRemindedOfAThinTaskOnceADay(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	reminded := func(flags ...string) bool {
+		t.Helper()
+		s := w.sit(nil, append([]string{"run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT"}, flags...)...)
+		s.ends()
+		return strings.Contains(string(s.seen), "The task gives no context or success criteria (--check off hides this).")
+	}
+	for _, flags := range [][]string{{"--check", "off"}, {"--quiet"}} {
+		if reminded(append(flags, "Write a poem")...) {
+			t.Errorf("%v does not keep the hint away", flags)
+		}
+	}
+	mark := filepath.Join(w.home, ".local/state/claude-supervise/task-hint")
+	if !reminded("Write a poem") {
+		t.Error("there is no hint")
+	}
+	if reminded("Write a poem") {
+		t.Error("the hint comes a second time")
+	}
+	yesterday := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(mark, yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	if !reminded("Write a poem") {
+		t.Error("the hint does not come on the next day")
 	}
 }
 

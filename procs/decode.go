@@ -114,8 +114,10 @@ func (d *decoder) assistant(l *line) (out []Message) {
 	}
 	for _, b := range l.Message.Content {
 		switch {
-		case b.Type == "text" && l.Synthetic:
-			out = append(out, Activity{Text: cut(b.Text, maxShown)}) // not the assistant's words; the result tells it too
+		case b.Type == "text" && l.Synthetic: // not the assistant's words; the result tells it too, but a subagent's
+			if l.Parent != "" {
+				out = append(out, Activity{Text: cut(b.Text, maxShown)})
+			}
 		case b.Type == "text":
 			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text, Agent: l.AgentID})
 		case b.Type == "tool_use":

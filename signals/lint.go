@@ -22,7 +22,7 @@ type Found struct {
 	Kind      Kind              `json:"kind"`
 	Dialect   Dialect           `json:"dialect"`
 	AgentID   string            `json:"agent_id"`
-	Timestamp string            `json:"timestamp,omitempty"`
+	Timestamp string            `json:"timestamp"`
 	Line      int               `json:"line"` // of the opening marker, from 1; in a stream, of the message
 	EndLine   int               `json:"end_line"`
 	Fields    map[string]string `json:"fields"` // all others; scalars as written, lists and maps as YAML

@@ -120,6 +120,9 @@ func Notifications(before, after State, e Happened) []Notification {
 			if after.preparing(a.ID) != "" {
 				break // that takes a moment, or a person has just asked for it
 			}
+			if a.Status == checkpoints.Stopping && a.Fault != "" {
+				break // its end says it
+			}
 			tell(Progress, a.ID, Notification{Text: a.Reason})
 		}
 	}

@@ -23,9 +23,8 @@ import (
 // attached is a person who looks at a run that somebody else supervises, or at one of its agents, and writes to that.
 type attached struct {
 	reader  view.Reader
-	log     view.RunLog
-	agent   string // the one that is looked at; "": all of the run
-	to      string // whom messages are for, as it was typed
+	log     view.RunLog // of all of the run, or of the agent that is looked at
+	to      string      // whom messages are for, as it was typed
 	printer *terminal.Printer
 	talk    *terminal.Talk // nil: nothing can be typed
 	first   bool           // nothing was seen yet; of the goroutine that looks
@@ -38,9 +37,9 @@ type attached struct {
 	choice    int            // the number of the question which of the two it is
 }
 
-func newAttached(r view.Reader, log view.RunLog, agent, to string, plain bool) *attached {
+func newAttached(r view.Reader, log view.RunLog, to string, plain bool) *attached {
 	a := &attached{
-		reader: r, log: log, agent: agent, to: to, first: true, asked: map[string]int{},
+		reader: r, log: log, to: to, first: true, asked: map[string]int{},
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: plain, Getenv: os.Getenv}),
 	}
 	if _, inside := doctor.InsideAgent(os.Environ()); onTerminal() && !inside {
@@ -68,7 +67,7 @@ func (a *attached) show(ctx context.Context) error {
 	told := make(chan struct{})
 	stays := context.AfterFunc(ctx, func() { // who waits for a reader that stands still must not
 		defer close(told)
-		at := cmp.Or(a.agent, a.log.Run)
+		at := cmp.Or(a.log.Agent, a.log.Run)
 		a.printer.Notice("\nDetached; " + at + " goes on as it was. Back with:\n  claude-supervise attach " + at)
 		_ = a.closed()
 	})
@@ -80,7 +79,7 @@ func (a *attached) show(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.closed())
 	}
-	end := awaited(last, a.agent)
+	end := awaited(last, a.log.Agent)
 	a.printer.Notice(strings.TrimSpace(stateOf(end) + "\n" + whatNextFor(end)))
 	if err := a.closed(); err != nil {
 		return err
@@ -149,29 +148,14 @@ var errOver = errors.New("over")
 // begin shows what was said last, and gives what shows the rest.
 func (a *attached) begin(ctx context.Context,
 	printed view.KeepingUp) (follow func(context.Context) (view.RunView, error), err error) {
-	if a.agent == "" {
-		said, log, err := a.log.Recent(ctx, recently)
-		if err == nil {
-			err = a.said(said...)
-		}
-		prose := log.Prose()
-		log.KeepingUp = printed
-		return func(ctx context.Context) (view.RunView, error) {
-			return log.Follow(ctx, func(line view.LogLine) error { return a.said(prose(line)...) })
-		}, err
-	}
-	own, err := a.reader.Log(ctx, a.agent)
-	if err != nil {
-		return nil, err
-	}
-	said, log, err := own.Recent(recently)
+	said, log, err := a.log.Recent(ctx, recently)
 	if err == nil {
 		err = a.said(said...)
 	}
 	prose := log.Prose()
 	log.KeepingUp = printed
 	return func(ctx context.Context) (view.RunView, error) {
-		return log.Follow(ctx, func(line []byte) error { return a.said(prose(line)...) })
+		return log.Follow(ctx, func(line view.LogLine) error { return a.said(prose(line)...) })
 	}, err
 }
 
@@ -212,7 +196,7 @@ func (a *attached) see(s view.Snapshot) error {
 	if dropped {
 		a.printer.Notice("What you typed was not sent: the question is no longer open.")
 	}
-	agent, is := s.Run.Agent(a.agent)
+	agent, is := s.Run.Agent(a.log.Agent)
 	if is && agent.ExitCode != nil {
 		return errOver
 	}
@@ -240,19 +224,19 @@ func (a *attached) number(open []*supervisor.Question) {
 
 // ofAgent gives as much of a sight as is of the agent that is looked at.
 func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
-	if a.agent == "" {
+	if a.log.Agent == "" {
 		return s
 	}
-	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(q *supervisor.Question) bool { return q.Agent != a.agent })
+	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(q *supervisor.Question) bool { return q.Agent != a.log.Agent })
 	s.News = slices.DeleteFunc(slices.Clone(s.News),
-		func(n supervisor.Notification) bool { return n.Agent != a.agent && n.Agent != "" })
+		func(n supervisor.Notification) bool { return n.Agent != a.log.Agent && n.Agent != "" })
 	return s
 }
 
 // asItStands says how what is looked at stands, and since when.
 func (a *attached) asItStands(s view.Snapshot) string {
-	if agent, is := s.Run.Agent(a.agent); is {
-		return at(agent.Since) + stateOf(awaited(s.Run, a.agent))
+	if agent, is := s.Run.Agent(a.log.Agent); is {
+		return at(agent.Since) + stateOf(awaited(s.Run, a.log.Agent))
 	}
 	return at(s.Run.Since) + state(s.Run)
 }
@@ -297,7 +281,7 @@ func (a *attached) words(n supervisor.Notification) string {
 }
 
 // at begins a line of ours between those of the log, which begin with their times, too.
-func at(t time.Time) string { return t.Local().Format(time.TimeOnly) + " -- " }
+func at(t time.Time) string { return view.Stamp(t) + " -- " }
 
 // typed does what a line asks for. asked is the number of the last question that it can be an answer to.
 func (a *attached) typed(ctx context.Context, line string, asked int, leave context.CancelCauseFunc) {

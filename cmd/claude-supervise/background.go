@@ -135,7 +135,7 @@ func detach(o runRequest, asJSON bool) error {
 	}
 	return print(func(p *terminal.Printer) error {
 		if asJSON {
-			return p.JSON(map[string]string{"run": run, "output": log})
+			return p.JSON(map[string]string{"id": run, "run": run, "output": log})
 		}
 		p.Notice(fmt.Sprintf("It goes on in the background. What you may want next:\n"+
 			"  claude-supervise attach %[1]s\n  claude-supervise answer\n  claude-supervise wait %[1]s", run))

@@ -137,16 +137,16 @@ func runAttach(ctx context.Context, id string, plain bool) error {
 			return err
 		}
 	}
-	log, agent, err := r.RunLog(ctx, id)
+	log, err := r.RunLog(ctx, id)
 	if err != nil {
 		return err
 	}
 	if run, err := r.Run(ctx, log.Run); err != nil {
 		return err
-	} else if run.Agents[0].ID == agent {
-		agent = ""
+	} else if run.Agents[0].ID == log.Agent {
+		log.Agent = ""
 	}
-	return newAttached(r, log, agent, id, plain).show(ctx)
+	return newAttached(r, log, id, plain).show(ctx)
 }
 
 // onlyLive gives the one run that goes on.

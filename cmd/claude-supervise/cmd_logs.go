@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,76 +16,135 @@ import (
 )
 
 func newLogs() *cobra.Command {
-	var follow, raw bool
+	var f logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs ID",
-		Short: "print what an agent said and did",
-		Long: `Print what an agent said and did; of a run what all of its agents did, in the
-order of time, each line with whose it is.
+		Short: "print what an agent said and did, and was answered",
+		Long: `Print what an agent said and did, and what it was answered; of a run what all of
+its agents did, in the order of time, each line with whose it is.
 
 With --follow it goes on until the run or the agent has ended or nobody
-supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.`,
+supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.
+
+--since takes a duration (10m: the last ten minutes), a time of today (14:05), a
+day (2026-11-21), or both as RFC 3339.`,
 		Example: "  claude-supervise logs r-3f9a2c1b\n" +
-			"  claude-supervise logs -f a-7Qm2xK9fWb4T\n" +
-			"  claude-supervise logs -f r-3f9a2c1b\n" +
+			"  claude-supervise logs -f --tail 20 a-7Qm2xK9fWb4T\n" +
+			"  claude-supervise logs --since 1h --json r-3f9a2c1b | jq -r .text\n" +
 			"  claude-supervise logs --raw r-3f9a2c1b | jq .line.type",
 		Args: exactly(1, 1, "the id of a run or an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runLogs(cmd.Context(), args[0], follow, raw) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.tail < 0:
+				return usage("--tail takes how many lines, not %d", f.tail)
+			case f.raw && f.asJSON:
+				return usage("--raw prints the agent's own lines, --json what they say: give one of them")
+			case cmd.Flags().Changed("tail") && f.tail == 0 && !f.follow:
+				return usage("--tail 0 prints nothing without --follow")
+			}
+			f.none = cmd.Flags().Changed("tail") && f.tail == 0
+			var err error
+			if f.from, err = sinceWhen(f.since, time.Now()); err != nil {
+				return err
+			}
+			return runLogs(cmd.Context(), args[0], f)
+		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is printed from now on")
-	cmd.Flags().BoolVar(&raw, "raw", false,
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what is printed from now on")
+	cmd.Flags().IntVarP(&f.tail, "tail", "n", 0, "only the last `N` things that were said, done or answered")
+	cmd.Flags().StringVar(&f.since, "since", "", "only what came after a `TIME`, or within a duration")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per line")
+	cmd.Flags().BoolVar(&f.raw, "raw", false,
 		"the lines of the log as they are: JSON, byte for byte (to a terminal with what it would obey escaped)")
 	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents), completeNothing)
 }
 
-func runLogs(ctx context.Context, id string, follow, raw bool) error {
+type logsFlags struct {
+	follow, raw, asJSON bool
+	tail                int
+	none                bool // nothing that is there
+	since               string
+	from                time.Time
+}
+
+// sinceWhen reads what --since takes; zero is ever.
+func sinceWhen(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := days(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			year, month, day := now.Local().Date()
+			return time.Date(year, month, day, at.Hour(), at.Minute(), at.Second(), 0, time.Local), nil
+		}
+	}
+	return time.Time{}, usage("--since takes a duration like 10m or 7d, or a time like 14:05, 2026-11-21 or "+
+		"2026-11-21T14:05:00Z, not %q", text)
+}
+
+func runLogs(ctx context.Context, id string, f logsFlags) error {
 	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	log, agent, err := r.RunLog(ctx, id)
+	log, err := r.RunLog(ctx, id)
 	if err != nil {
+		return err
+	}
+	counts := func(l view.LogLine) bool { return len(l.Remarks()) > 0 }
+	if f.raw {
+		counts = nil
+	}
+	if f.none {
+		f.from = time.Now()
+	}
+	if log, err = log.Only(ctx, view.LogPart{Last: f.tail, Since: f.from, Counts: counts}); err != nil {
 		return err
 	}
 	return following(ctx, func(ctx context.Context, p *terminal.Printer) error {
-		if agent != "" {
-			return agentLog(ctx, p, r, agent, follow, raw)
+		line := func(l view.LogLine) error { return f.print(p, l) }
+		if !f.follow {
+			return silent(p, cmp.Or(log.Agent, log.Run), log.Each(ctx, line))
 		}
-		line := func(l view.LogLine) error { return results(p, l.Said()) }
-		if raw {
-			line = func(l view.LogLine) error { return p.Raw(l.Line) }
+		end, err := log.Follow(ctx, line)
+		if err == nil {
+			a := awaited(end, log.Agent)
+			p.Notice(strings.TrimSpace(stateOf(a) + "\n" + whatNextFor(a)))
 		}
-		if follow {
-			end, err := log.Follow(ctx, line)
-			if err == nil {
-				p.Notice(strings.TrimSpace(state(end) + "\n" + whatNext(end)))
-			}
-			return err
-		}
-		return silent(p, log.Run, log.Each(ctx, line))
+		return err
 	})
 }
 
-// agentLog prints the log of one agent.
-func agentLog(ctx context.Context, p *terminal.Printer, r view.Reader, agent string, follow, raw bool) error {
-	log, err := r.Log(ctx, agent)
-	if err != nil {
-		return err
+// print prints a line of the log.
+func (f logsFlags) print(p *terminal.Printer, l view.LogLine) error {
+	switch {
+	case f.raw && l.Line == nil:
+		return nil
+	case f.raw:
+		return p.Raw(l.Line)
+	case f.asJSON:
+		for _, r := range l.Remarks() {
+			if err := p.JSON(r); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	line := func(line []byte) error { return results(p, view.Said(line)) }
-	if raw {
-		line = p.Raw
+	for _, text := range l.Said() {
+		if err := p.Result(text); err != nil {
+			return err
+		}
 	}
-	if !follow {
-		return silent(p, agent, log.Each(line))
-	}
-	end, err := log.Follow(ctx, line)
-	if err == nil {
-		a := awaited(end, agent)
-		p.Notice(strings.TrimSpace(stateOf(a) + "\n" + whatNextFor(a)))
-	}
-	return err
+	return nil
 }
 
 // awaited is an agent of a run that was left, or the run where it is its first.
@@ -102,13 +163,4 @@ func silent(p *terminal.Printer, id string, err error) error {
 		return nil
 	}
 	return err
-}
-
-func results(p *terminal.Printer, texts []string) error {
-	for _, text := range texts {
-		if err := p.Result(text); err != nil {
-			return err
-		}
-	}
-	return nil
 }

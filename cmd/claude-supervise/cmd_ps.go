@@ -60,6 +60,7 @@ Inside an agent it lists that agent's own run.`,
 	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print a JSON array")
 	cmd.Flags().BoolVarP(&l.ids, "ids", "q", false, "only their ids, one per line")
 	cmd.Flags().StringVar(&l.cwd, "cwd", "", "only runs in the folder `DIR`, or below it")
+	completesFolder(cmd, "cwd")
 	return cmd
 }
 
@@ -221,9 +222,9 @@ func status(r view.RunView) string {
 func why(r view.RunView) string {
 	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
 		r.Status == "blocked" {
-		return r.Agents[i].Reason
+		return because(r.Agents[i].Reason)
 	}
-	return r.Reason
+	return because(r.Reason)
 }
 
 // title names a run for people: its name, else the first line of its task.

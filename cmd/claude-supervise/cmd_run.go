@@ -167,12 +167,20 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
 	addRunFlags(cmd, &f)
 	for flag, values := range map[string][]cobra.Completion{
-		"check":       {checkOff, checkWarn, checkAsk, checkRequire},
-		"permissions": {"ask", "deny"}, "delegate": {"ask", "auto", "deny"}, "on-question": {"ask", "park", "fail"},
-		"relaunch": {"resume", "fresh"}, "on-silence": {"tell", "retry", "fail"}, "hold": {"0", "5m", "forever"},
+		"check": {checkOff + "\tlook at nothing", checkWarn + "\tsay what is missing", checkAsk + "\task for it",
+			checkRequire + "\tstart nothing without it"},
+		"on-question": {"ask\tstay until it is answered", "park\tleave with 75", "fail\texit 1"},
+		"relaunch":    {"resume\tin its conversation", "fresh\tin a new one, with the checkpoint"},
+		"on-silence":  {"tell\tsay so", "retry\tend its process and go on", "fail"},
+		"hold":        {"0\tpark at once", "5m", "forever"},
+		"model":       {"opus", "sonnet", "haiku"},
+		"allow":       {"task\tthe rules of the task file", "project\twhat the folder's own files permit"},
 	} {
 		completesFlag(cmd, flag, values...)
 	}
+	completesPolicies(cmd)
+	completesFlagBy(cmd, "continue", completeEndedAgents)
+	completesFolder(cmd, "cwd")
 	completesDemo(cmd)
 	return cmd
 }

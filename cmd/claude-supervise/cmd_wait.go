@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -182,7 +183,8 @@ func stateOf(a view.Awaited) string {
 	if !is {
 		return state(a.View)
 	}
-	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", agent.ID, agent.Status, agent.Reason), 0)
+	return terminal.CleanLine(fmt.Sprintf("%s %s: %s (%s)", agent.ID, agent.Status, because(agent.Reason),
+		terminal.Money(agent.CostUSD)), 0)
 }
 
 // whatNextFor says what to type for a node that has not ended and does not go on by itself; "" if there is nothing.
@@ -195,7 +197,26 @@ func whatNextFor(a view.Awaited) string {
 
 // state says in one line how a run was left.
 func state(v view.RunView) string {
-	return terminal.CleanLine(fmt.Sprintf("%s %s: %s", v.ID, status(v), v.Reason), 0)
+	text := fmt.Sprintf("%s %s: %s", v.ID, status(v), because(v.Reason))
+	if !v.GoesOn() {
+		text += spent(v.StartedAt, v.EndedAt, v.Since, v.CostUSD)
+	}
+	return terminal.CleanLine(text, 0)
+}
+
+// inReason are the times that the reason of a status has.
+var inReason = regexp.MustCompile(`(resumes at|tried again at) (\d{4}-\d\d-\d\dT\S+)`)
+
+// because gives the reason of a status with its times by the person's own clock.
+func because(reason string) string {
+	return inReason.ReplaceAllStringFunc(reason, func(text string) string {
+		words := inReason.FindStringSubmatch(text)
+		at, err := time.Parse(time.RFC3339, words[2])
+		if err != nil {
+			return text
+		}
+		return words[1] + " " + view.Clock(at)
+	})
 }
 
 // whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so

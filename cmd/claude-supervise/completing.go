@@ -43,6 +43,12 @@ func completesFlag(cmd *cobra.Command, flag string, values ...cobra.Completion) 
 	}
 }
 
+// completesPolicies makes what becomes of permissions and delegations complete.
+func completesPolicies(cmd *cobra.Command) {
+	completesFlag(cmd, "permissions", "ask\ta person decides", "deny\tat once, nobody is asked")
+	completesFlag(cmd, "delegate", "ask\ta person decides", "auto\tnobody is asked", "deny\tno agent starts another")
+}
+
 // completeNothing completes what a person has to make up.
 func completeNothing(context.Context, view.Reader, []string) []cobra.Completion { return nil }
 
@@ -135,9 +141,56 @@ func isLeft(v view.RunView) bool { return v.EndedAt == nil && !v.GoesOn() }
 func completesDemo(cmd *cobra.Command) {
 	err := cmd.RegisterFlagCompletionFunc("demo",
 		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return examples.Names(), cobra.ShellCompDirectiveDefault // or a file
+			var found []cobra.Completion
+			for _, name := range examples.Names() {
+				about := ""
+				if scenario, err := examples.Load(name); err == nil {
+					about = scenario.About
+				}
+				found = append(found, cobra.CompletionWithDesc(name, inAFewWords(about)))
+			}
+			return found, cobra.ShellCompDirectiveDefault // or a file
 		})
 	if err != nil {
 		panic(err) // there is no such flag
 	}
+}
+
+// completesFlagBy makes a flag complete by what is in the state.
+func completesFlagBy(cmd *cobra.Command, flag string, by completer) {
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			r, err := view.OpenReader()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			defer func() { _ = r.Close() }() // only read
+			return by(cmd.Context(), r, args), cobra.ShellCompDirectiveNoFileComp
+		})
+	if err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// completesFolder makes a flag complete to folders.
+func completesFolder(cmd *cobra.Command, flag string) {
+	if err := cmd.MarkFlagDirname(flag); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// completeEndedAgents completes the agents that have ended, of all runs.
+func completeEndedAgents(ctx context.Context, r view.Reader, _ []string) (found []cobra.Completion) {
+	views, err := r.Runs(ctx, true)
+	if err != nil {
+		return nil
+	}
+	for _, v := range views {
+		for _, a := range v.Agents {
+			if a.EndedAt != nil {
+				found = append(found, cobra.CompletionWithDesc(a.ID, inAFewWords(string(a.Status), a.Who, firstLine(a.Task))))
+			}
+		}
+	}
+	return found
 }

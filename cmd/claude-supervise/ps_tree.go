@@ -13,7 +13,7 @@ import (
 func runTree(width int, runs []view.RunView, now time.Time) string {
 	var rows []terminal.TreeRow
 	for _, r := range runs {
-		why := strings.TrimPrefix(r.Name+": "+r.Reason, ": ")
+		why := strings.TrimPrefix(r.Name+": "+because(r.Reason), ": ")
 		rows = append(rows, terminal.TreeRow{Cells: []string{
 			r.ID, status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
 		}})
@@ -61,15 +61,12 @@ func saying(r view.RunView, a view.AgentView) string {
 		}
 		return text
 	case a.LimitedUntil != nil:
-		return "until " + clock(*a.LimitedUntil) + ": " + a.Reason
+		return "until " + view.Clock(*a.LimitedUntil) + ": " + a.Reason
 	case a.Reason == r.Reason, a.Reason == "at work", a.Status == "succeeded", a.Status == "starting":
 		return ""
 	}
-	return a.Reason
+	return because(a.Reason)
 }
-
-// clock says a time of these days as a person's clock does.
-func clock(t time.Time) string { return t.Local().Format("Jan 2 15:04") }
 
 // when says a time of any day in full.
 func when(t time.Time) string { return t.Local().Format(time.DateTime) }

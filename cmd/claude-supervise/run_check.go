@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"claude-supervise/cmd/claude-supervise/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // What --check takes: what is done about a task that lacks something.
@@ -156,15 +159,31 @@ func (o *runRequest) add(b supervisor.Brief) {
 	}
 }
 
-// remind says in a line what the task lacks, where that is all that --check wants.
+// hintEvery is how often a person at a terminal bears the hint that a task lacks something.
+const hintEvery = 24 * time.Hour
+
+// remind says in a line what the task lacks, where that is all that --check wants: to a person, and once a day.
 func remind(gaps []lack, f runFlags) error {
-	if len(gaps) == 0 || f.check != checkWarn || f.quiet || f.asJSON {
+	if len(gaps) == 0 || f.check != checkWarn || f.quiet || f.asJSON || !terminal.IsTerminal(os.Stderr) {
 		return nil
+	}
+	r, err := view.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()                                  // only read
+	mark, now := filepath.Join(r.Dirs.State, "task-hint"), time.Now() // changed when the hint was last given
+	if last, err := os.Stat(mark); err == nil && now.Sub(last.ModTime()).Abs() < hintEvery {
+		return nil
+	}
+	if err := os.MkdirAll(r.Dirs.State, 0o700); err == nil {
+		_ = os.WriteFile(mark, nil, 0o600) // a hint too many does no harm
+		_ = os.Chtimes(mark, now, now)
 	}
 	return print(func(p *terminal.Printer) error { p.Progress(reminder(gaps)); return nil })
 }
 
-// reminder is the one line that a person bears at each start.
+// reminder is that one line.
 func reminder(lacks []lack) string {
 	var parts, names []string
 	for _, l := range lacks {

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"claude-supervise/cmd/claude-supervise/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -13,7 +15,24 @@ const maxEnding = 10
 
 // ending says in what state the run was left, and what to type next.
 func ending(out supervisor.Outcome) string {
-	return strings.TrimRight(endingOfRun(out)+"\n"+endingOfOthers(out), "\n")
+	first, rest, more := strings.Cut(endingOfRun(out), "\n")
+	if more {
+		rest = "\n" + rest
+	}
+	cost := 0.0
+	for _, a := range out.State.AllAgents() {
+		cost += a.CostUSD
+	}
+	return strings.TrimRight(first+spent(out.Run.StartedAt, out.Run.EndedAt, out.Run.Since, cost)+rest+"\n"+
+		endingOfOthers(out), "\n")
+}
+
+// spent says what a run has taken until its end, or until it was left.
+func spent(started time.Time, ended *time.Time, left time.Time, cost float64) string {
+	if ended != nil {
+		left = *ended
+	}
+	return fmt.Sprintf(" (%s, %s)", terminal.Duration(left.Sub(started)), terminal.Money(cost))
 }
 
 func endingOfRun(out supervisor.Outcome) string {

@@ -183,6 +183,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status),
 			Reason:  a.Reason,
 			Summary: summary(a), ExitCode: &code, CostUSD: &a.CostUSD,
+			Missing: []string{}, Criteria: []supervisor.Criterion{},
 		}) // a failed write is told of by closed
 	} else if text := summary(a); text != "" {
 		_ = n.printer.Result(text)
@@ -248,7 +249,7 @@ func (n *nestedRun) detached(ctx context.Context, run *nested.NestedRun) error {
 		n.printer.Progress(goesOn(run, end))
 	}
 	if n.asJSON {
-		return n.printer.JSON(map[string]string{"run": run.Run, "agent": run.Agent})
+		return n.printer.JSON(map[string]string{"id": run.Agent, "run": run.Run, "agent": run.Agent})
 	}
 	return n.printer.Result(run.Agent)
 }

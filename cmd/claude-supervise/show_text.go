@@ -67,7 +67,7 @@ func (s *factSheet) run(d view.Details) {
 	r := d.Run
 	s.line("Run", "%s %s", r.ID, r.Name)
 	s.line("Status", "%s, since %s", r.Status, when(r.Since))
-	s.line("Why", "%s", r.Reason)
+	s.line("Why", "%s", because(r.Reason))
 	s.line("Folder", "%s", r.Cwd)
 	s.line("Started", "%s", when(r.StartedAt))
 	if r.FromPack != "" {
@@ -130,7 +130,7 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Children", "%s", strings.Join(more.Children, "\n"))
 	s.line("Task", "%s", a.Task)
 	s.line("Status", "%s, since %s", a.Status, when(a.Since))
-	s.line("Why", "%s", a.Reason)
+	s.line("Why", "%s", because(a.Reason))
 	if a.LimitedUntil != nil {
 		s.line("Goes on", "at %s", when(*a.LimitedUntil))
 	}

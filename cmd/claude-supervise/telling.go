@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,51 +15,94 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// jsonEvent is a line of `run --json`. Fields may be added, never renamed.
+const commonFields = 5 // that every event has
+
+// jsonEvent is a line of `run --json`: the first five fields, and those that eventFields names for its type, empty or
+// not. Fields may be added, never renamed.
 type jsonEvent struct {
 	Time  time.Time                   `json:"time"`
 	Run   string                      `json:"run"`
 	Agent string                      `json:"agent"`
 	Type  supervisor.NotificationType `json:"type"`
+	Text  string                      `json:"text"`
 
-	Name            string                 `json:"name,omitempty"`
-	Cwd             string                 `json:"cwd,omitempty"`
-	Parent          string                 `json:"parent,omitempty"`
-	Task            string                 `json:"task,omitempty"`
-	Delegation      supervisor.Stage       `json:"delegation,omitempty"`
-	Child           string                 `json:"child,omitempty"`
-	By              string                 `json:"by,omitempty"`
-	ToolUses        int                    `json:"tool_uses,omitempty"`
-	Launch          int                    `json:"launch,omitempty"`
-	Session         string                 `json:"session_id,omitempty"`
-	Text            string                 `json:"text,omitempty"`
-	Question        *view.QuestionView     `json:"question,omitempty"`
-	Status          string                 `json:"status,omitempty"`
-	Reason          string                 `json:"reason,omitempty"`
-	Summary         string                 `json:"summary,omitempty"`
-	Deliverables    string                 `json:"deliverables,omitempty"`
-	Missing         []string               `json:"missing,omitempty"`
-	Metrics         string                 `json:"metrics_achieved,omitempty"`
-	Criteria        []supervisor.Criterion `json:"success_criteria,omitempty"`
-	Issues          string                 `json:"issues_encountered,omitempty"`
-	Recommendations string                 `json:"recommendations,omitempty"`
-	Duration        string                 `json:"total_duration,omitempty"` // as the agent reports it
-	ExitCode        *int                   `json:"exit_code,omitempty"`
-	CostUSD         *float64               `json:"cost_usd,omitempty"`
-	Tasks           *supervisor.Table      `json:"tasks,omitempty"`
+	Name            string                 `json:"name"`
+	Cwd             string                 `json:"cwd"`
+	Parent          string                 `json:"parent"`
+	Task            string                 `json:"task"`
+	Delegation      supervisor.Stage       `json:"delegation"`
+	Child           string                 `json:"child"`
+	By              string                 `json:"by"`
+	ToolUses        int                    `json:"tool_uses"`
+	Launch          int                    `json:"launch"`
+	Session         string                 `json:"session_id"`
+	Question        *view.QuestionView     `json:"question"`
+	Status          string                 `json:"status"`
+	Reason          string                 `json:"reason"`
+	Summary         string                 `json:"summary"`
+	Deliverables    string                 `json:"deliverables"`
+	Missing         []string               `json:"missing"`
+	Metrics         string                 `json:"metrics_achieved"`
+	Criteria        []supervisor.Criterion `json:"success_criteria"`
+	Issues          string                 `json:"issues_encountered"`
+	Recommendations string                 `json:"recommendations"`
+	Duration        string                 `json:"total_duration"` // as the agent reports it
+	ExitCode        *int                   `json:"exit_code"`
+	CostUSD         *float64               `json:"cost_usd"`
+	Tasks           *supervisor.Table      `json:"tasks"`
+}
+
+// reportFields are those of an agent's report.
+var reportFields = []string{"status", "summary", "deliverables", "missing", "metrics_achieved", "success_criteria",
+	"issues_encountered", "recommendations", "total_duration"}
+
+// eventFields are the fields of an event beside time, run, agent, type and text.
+var eventFields = map[supervisor.NotificationType][]string{
+	supervisor.RunStarted:    {"name", "cwd"},
+	supervisor.AgentStarted:  {"launch", "parent", "session_id"},
+	supervisor.ResumedNow:    {"launch", "parent", "session_id"},
+	supervisor.QuestionOpen:  {"question"},
+	supervisor.QuestionDone:  {"question"},
+	supervisor.ParkedNow:     {"reason"},
+	supervisor.LimitedNow:    {"reason"},
+	supervisor.WorkDelegated: {"delegation", "task", "child", "by", "reason"},
+	supervisor.ChildDone:     {"parent", "status", "reason", "cost_usd", "tool_uses"},
+	supervisor.Reported:      reportFields,
+	supervisor.RunDone: append([]string{"name", "cwd", "reason", "exit_code", "cost_usd", "tasks"},
+		reportFields...),
+}
+
+// MarshalJSON writes the fields that events of the type have.
+func (e jsonEvent) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	fields := reflect.ValueOf(e)
+	for i := range fields.NumField() {
+		name := fields.Type().Field(i).Tag.Get("json")
+		if i >= commonFields && !slices.Contains(eventFields[e.Type], name) {
+			continue
+		}
+		value, err := json.Marshal(fields.Field(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, ",%q:%s", name, value)
+	}
+	return append(append([]byte("{"), out.Bytes()[1:]...), '}'), nil
 }
 
 // event gives a notice as a line of JSON.
 func event(n supervisor.Notification) jsonEvent {
-	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch}
+	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch,
+		Missing: []string{}, Criteria: []supervisor.Criterion{}}
 	if n.Question != nil && n.Type != supervisor.WorkDelegated {
 		v := view.View(n.Question)
 		e.Question = &v
 	}
 	if r := n.Report; r != nil {
-		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
+		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, nonNil(r.Missing)
 		e.Metrics, e.Issues, e.Recommendations, e.Duration = r.Metrics, r.Issues, r.Recommendations, r.Duration
-		e.Criteria, _ = supervisor.MatchCriteria(n.State)
+		criteria, _ := supervisor.MatchCriteria(n.State)
+		e.Criteria = nonNil(criteria)
 	}
 	switch n.Type {
 	case supervisor.RunStarted:
@@ -128,7 +175,7 @@ func limited(n supervisor.Notification) string {
 	if n.State.NotBefore == nil {
 		return n.Text
 	}
-	return n.State.LimitedBy + "; resumes at " + clock(*n.State.NotBefore)
+	return n.State.LimitedBy + "; resumes at " + view.Clock(*n.State.NotBefore)
 }
 
 func inWords(n supervisor.Notification) string {
@@ -161,7 +208,7 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
-		return ofSubagent(n, n.Text)
+		return ofSubagent(n, because(n.Text))
 	}
 	return ""
 }

@@ -14,11 +14,12 @@ import (
 
 // A Pruned is a run that was forgotten, or was not.
 type Pruned struct {
-	Run     string            `json:"run"` // only its folder was left, where the rest is empty
+	ID      string            `json:"id"`
+	Run     string            `json:"run"` // the same; only its folder was left, where the rest is empty
 	Name    string            `json:"name"`
 	Status  supervisor.Status `json:"status"`
 	EndedAt *time.Time        `json:"ended_at"`
-	Kept    string            `json:"kept,omitempty"` // why it was kept
+	Kept    string            `json:"kept"` // why it was kept
 }
 
 // Prune forgets these runs, or, where none is named, all that ended before a time: their records, questions and
@@ -46,7 +47,7 @@ func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry 
 	}
 	all := []Pruned{}
 	for _, r := range chosen {
-		p := Pruned{Run: r.ID, Name: r.Name, Status: r.Status, EndedAt: r.EndedAt}
+		p := Pruned{ID: r.ID, Run: r.ID, Name: r.Name, Status: r.Status, EndedAt: r.EndedAt}
 		err := c.forget(ctx, r.ID, dry)
 		switch {
 		case errors.Is(err, supervisor.ErrOwned), errors.Is(err, checkpoints.ErrNotEnded):
@@ -127,7 +128,7 @@ func (c Client) pruneFolders(ctx context.Context, all []Pruned, dry bool) ([]Pru
 		if removed, err := c.pruneFolder(ctx, run, dry); err != nil {
 			return all, err
 		} else if removed {
-			all = append(all, Pruned{Run: run})
+			all = append(all, Pruned{ID: run, Run: run})
 		}
 	}
 	return all, nil

@@ -58,8 +58,8 @@ type Finding struct {
 	OK   bool   `json:"ok"`
 	Text string `json:"text"` // what was found; if not OK also what to do
 
-	Channels []Channel `json:"channels,omitempty"` // of the release that was found
-	Settings []Setting `json:"settings,omitempty"` // the person's own defaults that are in force
+	Channels []Channel `json:"channels"` // of the release that was found
+	Settings []Setting `json:"settings"` // the person's own defaults that are in force
 }
 
 // A Setting is a default, and where it comes from.

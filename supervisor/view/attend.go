@@ -183,8 +183,7 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 	l := s.State.Live(a.ID)
 	switch {
 	case a.NotBefore != nil:
-		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.",
-			a.NotBefore.Local().Format("Jan 2 15:04"))
+		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.", Clock(*a.NotBefore))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
 	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:

@@ -17,14 +17,14 @@ type Details struct {
 	Reports   map[string]*checkpoints.Report `json:"reports"` // by agent
 	// by agent: the file of what it printed
 	Logs      map[string]string                 `json:"logs"`
-	Criteria  map[string][]supervisor.Criterion `json:"success_criteria,omitempty"` // by agent
-	Rules     []PermissionView                  `json:"rules,omitempty"`            // what runs unasked
-	Worktrees map[string]WorktreeView           `json:"worktrees,omitempty"`        // by agent
+	Criteria  map[string][]supervisor.Criterion `json:"success_criteria"` // by agent
+	Rules     []PermissionView                  `json:"rules"`            // what runs unasked
+	Worktrees map[string]WorktreeView           `json:"worktrees"`        // by agent
 	// what became of the findings that its agents shared
-	Merged *checkpoints.Merged     `json:"merged,omitempty"`
-	Agents map[string]AgentDetails `json:"agents,omitempty"`
+	Merged *checkpoints.Merged     `json:"merged"`
+	Agents map[string]AgentDetails `json:"agents"`
 	// of a run that is a pool, or nothing but its tasks
-	Tasks    *supervisor.Table `json:"tasks,omitempty"`
+	Tasks    *supervisor.Table `json:"tasks"`
 	Pool     bool              `json:"-"` // they are alike, and may be many
 	Agent    string            `json:"-"` // the one that was named; "": the run
 	Question *QuestionView     `json:"-"`

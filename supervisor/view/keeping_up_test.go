@@ -10,9 +10,7 @@ import (
 func TestAfterTheWaitAllIsGivenThatWasPrintedBefore(t *testing.T) {
 	for name, follow := range map[string]func(context.Context, *logged, KeepingUp, func() error) error{
 		"an agent's log": func(ctx context.Context, l *logged, k KeepingUp, each func() error) error {
-			log := l.log
-			log.KeepingUp = k
-			_, err := log.Follow(ctx, func([]byte) error { return each() })
+			_, err := l.log.followed(ctx, k, func([]byte) error { return each() })
 			return err
 		},
 		"a run's logs": func(ctx context.Context, l *logged, k KeepingUp, each func() error) error {

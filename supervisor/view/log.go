@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/sync/errgroup"
 
 	"claude-supervise/procs"
 	"claude-supervise/signals"
@@ -28,8 +26,7 @@ import (
 type Log struct {
 	Run, Agent string
 	Reader     Reader
-	KeepingUp  KeepingUp // with its Follow or Until
-	from       int64     // where in the file it begins, in bytes
+	from       int64 // where in the file it begins, in bytes
 }
 
 // Log finds the log of an agent, or of the root agent of a run, by an id or its start.
@@ -55,6 +52,11 @@ const maxRecent = 4 << 20
 // Recent gives the last things that the log says in prose, at most n, oldest first, and the log of what is added after
 // them. Of a long log only the end is read; where nothing was printed yet there are none.
 func (l Log) Recent(n int) (said []string, after Log, err error) {
+	recent, after, err := l.recent(n)
+	return inWords(recent), after, err
+}
+
+func (l Log) recent(n int) (said []Remark, after Log, err error) {
 	file, err := os.Open(l.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, l, nil
@@ -66,7 +68,7 @@ func (l Log) Recent(n int) (said []string, after Log, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	for part := int64(64 << 10); err == nil; part *= 4 {
 		from := max(size-part, 0)
-		said, l.from, err = saidFrom(file, from, size, l.Prose())
+		said, l.from, err = saidFrom(file, from, size, proseOf(l.Agent))
 		if from == 0 || len(said) >= n || part >= maxRecent {
 			break
 		}
@@ -78,7 +80,7 @@ func (l Log) Recent(n int) (said []string, after Log, err error) {
 }
 
 // saidFrom gives what the whole lines of a part of a file say, and where the last of them ends.
-func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []string) (said []string, end int64, err error) {
+func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []Remark) (said []Remark, end int64, err error) {
 	part, err := io.ReadAll(io.NewSectionReader(file, from, to-from))
 	if err != nil {
 		return nil, from, err
@@ -98,26 +100,6 @@ func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []string) (said
 	return said, from, nil
 }
 
-// Follow gives the lines of the log, and those that are added to it, until the agent has ended (the root ends with the
-// run) or nobody supervises the run, as is then told by its view; or until ctx ends, whose cause is then the error. A
-// line is given once its newline is written, and what is there of the last one at the end.
-func (l Log) Follow(ctx context.Context, each func(line []byte) error) (RunView, error) {
-	var end RunView
-	over := make(chan struct{})
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		defer close(over)
-		n, err := l.Reader.node(ctx, l.Agent)
-		if err == nil {
-			end, err = l.Reader.await(ctx, n)
-		}
-		return err
-	})
-	group.Go(func() error { return l.Until(ctx, over, each) })
-	err := group.Wait()
-	return end, err
-}
-
 // Until gives the lines of the log, and those that are added to it, until over is closed: all that will be printed is
 // in the file then.
 func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []byte) error) error {
@@ -129,7 +111,7 @@ func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []b
 	defer grown.close()
 	file := tail{path: l.path(), from: l.from}
 	defer file.close()
-	err = l.KeepingUp.until(ctx, over, grown.changed, func() error { return file.each(each) })
+	err = KeepingUp{}.until(ctx, over, grown.changed, func() error { return file.each(each) })
 	if err != nil {
 		return err
 	}
@@ -154,24 +136,51 @@ type tail struct {
 	path string
 	from int64 // where it begins, in bytes
 	file *os.File
+	part *io.LimitedReader // of file, as far as it is read
 	read *bufio.Reader
 	line []byte // so much as there is of the next one
 }
 
-// each gives the whole lines that were added since the last call.
-func (t *tail) each(each func([]byte) error) error {
-	if t.file == nil {
-		file, err := os.Open(t.path)
-		if errors.Is(err, fs.ErrNotExist) {
+// settle lets each and rest read as far as the file goes now, and not beyond. Without it they read all there is.
+func (t *tail) settle() error {
+	if err := t.open(); err != nil || t.file == nil {
+		return err
+	}
+	at, err := t.file.Seek(0, io.SeekCurrent)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = t.file.Stat(); err == nil {
+			t.part.N = max(info.Size()-at, 0)
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("the agent's log cannot be read: %w", err)
-		}
-		t.file, t.read = file, bufio.NewReaderSize(file, 64<<10)
-		if _, err := file.Seek(t.from, io.SeekStart); err != nil {
-			return fmt.Errorf("the agent's log cannot be read: %w", err)
-		}
+	}
+	return fmt.Errorf("the agent's log cannot be read: %w", err)
+}
+
+// open opens the file, if it is there and not open.
+func (t *tail) open() error {
+	if t.file != nil {
+		return nil
+	}
+	file, err := os.Open(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		t.file, t.part = file, &io.LimitedReader{R: file, N: math.MaxInt64}
+		t.read = bufio.NewReaderSize(t.part, 64<<10)
+		_, err = file.Seek(t.from, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("the agent's log cannot be read: %w", err)
+	}
+	return nil
+}
+
+// each gives the whole lines that were added since the last call.
+func (t *tail) each(each func([]byte) error) error {
+	if err := t.open(); err != nil || t.file == nil {
+		return err
 	}
 	for {
 		piece, err := t.read.ReadSlice('\n')
@@ -246,53 +255,22 @@ func (e LogEntry) Blocks() []ContentBlock {
 	return list
 }
 
-// Said says in words what a line of a log holds; nothing for what only programs need.
-func Said(line []byte) []string { return inWords(line, supervisor.Said) }
+// Said says in words what a line of a log holds, with its time; nothing for what only programs need.
+func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
 
 // Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the
 // agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until
 // then.
 func (l Log) Prose() func(line []byte) []string {
-	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
-	return func(line []byte) []string {
-		return inWords(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), reader.Read(m)) })
-	}
+	prose := proseOf(l.Agent)
+	return func(line []byte) []string { return inWords(prose(line)) }
 }
 
-// inWords says what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
-// turns, too.
-func inWords(line []byte, read func(procs.Message) string) []string {
-	var e LogEntry
-	if json.Unmarshal(line, &e) != nil {
-		return nil // a line that is no protocol, or was cut by a crash
+func proseOf(agent string) func(line []byte) []Remark {
+	reader := supervisor.NewSignalReader(agent, nil, nil)
+	return func(line []byte) []Remark {
+		return remarks(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), reader.Read(m)) })
 	}
-	stamp := e.Time.Local().Format("15:04:05") + " "
-	var out []string
-	switch {
-	case e.Stderr != "":
-		out = append(out, stamp+"stderr: "+e.Stderr)
-	case e.Line.Type == "raw":
-		// more than what hides a cursor
-		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" {
-			out = append(out, stamp+strings.TrimRight(text, "\r\n"))
-		}
-	case e.Line.Type == "assistant":
-		for _, b := range e.Blocks() {
-			switch {
-			case b.Type == "text":
-				if text := read(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
-					out = append(out, stamp+text)
-				}
-			case b.Type == "tool_use":
-				read(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
-				out = append(out, stamp+CallInWords(b.Name, b.Input))
-			}
-		}
-	case e.Line.Type == "result":
-		read(procs.Result{Text: e.Line.Result})
-		out = append(out, fmt.Sprintf("%s-- turn ended: %s", stamp, e.Line.Subtype))
-	}
-	return out
 }
 
 // CallInWords says a call in a line: of one that asks or tells a person something what that is, of others how their

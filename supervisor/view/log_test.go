@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,12 @@ func newLogged(t *testing.T) *logged {
 	return &logged{s, log, dirs.AgentLog(s.Run.ID, s.Run.Root)}
 }
 
+// followed is RunLog.Follow of the one agent.
+func (l Log) followed(ctx context.Context, k KeepingUp, each func([]byte) error) (RunView, error) {
+	one := RunLog{Run: l.Run, Agent: l.Agent, KeepingUp: k, reader: l.Reader}
+	return one.Follow(ctx, func(line LogLine) error { return each(line.Line) })
+}
+
 func (l *logged) write(text string) {
 	l.T.Helper()
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -47,6 +54,11 @@ func (l *logged) write(text string) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		l.T.Fatal(err)
 	}
+}
+
+// unstamped takes the time off what is said, with its date if it has one.
+func unstamped(text string) string {
+	return regexp.MustCompile(`^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d `).ReplaceAllString(text, "")
 }
 
 func TestALogIsReadByteForByteOrIsNotThere(t *testing.T) {
@@ -67,7 +79,7 @@ func TestALogIsFollowedLineByLineUntilNobodyWritesToIt(t *testing.T) {
 	lines := make(chan string)
 	ended := make(chan RunView, 1)
 	go func() {
-		v, err := l.log.Follow(t.Context(), func(line []byte) error { lines <- string(line); return nil })
+		v, err := l.log.followed(t.Context(), KeepingUp{}, func(line []byte) error { lines <- string(line); return nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -99,11 +111,11 @@ func TestFollowingALogEndsWithItsReader(t *testing.T) {
 	l := newLogged(t)
 	l.write("one\n")
 	gone := errors.New("gone")
-	if _, err := l.log.Follow(t.Context(), func([]byte) error { return gone }); !errors.Is(err, gone) {
+	if _, err := l.log.followed(t.Context(), KeepingUp{}, func([]byte) error { return gone }); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := l.log.Follow(ctx, func([]byte) error { cancel(); return nil })
+	_, err := l.log.followed(ctx, KeepingUp{}, func([]byte) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -120,7 +132,7 @@ func TestWhatACommandPrintsIsSaidAsItIs(t *testing.T) {
 		if c.want == "" && len(got) == 0 {
 			continue
 		}
-		if len(got) != 1 || got[0][len("10:00:00 "):] != c.want {
+		if len(got) != 1 || unstamped(got[0]) != c.want {
 			t.Errorf("%s: %q", c.text, got)
 		}
 	}
@@ -147,7 +159,7 @@ func TestACallIsSaidByWhatItAsksOrTells(t *testing.T) {
 		line := fmt.Sprintf(
 			`{"time":"2026-11-21T10:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}}`, c.name, c.input)
 		got := Said([]byte(line))
-		if len(got) != 1 || got[0][len("10:00:00 "):] != c.want {
+		if len(got) != 1 || unstamped(got[0]) != c.want {
 			t.Errorf("%s %s: %q, want %q", c.name, c.input, got, c.want)
 		}
 	}
@@ -259,7 +271,7 @@ func TestRecentGivesTheLastThingsSaidAndWhatComesAfter(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, text := range said {
-				_, said[i], _ = strings.Cut(text, " ")
+				said[i] = unstamped(text)
 			}
 			if !slices.Equal(said, c.want) {
 				t.Errorf("said were %q, want %q", said, c.want)
@@ -291,7 +303,7 @@ func TestProseIsWhatIsSaidWithoutTheAgentsSignals(t *testing.T) {
 	for text, want := range map[string]string{
 		"Two ways fit.\n\n" + own: "Two ways fit.", own: "", "quoted:\n" + foreign: "quoted:\n" + foreign, "plain": "plain",
 	} {
-		_, got, _ := strings.Cut(strings.Join(say(in(text)), "\n"), " ")
+		got := unstamped(strings.Join(say(in(text)), "\n"))
 		if got != want {
 			t.Errorf("%q is said as %q", text, got)
 		}

@@ -23,9 +23,9 @@ const loggedChild = "a-childchild01"
 func newLoggedTree(t *testing.T) *loggedTree {
 	t.Helper()
 	l := newLogged(t)
-	tree, agent, err := Reader{Dirs: l.Dirs, Store: l.Store}.RunLog(t.Context(), l.Run.ID)
-	if err != nil || agent != "" {
-		t.Fatal(agent, err)
+	tree, err := Reader{Dirs: l.Dirs, Store: l.Store}.RunLog(t.Context(), l.Run.ID)
+	if err != nil || tree.Agent != "" {
+		t.Fatal(tree.Agent, err)
 	}
 	return &loggedTree{l, tree}
 }
@@ -51,8 +51,7 @@ func (l *loggedTree) says(agent string, second int, text string) {
 func inShort(line LogLine) string {
 	var texts []string
 	for _, text := range line.Said() {
-		_, text, _ = strings.Cut(text, " ")
-		texts = append(texts, text)
+		texts = append(texts, unstamped(text))
 	}
 	return strings.Join(texts, "\n")
 }

@@ -13,9 +13,9 @@ type PermissionsView struct {
 	Run     string                 `json:"run"`
 	Default supervisor.Permissions `json:"default"` // what becomes of what no rule is about
 	Rules   []PermissionView       `json:"rules"`
-	Denied  []string               `json:"denied"`          // rules of what never runs
-	Project bool                   `json:"allow_project"`   // the folder's own files are in force
-	Flags   []string               `json:"flags,omitempty"` // handed on to claude, which may permit more
+	Denied  []string               `json:"denied"`        // rules of what never runs
+	Project bool                   `json:"allow_project"` // the folder's own files are in force
+	Flags   []string               `json:"flags"`         // handed on to claude, which may permit more
 }
 
 // PermissionView is one rule of what runs without asking.
@@ -51,7 +51,7 @@ func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (P
 	s = d.State
 	v := PermissionsView{
 		Run: run, Default: s.Config.Permissions, Rules: []PermissionView{}, Denied: append([]string{}, s.Config.Deny...),
-		Project: s.Config.AllowProject, Flags: s.Config.Flags,
+		Project: s.Config.AllowProject, Flags: append([]string{}, s.Config.Flags...),
 	}
 	if v.Default == "" {
 		v.Default = supervisor.AskPermissions

@@ -54,7 +54,7 @@ type RunView struct {
 	Suspended     bool              `json:"suspended"`      // its supervisor is, as by Ctrl-Z
 	Agents        []AgentView       `json:"agents"`
 	OpenQuestions []string          `json:"open_questions"`
-	FromPack      string            `json:"from_pack,omitempty"` // the file it came out of
+	FromPack      string            `json:"from_pack"` // the file it came out of
 
 	Packed bool   `json:"-"` // it goes on where its pack file is unpacked
 	left   string // why its last supervisor has left, if it has, on purpose
@@ -84,16 +84,16 @@ type AgentView struct {
 	// SilentSince is set while nothing is heard of an agent at work; the reason says what it was doing.
 	SilentSince *time.Time `json:"silent_since"`
 
-	Who           string     `json:"who"`                    // in a few words, for people
-	Name          string     `json:"name,omitempty"`         // as a task file calls it
-	Independence  string     `json:"independence,omitempty"` // of a child
+	Who           string     `json:"who"`          // in a few words, for people
+	Name          string     `json:"name"`         // as a task file calls it
+	Independence  string     `json:"independence"` // of a child
 	ToolUses      int        `json:"tool_uses"`
-	LimitedUntil  *time.Time `json:"limited_until,omitempty"` // nil: no usage limit holds it
-	QueuedSince   *time.Time `json:"queued_since,omitempty"`  // since when it waits for a slot
-	EndedAt       *time.Time `json:"ended_at,omitempty"`
-	ExitCode      *int       `json:"exit_code,omitempty"` // once it has ended
-	Cwd           string     `json:"cwd,omitempty"`       // where it works, if not where the run does
-	OpenQuestions []string   `json:"open_questions,omitempty"`
+	LimitedUntil  *time.Time `json:"limited_until"` // nil: no usage limit holds it
+	QueuedSince   *time.Time `json:"queued_since"`  // since when it waits for a slot
+	EndedAt       *time.Time `json:"ended_at"`
+	ExitCode      *int       `json:"exit_code"` // once it has ended
+	Cwd           string     `json:"cwd"`       // where it works, if not where the run does
+	OpenQuestions []string   `json:"open_questions"`
 }
 
 // QuestionView is a question as `questions --json` shows it.
@@ -101,9 +101,9 @@ type QuestionView struct {
 	ID            string                    `json:"id"`
 	Run           string                    `json:"run"`
 	Agent         string                    `json:"agent"`
-	RunName       string                    `json:"run_name,omitempty"` // this and cwd are of `questions` alone
-	Cwd           string                    `json:"cwd,omitempty"`
-	Who           string                    `json:"who,omitempty"` // the agent in a few words, where the run has several
+	RunName       string                    `json:"run_name"` // this and cwd are of `questions` alone
+	Cwd           string                    `json:"cwd"`
+	Who           string                    `json:"who"` // the agent in a few words, where the run has several
 	Kind          checkpoints.QuestionKind  `json:"kind"`
 	State         checkpoints.QuestionState `json:"state"`
 	Header        string                    `json:"header"`
@@ -111,24 +111,24 @@ type QuestionView struct {
 	Context       string                    `json:"context"`
 	Options       []checkpoints.Option      `json:"options"`
 	MultiSelect   bool                      `json:"multi_select"`
-	Optional      bool                      `json:"optional,omitempty"` // it can be skipped
-	Urgent        bool                      `json:"urgent,omitempty"`
+	Optional      bool                      `json:"optional"` // it can be skipped
+	Urgent        bool                      `json:"urgent"`
 	Validate      string                    `json:"validate"`
 	AskedAt       time.Time                 `json:"asked_at"`
-	Asker         *AskerView                `json:"asker,omitempty"` // nil: the main conversation
-	Answer        *string                   `json:"answer"`          // or why it was declined
-	Skipped       bool                      `json:"skipped,omitempty"`
-	Declined      bool                      `json:"declined,omitempty"`
+	Asker         *AskerView                `json:"asker"`  // nil: the main conversation
+	Answer        *string                   `json:"answer"` // or why it was declined
+	Skipped       bool                      `json:"skipped"`
+	Declined      bool                      `json:"declined"`
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
 	AnswerCommand string                    `json:"answer_command"`
-	Task          string                    `json:"task,omitempty"` // of a delegation: what the other agent is to do
+	Task          string                    `json:"task"` // of a delegation: what the other agent is to do
 	// of a delegation: the id that the other agent gets, or has
-	Child string `json:"child,omitempty"`
+	Child string `json:"child"`
 	// of a permission: the --allow that permits it in advance; "": none can
-	AllowRule string          `json:"allow_rule,omitempty"`
-	Tool      string          `json:"tool,omitempty"`  // of a permission: the tool that is called,
-	Input     json.RawMessage `json:"input,omitempty"` // and its input, exactly as it is
+	AllowRule string          `json:"allow_rule"`
+	Tool      string          `json:"tool"`  // of a permission: the tool that is called,
+	Input     json.RawMessage `json:"input"` // and its input, exactly as it is
 
 	Group string `json:"-"` // those that were asked together share it
 	Index int    `json:"-"` // its place among them, from 0
@@ -290,7 +290,7 @@ func agentView(a supervisor.Agent, l supervisor.Launch, asks []string) AgentView
 		SessionID: a.SessionID, PID: l.PID, Launches: a.Launches, Priority: a.Priority,
 		CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens, SilentSince: silentSince(l),
 		Who: supervisor.Who(&a), ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd,
-		OpenQuestions: asks,
+		OpenQuestions: append([]string{}, asks...),
 	}
 	if a.Status == checkpoints.Limited {
 		v.LimitedUntil = a.NotBefore

@@ -1,0 +1,129 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/procs"
+)
+
+// A Remark is one thing that the log of an agent says, as `logs --json` prints it. Fields may be added, never renamed.
+type Remark struct {
+	Time   time.Time  `json:"time"`
+	Run    string     `json:"run"`
+	Agent  string     `json:"agent"`
+	Who    string     `json:"who"`    // the agent in a few words, where the run has several
+	Launch int        `json:"launch"` // 0 for an answer
+	Type   RemarkType `json:"type"`
+	Text   string     `json:"text"`
+
+	Question *string `json:"question"`    // of an answer: the id of the question,
+	By       *string `json:"answered_by"` // and who gave it
+}
+
+// RemarkType is what sort of thing a log says.
+type RemarkType string
+
+// The types of remark.
+const (
+	RemarkText     RemarkType = "text"
+	RemarkCall     RemarkType = "call" // of a tool
+	RemarkStderr   RemarkType = "stderr"
+	RemarkTurnDone RemarkType = "turn_ended"
+	RemarkAnswered RemarkType = "answered"
+	RemarkSkipped  RemarkType = "skipped"
+	RemarkDeclined RemarkType = "declined"
+)
+
+// words says a remark without its time.
+func (r Remark) words() string {
+	text := r.Text
+	switch r.Type {
+	case RemarkStderr:
+		text = "stderr: " + text
+	case RemarkTurnDone:
+		text = "-- turn ended: " + text
+	case RemarkAnswered:
+		text = "answered by " + *r.By + ": " + text
+	case RemarkSkipped:
+		text = "skipped by " + *r.By
+	case RemarkDeclined:
+		text = strings.TrimSuffix("declined by "+*r.By+": "+text, ": ")
+	}
+	return text
+}
+
+// String says a remark with its time, whose it is, and what an answer is to.
+func (r Remark) String() string {
+	text := r.words()
+	if r.Question != nil {
+		text = "[" + *r.Question + "] " + text
+	}
+	if r.Who != "" {
+		text = r.Who + ": " + text
+	}
+	return Stamp(r.Time) + " " + text
+}
+
+func inWords(said []Remark) []string {
+	var texts []string
+	for _, r := range said {
+		texts = append(texts, r.String())
+	}
+	return texts
+}
+
+// Stamp says a time to the second by the person's own clock, with its date where that is not today's.
+func Stamp(t time.Time) string { return byClock(t, time.TimeOnly, time.DateTime) }
+
+// Clock is Stamp to the minute.
+func Clock(t time.Time) string { return byClock(t, "15:04", "2006-01-02 15:04") }
+
+func byClock(t time.Time, today, otherDay string) string {
+	t = t.Local()
+	if now := time.Now(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format(today)
+	}
+	return t.Format(otherDay)
+}
+
+// remarks gives what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
+// turns, too.
+func remarks(line []byte, read func(procs.Message) string) []Remark {
+	var e LogEntry
+	if json.Unmarshal(line, &e) != nil {
+		return nil // a line that is no protocol, or was cut by a crash
+	}
+	var out []Remark
+	add := func(kind RemarkType, text string) {
+		out = append(out, Remark{Time: e.Time, Launch: e.Launch, Type: kind, Text: text})
+	}
+	switch {
+	case e.Stderr != "":
+		add(RemarkStderr, e.Stderr)
+	case e.Line.Type == "raw":
+		// more than what hides a cursor
+		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" {
+			add(RemarkText, strings.TrimRight(text, "\r\n"))
+		}
+	case e.Line.Type == "assistant":
+		for _, b := range e.Blocks() {
+			switch {
+			case b.Type == "text":
+				if text := read(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
+					add(RemarkText, text)
+				}
+			case b.Type == "tool_use":
+				read(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
+				add(RemarkCall, CallInWords(b.Name, b.Input))
+			}
+		}
+	case e.Line.Type == "result":
+		read(procs.Result{Text: e.Line.Result})
+		add(RemarkTurnDone, e.Line.Subtype)
+	}
+	return out
+}
