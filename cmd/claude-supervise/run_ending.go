@@ -51,7 +51,7 @@ func endingOfRun(out supervisor.Outcome) string {
 		if out.Run.Left == "" { // it did not come to that
 			saved = "was ended at once; what was saved before is kept"
 		}
-		return fmt.Sprintf("%s %s. To go on, run:\n  claude-supervise resume %s", id, saved, id)
+		return fmt.Sprintf("%s %s\nTo go on, run:\n  claude-supervise resume %s", id, saved, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:
