@@ -97,7 +97,7 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 	p.keys("Enter")
 	p.sees(`the agent reads: two lines\nare one message`)
 	p.keys("/answer 2", "Enter")
-	p.sees(`(?s)answered by .*: Sessions.*` + run + ` succeeded: reported success\n\[exit 0\]\n\$$`)
+	p.sees(`(?s)answered by .*: Sessions.*` + run + ` succeeded: reported success \(.*\)\n\[exit 0\]\n\$$`)
 	w.written("auth.txt", "Sessions\n")
 }
 
@@ -204,7 +204,7 @@ func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T
 	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
 		t.Fatal(err)
 	}
-	p.sees(`(?s)Not sent: touch typed\.txt\n.* succeeded\n\$$`)
+	p.sees(`(?s)Not sent: touch typed\.txt\n.* succeeded \(.*\)\n\$$`)
 	p.sane("after the run")
 	w.written("second.txt", "two\n")
 }

@@ -215,6 +215,7 @@ func normal(output string) string {
 	output = regexp.MustCompile(`just now|\d+[sm] ago`).ReplaceAllString(output, "AGO")
 	output = regexp.MustCompile(`\d+ KiB|\(\d+ lines\)`).ReplaceAllString(output, "SIZE")
 	output = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`).ReplaceAllString(output, "TIME")
+	output = regexp.MustCompile(`\((\d+[smhd] ?)+,\s<?\$[\d.]+\)`).ReplaceAllString(output, "(TOOK)")
 	output = regexp.MustCompile(`\| \d+s \|`).ReplaceAllString(output, "| TOOK |")
 	output = regexp.MustCompile(`pts/\d+`).ReplaceAllString(output, "pts/N")
 	output = regexp.MustCompile(`  \d{2,}  `).ReplaceAllString(output, "  PID  ")
@@ -288,7 +289,7 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				doesEach(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --demo "):
 				w := newWorld(t)
-				if seen := w.session(command, false, nil); !strings.HasSuffix(seen, " succeeded\n") {
+				if seen := w.session(command, false, nil); !regexp.MustCompile(` succeeded \(\d+s, \S+\)\n$`).MatchString(seen) {
 					t.Fatalf("it shows:\n%s", seen)
 				}
 			case strings.HasPrefix(command, "claude-supervise run "):

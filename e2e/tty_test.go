@@ -407,7 +407,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask")
 	id := s.asked("Which way of login")
 	s.types("\x03")
-	s.sees("everything is saved. To go on, run:\\s+  claude-supervise resume r-")
+	s.sees("everything is saved \\(.*\\)\\s+To go on, run:\\s+  claude-supervise resume r-")
 	if code := s.ends(); code != 130 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -463,7 +463,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	s.sees("Ctrl-C again ends at once")
 	for seen := ""; !strings.Contains(seen, "To go on"); { // the same Ctrl-C passed on would come at once
 		s.types("\x03")
-		seen = s.sees("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(everything is saved|was ended at once; .* is kept). To go on, run:")
+		seen = s.sees("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(everything is saved|was ended at once; .* is kept) \\(.*\\)\\s+To go on, run:")
 	}
 	s.sees("  claude-supervise resume r-")
 	if code := s.ends(); code != 130 {

@@ -70,7 +70,7 @@ func newRoot() *cobra.Command {
 	).Replace(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newAttach(), newWait(),
+		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newReport(), newAttach(), newWait(),
 		newBoard(), newServe(), newStop(), newPermissions(),
 		newResume(), newPrune(),
 		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),

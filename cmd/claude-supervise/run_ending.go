@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/cmd/claude-supervise/internal/terminal"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
 )
 
 // answers are what the agents of a log were answered, so far as it was told.
@@ -57,12 +56,4 @@ func answerRemark(l LogLine) Remark {
 		r.Type = RemarkDeclined
 	}
 	return r
-}
-
-// AnswerInWords says what became of a question that is open no more.
-func AnswerInWords(q *supervisor.Question) string {
-	if q.AnsweredAt == nil {
-		return "withdrawn: nobody waits for its answer any more"
-	}
-	return answerRemark(LogLine{Answer: q}).words()
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/internal/report"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+func newReport() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "show what happened in a run, as one page",
+		Long: `Show what happened in a run: a timeline of its agents, every question with its
+answer, by whom and after how long, what was permitted and run, cost and tokens,
+deliverables, and worktrees. Into FILE.html as a page that needs nothing else
+and no script, into FILE.md or on stdout as Markdown, for the summary of a CI
+job. What agents wrote stands there as text.
+
+With --since and no RUN it is the record of what was decided in all runs that
+went on since then.`,
+		Example: "  claude-supervise report r-3f9a2c1b -o report.html\n" +
+			"  claude-supervise report r-3f9a2c1b >> \"$GITHUB_STEP_SUMMARY\"\n" +
+			"  claude-supervise report --since 7d --cwd . -o decisions.html",
+		Args: exactly(0, 1, "the id of a run, or --since without one"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1 && (f.since != "" || f.cwd != ""):
+				return usage("--since and --cwd choose among all runs: leave out %s, or them", args[0])
+			case len(args) == 0 && f.since == "":
+				return usage("report takes the id of a run, or --since: `claude-supervise report --help` has an example")
+			}
+			if ext := filepath.Ext(f.output); f.output != "" && ext != ".html" && ext != ".md" {
+				return usage("-o takes a file that ends in .html or .md, not %s", f.output)
+			}
+			return runReport(cmd.Context(), strings.Join(args, ""), f)
+		},
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write it to this `FILE`, .html or .md (default: Markdown on stdout)")
+	cmd.Flags().StringVar(&f.since, "since", "", "what was decided in all runs since a `TIME`, or within a duration")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in the folder `DIR`, or below it")
+	completesFolder(cmd, "cwd")
+	return completes(cmd, completeRuns(true, anyRun), completeNothing)
+}
+
+type reportFlags struct{ output, since, cwd string }
+
+func runReport(ctx context.Context, run string, f reportFlags) error {
+	since, err := sinceWhen(f.since, time.Now())
+	if err != nil {
+		return err
+	}
+	r, err := view.OpenReader()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	page := filepath.Ext(f.output) == ".html"
+	var text bytes.Buffer
+	if run != "" {
+		write := report.Markdown
+		if page {
+			write = report.HTML
+		}
+		what, err := r.Report(ctx, run)
+		if err == nil {
+			err = write(&text, what)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		write := report.RecordMarkdown
+		if page {
+			write = report.RecordHTML
+		}
+		l := listing{}
+		if f.cwd != "" {
+			if l.cwd, err = filepath.Abs(f.cwd); err != nil {
+				return err
+			}
+		}
+		what, err := r.RecordSince(ctx, since, l.cwd, func(v view.RunView) bool { return len(l.of([]view.RunView{v})) > 0 })
+		if err == nil {
+			err = write(&text, what)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.output == "" {
+		return print(func(p *terminal.Printer) error { return p.Result(text.String()) })
+	}
+	if err := writeWhole(f.output, &text); err != nil {
+		return fmt.Errorf("the report cannot be written: %w", err)
+	}
+	return print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
+}
+
+// writeWhole writes a file of the person's own so that it is there whole or as it was.
+func writeWhole(path string, text io.Reader) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // nobody wants half of it
+	}
+	return err
+}

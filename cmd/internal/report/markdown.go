@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// maxCell bounds a text in Markdown, in bytes: summaries of CI jobs take a mebibyte in all.
+const maxCell = 2_000
+
+// Markdown writes the report of a run for the summary of a CI job.
+func Markdown(w io.Writer, r view.RunReport) error {
+	var b strings.Builder
+	heading := "## Run " + r.Run.ID
+	if r.Run.Name != "" {
+		heading += " · " + escape(r.Run.Name)
+	}
+	fmt.Fprintf(&b, "%s\n\n**%s**: %s\n\n", heading, r.Run.Status, escape(r.Run.Reason))
+	fmt.Fprintf(&b, "%s, %s, in %s\n\n", terminal.Duration(r.Took()), terminal.Money(r.Run.CostUSD), escape(r.Run.Cwd))
+	decisionTable(&b, "Questions and answers", "Question", chosen(r.Asked, false))
+	decisionTable(&b, "Permitted and run", "What", chosen(r.Asked, true))
+	b.WriteString("### Agents\n\n| Agent | Status | Worked | Waited for a person | Parked | Limited | Blocked | Cost " +
+		"| Tokens in | Out |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, a := range r.Agents {
+		fmt.Fprintf(&b, "| %s%s | %s |", strings.Repeat("· ", min(a.Depth, 12)), escape(a.Who), a.Status)
+		for _, kind := range []view.SpanKind{view.SpanWorking, view.SpanAsking, view.SpanParked, view.SpanLimited,
+			view.SpanBlocked} {
+			fmt.Fprintf(&b, " %s |", someTime(sum(a, kind)))
+		}
+		fmt.Fprintf(&b, " %s | %s | %s |\n", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens),
+			terminal.Tokens(a.OutputTokens))
+	}
+	for _, a := range r.Agents {
+		if a.Report == nil && a.Worktree == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n", escape(a.Who))
+		if rep := a.Report; rep != nil {
+			for _, part := range []struct{ name, text string }{{"Reported", rep.Summary}, {"Deliverables", rep.Deliverables},
+				{"Missing on disk", strings.Join(rep.Missing, "\n")}, {"Metrics", rep.Metrics}, {"Issues", rep.Issues},
+				{"Recommendations", rep.Recommendations}} {
+				if strings.TrimSpace(part.text) != "" {
+					fmt.Fprintf(&b, "- %s: %s\n", part.name, escape(part.text))
+				}
+			}
+		}
+		if tree := a.Worktree; tree != nil {
+			fmt.Fprintf(&b, "- Worktree, %s: %s\n", tree.State, escape(strings.Trim(tree.Branch+": "+tree.Left, ": ")))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// RecordMarkdown writes what was decided in several runs.
+func RecordMarkdown(w io.Writer, r view.Record) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Decisions since %s\n\n", when(r.From))
+	if r.Cwd != "" {
+		fmt.Fprintf(&b, "In %s and below\n\n", escape(r.Cwd))
+	}
+	for _, run := range r.Runs {
+		fmt.Fprintf(&b, "### %s\n\n%s: %s, in %s, %s, %s\n\n", strings.TrimSuffix(run.Run.ID+" · "+escape(run.Run.Name), " · "),
+			run.Run.Status, escape(run.Run.Reason), escape(run.Run.Cwd), when(run.Run.StartedAt),
+			terminal.Money(run.Run.CostUSD))
+		decisionTable(&b, "", "Question", run.Asked)
+	}
+	if len(r.Runs) == 0 {
+		b.WriteString("There was no run.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// decisionTable lists decisions, if there are any.
+func decisionTable(b *strings.Builder, heading, what string, all []view.Decision) {
+	if len(all) == 0 {
+		return
+	}
+	if heading != "" {
+		fmt.Fprintf(b, "### %s\n\n", heading)
+	}
+	fmt.Fprintf(b, "| %s | Answer | By | After |\n| --- | --- | --- | --- |\n", what)
+	for _, d := range all {
+		question := d.Question
+		if d.Who != "" {
+			question = d.Who + ": " + question
+		}
+		answer, by := outcome(d), d.AnsweredBy
+		if d.Ran != "" {
+			answer += " (ran: " + d.Ran + ")"
+		}
+		if d.ByRule {
+			by = "a rule: " + by
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escape(question), escape(answer), escape(by), someTime(d.After))
+	}
+	b.WriteString("\n")
+}
+
+func someTime(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return terminal.Duration(d)
+}
+
+// escape writes a text so that Markdown, and the HTML in it, find nothing in it but text on one line: what could mean
+// something is written as a character reference, which means nothing but the character.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range cut(text.Visible, strings.TrimSpace(s), maxCell) {
+		switch {
+		case r == '\n':
+			b.WriteString("<br>")
+		case strings.ContainsRune("\\`*_{}[]()<>#+!|~&@$\"':", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "www.", "www&#46;")
+}

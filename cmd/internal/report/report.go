@@ -1,0 +1,101 @@
+// Package report shows what happened in a run, or what was decided in several: as one HTML page that needs nothing but
+// itself and no script, and as Markdown for the summary of a CI job. It shows what package view has found, and reads
+// nothing itself.
+//
+// What agents and people have written is text here, never markup: html/template escapes it in the page, escape in
+// Markdown; what cannot be seen is made visible, and what is long is cut, with how much.
+package report
+
+import (
+	"embed"
+	"html/template"
+	"io"
+	"slices"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+//go:embed templates
+var files embed.FS
+
+// CSS is the style of Fragment, for a page that has one of its own.
+var CSS = func() string {
+	style, err := files.ReadFile("templates/report.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(style)
+}()
+
+// maxText bounds a text that is shown, in bytes.
+const maxText = 20_000
+
+var funcs = template.FuncMap{
+	"see":      func(s string) string { return cut(text.Visible, s, maxText) },
+	"line":     func(s string) string { return cut(text.VisibleLine, s, 300) },
+	"took":     terminal.Duration,
+	"money":    terminal.Money,
+	"tokens":   terminal.Tokens,
+	"when":     when,
+	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"class":    class,
+	"kinds":    func() []view.SpanKind { return view.SpanKinds },
+	"outcome":  outcome,
+	"asked":    func(all []view.Decision) []view.Decision { return chosen(all, false) },
+	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
+	"timeline": newTimeline,
+	"style":    func() template.CSS { return template.CSS(CSS) },
+	"indent":   func(depth int) int { return min(depth, 12) },
+}
+
+var templates = template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
+
+// HTML writes the report of a run as a page.
+func HTML(w io.Writer, r view.RunReport) error { return templates.ExecuteTemplate(w, "page", r) }
+
+// Fragment writes what stands in the main part of that page.
+func Fragment(w io.Writer, r view.RunReport) error { return templates.ExecuteTemplate(w, "run", r) }
+
+// RecordHTML writes what was decided in several runs as a page.
+func RecordHTML(w io.Writer, r view.Record) error { return templates.ExecuteTemplate(w, "record", r) }
+
+// cut writes a text in a way in which all of it is seen, up to about most bytes of it.
+func cut(write func(string) string, s string, most int) string {
+	head := text.Truncate(s, most)
+	shown := write(head)
+	if rest := len(s) - len(head); rest > 0 {
+		shown += " … " + text.More(s[len(head):])
+	}
+	return shown
+}
+
+// when says a time in full, with the zone in which it is said: the page may be read anywhere.
+func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
+
+// chosen gives the decisions that are about what an agent may do, or the others.
+func chosen(all []view.Decision, grants bool) []view.Decision {
+	return slices.DeleteFunc(slices.Clone(all), func(d view.Decision) bool {
+		return supervisor.Writable(d.Kind) == grants
+	})
+}
+
+// outcome says what became of a question.
+func outcome(d view.Decision) string {
+	switch {
+	case d.Skipped:
+		return "skipped"
+	case d.Declined && d.Answer != nil && *d.Answer != "":
+		return "declined: " + *d.Answer
+	case d.Declined:
+		return "declined"
+	case d.Answer != nil:
+		return *d.Answer
+	case d.State == supervisor.Open:
+		return "open"
+	}
+	return "withdrawn"
+}

@@ -1,0 +1,212 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func at(minute int) time.Time { return time.Date(2026, 11, 21, 10, minute, 0, 0, time.UTC) }
+
+func answered(d view.Decision, answer, by string, minute int) view.Decision {
+	when := at(minute)
+	d.Answer, d.AnsweredBy, d.AnsweredAt, d.After = &answer, by, &when, when.Sub(d.AskedAt)
+	d.State = checkpoints.QuestionDelivered
+	return d
+}
+
+func decision(id string, kind checkpoints.QuestionKind, question string, minute int) view.Decision {
+	return view.Decision{QuestionView: view.QuestionView{ID: id, Kind: kind, State: supervisor.Open, Question: question,
+		AskedAt: at(minute)}, After: time.Hour}
+}
+
+// sample is a run with one of everything, in which others' texts are what said gives.
+func sample(said func(string) string) view.RunReport {
+	ended := at(59)
+	code := 0
+	ran := answered(decision("q-4", checkpoints.AskCommand, said("make deploy"), 40), "run", "ann", 41)
+	ran.Ran = "exit 0"
+	ruled := answered(decision("q-5", checkpoints.AskPermission, said("Bash: go test ./..."), 42), "allow", "--allow", 42)
+	ruled.ByRule = true
+	return view.RunReport{
+		Run: view.RunView{ID: "r-3f9a2c1b", Name: said("login"), Status: checkpoints.Succeeded,
+			Reason: said("reported success"), Cwd: said("/home/ann/shop"), StartedAt: at(0), EndedAt: &ended, ExitCode: &code,
+			CostUSD: 1.25},
+		From: at(0), To: ended,
+		Agents: []view.ReportedAgent{
+			{AgentView: view.AgentView{ID: "a-7Qm2xK9fWb4T", Who: said("root"), Status: checkpoints.Succeeded,
+				Task: said("Add a login"), CostUSD: 1, InputTokens: 12345, OutputTokens: 678, ToolUses: 9, Launches: 2},
+				Worked: 30 * time.Minute,
+				Report: &checkpoints.Report{Status: "success", Summary: said("the login works"),
+					Deliverables: said("- auth.go\n- auth_test.go"), Missing: []string{said("notes.md")}},
+				Spans: []view.Span{{From: at(0), To: at(10), Kind: view.SpanWorking, Reason: said("at work")},
+					{From: at(10), To: at(12), Kind: view.SpanAsking, Reason: said("asks: Which?")},
+					{From: at(12), To: at(50), Kind: view.SpanParked}, {From: at(50), To: at(59), Kind: view.SpanWorking}}},
+			{AgentView: view.AgentView{ID: "a-Zp3rK9fWb4T1", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Who: said("tests"),
+				Status: checkpoints.Failed, Reason: said("API Error: 529"), CostUSD: 0.25},
+				Spans: []view.Span{{From: at(5), To: at(6), Kind: view.SpanQueued}, {From: at(6), To: at(9), Kind: view.SpanLimited}},
+				Worktree: &view.WorktreeView{State: checkpoints.WorktreeKept, Branch: said("claude-supervise/r/a"),
+					Path: said("/tmp/tree"), Left: said("2 commits"), Merge: []string{said("git merge claude-supervise/r/a")}}},
+		},
+		Asked: []view.Decision{
+			answered(decision("q-1", checkpoints.AskClarification, said("Which way of login?"), 10), said("JWT"), said("ann"), 50),
+			decision("q-2", checkpoints.AskBlocker, said("The disk is full"), 51),
+			answered(decision("q-3", checkpoints.AskPermission, said("Bash: rm -rf build"), 30), "deny", "ann", 31), ran, ruled,
+		},
+		Rules: []view.PermissionView{{Rule: said("Bash(go test:*)"), From: said("--allow")}},
+	}
+}
+
+func asIs(s string) string { return s }
+
+func TestTheReportIsAsItWasLookedAt(t *testing.T) {
+	t.Setenv("TZ", "UTC")
+	time.Local = time.UTC
+	record := view.Record{From: at(0), To: at(59), Cwd: "/home/ann", Runs: []view.RunReport{sample(asIs)}}
+	for name, write := range map[string]func(io.Writer) error{
+		"run.html":    func(w io.Writer) error { return HTML(w, sample(asIs)) },
+		"run.md":      func(w io.Writer) error { return Markdown(w, sample(asIs)) },
+		"record.html": func(w io.Writer) error { return RecordHTML(w, record) },
+		"record.md":   func(w io.Writer) error { return RecordMarkdown(w, record) },
+	} {
+		var got bytes.Buffer
+		if err := write(&got); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s is not as it was (%v); -update writes it anew", name, err)
+		}
+	}
+}
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	"</p><script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "x' onload='alert(1)", "javascript:alert(1)",
+	"\x1b]0;owned\a\x1b[2J", "\u202egnp.exe", "שלום עולם", "a\x00b\xff", "]]></style><style>*{display:none}",
+	"[click](javascript:alert(1))", "| a | b |\n| --- | --- |", "```\n# heading\n```", "<!-- -->", "![x](http://evil.example/p.png)",
+	"http://evil.example www.evil.example @everyone", "$x^2$ **bold** _it_ ~~s~~", "{{.}}", strings.Repeat("long ", 20<<10),
+}
+
+func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
+	var want bytes.Buffer
+	if err := HTML(&want, sample(func(string) string { return "x" })); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range hostile {
+		var got bytes.Buffer
+		if err := HTML(&got, sample(func(string) string { return text })); err != nil {
+			t.Fatal(err)
+		}
+		if w, g := elements(t, want.Bytes()), elements(t, got.Bytes()); w != g {
+			t.Errorf("%.40q makes elements of its own:\n%s\nwant\n%s", text, g, w)
+		}
+		for _, hidden := range []string{"\x1b", "\u202e", "\x00", "\a", "\xff"} {
+			if bytes.Contains(got.Bytes(), []byte(hidden)) {
+				t.Errorf("%.40q leaves %q in the page", text, hidden)
+			}
+		}
+		if got.Len() > 1<<20 {
+			t.Errorf("%.20q makes a page of %d bytes", text, got.Len())
+		}
+	}
+}
+
+// elements gives the names of a page's elements and of their attributes, in order.
+func elements(t *testing.T, page []byte) string {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	var b strings.Builder
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return b.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, is := token.(xml.StartElement); is {
+			b.WriteString("<" + e.Name.Local)
+			for _, a := range e.Attr {
+				b.WriteString(" " + a.Name.Local)
+			}
+			b.WriteString(">\n")
+		}
+	}
+}
+
+func TestWhatOthersWroteIsTextInMarkdown(t *testing.T) {
+	var want bytes.Buffer
+	if err := Markdown(&want, sample(func(string) string { return "x" })); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range hostile {
+		if strings.HasPrefix(text, "long") {
+			continue // that it is cut is seen below
+		}
+		var got bytes.Buffer
+		if err := Markdown(&got, sample(func(string) string { return text })); err != nil {
+			t.Fatal(err)
+		}
+		// Whatever stands in the place of x, the lines and all that has a meaning in them are the same.
+		if w, g := markup(want.String()), markup(got.String()); w != g {
+			t.Errorf("%.40q is markup of its own:\n%s\nwant\n%s", text, g, w)
+		}
+	}
+	if got := escape(strings.Repeat("x", 100<<10)); len(got) > maxCell+100 || !strings.Contains(got, "100352") &&
+		!strings.Contains(got, "100400") {
+		t.Errorf("a long text is cut to %d bytes: %s", len(got), got[len(got)-60:])
+	}
+}
+
+// markup leaves of a Markdown text what means something, a line at a time.
+func markup(s string) string {
+	s = strings.ReplaceAll(s, "<br>", "")
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '&' { // a reference is a character and nothing more
+			if end := strings.IndexByte(s[i:], ';'); strings.HasPrefix(s[i:], "&#") && end > 0 && end < 7 {
+				i += end
+				continue
+			}
+		}
+		if strings.IndexByte("\n|#*_`[]<>&~$@\\!{}\"", s[i]) >= 0 {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+func TestLongStretchesWithoutWorkAreDrawnShorter(t *testing.T) {
+	r := view.RunReport{From: at(0), To: at(0).Add(7 * 24 * time.Hour), Agents: []view.ReportedAgent{{Spans: []view.Span{
+		{From: at(0), To: at(3), Kind: view.SpanWorking},
+		{From: at(3), To: at(0).Add(7*24*time.Hour - 3*time.Minute), Kind: view.SpanParked},
+		{From: at(0).Add(7*24*time.Hour - 3*time.Minute), To: at(0).Add(7 * 24 * time.Hour), Kind: view.SpanWorking},
+	}}}}
+	bars := newTimeline(r).Bars(r.Agents[0])
+	if len(bars) != 3 || bars[1].Width > 260 || bars[0].Width < 370 || bars[2].X+bars[2].Width < 999 {
+		t.Errorf("the bars are %+v", bars)
+	}
+	if bars := newTimeline(view.RunReport{From: at(0), To: at(0)}).Bars(r.Agents[0]); len(bars) != 3 {
+		t.Errorf("without a length the bars are %+v", bars)
+	}
+}

@@ -1,0 +1,274 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// A RunReport is what happened in a run, for people who were not there: `report` shows it.
+type RunReport struct {
+	Run      RunView
+	From, To time.Time // what the timeline shows; To is now while the run goes on
+	Agents   []ReportedAgent
+	Asked    []Decision // by a person or for one: questions and what was answered, oldest first
+	Rules    []PermissionView
+	Problem  string // why there is no timeline; "": there is one
+}
+
+// Took is how long the run has taken, waiting included.
+func (r RunReport) Took() time.Duration { return r.To.Sub(r.From) }
+
+// A ReportedAgent is one agent of a report. Parents stand before their children.
+type ReportedAgent struct {
+	AgentView
+	Spans    []Span
+	Worked   time.Duration // how long its processes have lived
+	Report   *checkpoints.Report
+	Worktree *WorktreeView // nil: it worked in the folder of its parent
+}
+
+// A Decision is a question with what became of it.
+type Decision struct {
+	QuestionView
+	After  time.Duration // from the question to its answer; of an open one until now
+	ByRule bool          // nobody was asked: a rule had decided it
+	Ran    string        // of a command that a person let run: how that ended
+	RunID  string        // of the run, where decisions of several stand together
+}
+
+// A Span is a time in which an agent stood in one way.
+type Span struct {
+	From, To time.Time
+	Kind     SpanKind
+	Reason   string
+}
+
+// Took is how long the span is.
+func (s Span) Took() time.Duration { return s.To.Sub(s.From) }
+
+// SpanKind is how an agent stood.
+type SpanKind string
+
+// The kinds of span.
+const (
+	SpanWorking SpanKind = "working"
+	SpanAsking  SpanKind = "waiting for a person"
+	SpanParked  SpanKind = "parked"
+	SpanLimited SpanKind = "limited"
+	SpanBlocked SpanKind = "blocked"
+	SpanQueued  SpanKind = "queued"
+	SpanNobody  SpanKind = "interrupted" // or its supervisor had died
+)
+
+// SpanKinds are all of them, as a legend lists them.
+var SpanKinds = []SpanKind{SpanWorking, SpanAsking, SpanParked, SpanLimited, SpanBlocked, SpanQueued, SpanNobody}
+
+// spanOf gives the kind of span of a status; "" once the agent has ended.
+func spanOf(s supervisor.Status) SpanKind {
+	switch {
+	case s.Ended():
+		return ""
+	case s == checkpoints.Waiting, s == checkpoints.OverBudget:
+		return SpanAsking
+	case s == checkpoints.Parked:
+		return SpanParked
+	case s == checkpoints.Limited:
+		return SpanLimited
+	case s == checkpoints.Blocked:
+		return SpanBlocked
+	case s == checkpoints.Queued:
+		return SpanQueued
+	case s == checkpoints.Interrupted:
+		return SpanNobody
+	}
+	return SpanWorking
+}
+
+// Report gives what happened in the run that an id, its start or a name names; of an agent, in its run.
+func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
+	run, _, err := RunNamed(ctx, r.Store, id)
+	if err != nil {
+		return RunReport{}, err
+	}
+	d, err := r.Show(ctx, run)
+	if err != nil {
+		return RunReport{}, err
+	}
+	rep := RunReport{Run: d.Run, From: d.Run.StartedAt, To: checkpoints.Now(), Rules: d.Rules}
+	if d.Run.EndedAt != nil {
+		rep.To = *d.Run.EndedAt
+	}
+	if rep.Asked, err = r.decisions(ctx, run); err != nil {
+		return RunReport{}, err
+	}
+	events, err := r.Store.Events(ctx, run, 0)
+	if err != nil {
+		return RunReport{}, err
+	}
+	spans, err := timeline(events, rep.To)
+	if err != nil {
+		rep.Problem = err.Error()
+	}
+	for _, a := range d.Run.Agents {
+		one := ReportedAgent{AgentView: a, Spans: spans[a.ID], Report: d.Reports[a.ID],
+			Worked: time.Duration(d.Agents[a.ID].Worked * float64(time.Second))}
+		if w, own := d.Worktrees[a.ID]; own {
+			one.Worktree = &w
+		}
+		rep.Agents = append(rep.Agents, one)
+	}
+	rep.Agents = asTree(rep.Agents)
+	return rep, nil
+}
+
+// asTree puts children right below their parents.
+func asTree(agents []ReportedAgent) []ReportedAgent {
+	below := map[string][]ReportedAgent{}
+	there := map[string]bool{}
+	for _, a := range agents {
+		there[a.ID] = true
+	}
+	for _, a := range agents {
+		parent := a.Parent
+		if !there[parent] {
+			parent = ""
+		}
+		below[parent] = append(below[parent], a)
+	}
+	var sorted []ReportedAgent
+	var add func(parent string)
+	add = func(parent string) {
+		for _, a := range below[parent] {
+			sorted = append(sorted, a)
+			add(a.ID)
+		}
+	}
+	add("")
+	return sorted
+}
+
+// decisions gives what was asked in a run.
+func (r Reader) decisions(ctx context.Context, run string) ([]Decision, error) {
+	qs, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Run: run})
+	if err != nil {
+		return nil, err
+	}
+	var asked []Decision
+	for i := range qs {
+		q := &qs[i]
+		d := Decision{QuestionView: View(q), ByRule: q.ByRule, RunID: run}
+		switch {
+		case q.AnsweredAt != nil:
+			d.After = q.AnsweredAt.Sub(q.AskedAt)
+		case q.State == checkpoints.QuestionOpen:
+			d.After = checkpoints.Now().Sub(q.AskedAt)
+		}
+		if q.Ran != nil {
+			d.Ran = cmp.Or(q.Ran.Exit, "its end is not known")
+		}
+		asked = append(asked, d)
+	}
+	return asked, nil
+}
+
+// timeline folds the history of a run into how its agents stood, by agent, until a moment. A history that this release
+// cannot read gives an error, for people.
+func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]Span, err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			spans, err = nil, fmt.Errorf("the history of this run cannot be read by this release: %v", bug)
+		}
+	}()
+	spans = map[string][]Span{}
+	var before supervisor.State
+	var last time.Time // of the event before
+	for _, record := range events {
+		h, err := supervisor.Recorded(record)
+		if err != nil {
+			return nil, fmt.Errorf("the history of this run cannot be read by this release: %w", err)
+		}
+		after, _ := supervisor.Step(before, h) // an unwelcome event changes nothing
+		at := record.At
+		if before.Run != nil && after.Run.Epoch > before.Run.Epoch && before.Run.Left == "" { // its supervisor had died
+			for id := range spans {
+				if open := lastOpen(spans[id]); open != nil && open.Kind != SpanParked && last.Before(at) {
+					kind := open.Kind
+					spans[id] = began(spans[id], last, SpanNobody, "its supervisor had died")
+					spans[id] = began(spans[id], at, kind, "")
+				}
+			}
+		}
+		for id, a := range after.Agents {
+			if old := before.Agents[id]; old == nil || old.Status != a.Status || old.Reason != a.Reason {
+				spans[id] = began(spans[id], at, spanOf(a.Status), a.Reason)
+			}
+		}
+		before, last = after, at
+	}
+	for id := range spans {
+		spans[id] = began(spans[id], until, "", "")
+		spans[id] = slices.DeleteFunc(spans[id], func(s Span) bool { return !s.To.After(s.From) })
+	}
+	return spans, nil
+}
+
+// lastOpen gives the span that has not ended; nil if there is none.
+func lastOpen(spans []Span) *Span {
+	if n := len(spans); n > 0 && spans[n-1].To.IsZero() {
+		return &spans[n-1]
+	}
+	return nil
+}
+
+// began ends the span that has not, and begins one of a kind; one of the same goes on. "" begins none.
+func began(spans []Span, at time.Time, kind SpanKind, reason string) []Span {
+	if open := lastOpen(spans); open != nil {
+		if open.Kind == kind {
+			return spans
+		}
+		open.To = at
+	}
+	if kind == "" {
+		return spans
+	}
+	return append(spans, Span{From: at, Kind: kind, Reason: reason})
+}
+
+// Record is what was decided in several runs: `report --since` shows it.
+type Record struct {
+	From, To time.Time
+	Cwd      string // "": wherever they run
+	Runs     []RunReport
+}
+
+// RecordSince gives what was decided in the runs that went on since a moment, oldest first, of those that wanted
+// chooses.
+func (r Reader) RecordSince(ctx context.Context, since time.Time, cwd string,
+	wanted func(RunView) bool) (Record, error) {
+	record := Record{From: since, To: checkpoints.Now(), Cwd: cwd}
+	runs, err := r.Runs(ctx, true)
+	if err != nil {
+		return record, err
+	}
+	for _, v := range runs {
+		if v.EndedAt != nil && v.EndedAt.Before(since) || !wanted(v) {
+			continue
+		}
+		one := RunReport{Run: v}
+		asked, err := r.decisions(ctx, v.ID)
+		if err != nil {
+			return record, err
+		}
+		one.Asked = slices.DeleteFunc(asked, func(d Decision) bool {
+			return d.AskedAt.Before(since) && (d.AnsweredAt == nil || d.AnsweredAt.Before(since)) && d.State != supervisor.Open
+		})
+		record.Runs = append(record.Runs, one)
+	}
+	return record, nil
+}
