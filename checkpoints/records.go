@@ -171,10 +171,10 @@ type Workplace struct {
 
 // A Budget bounds what an agent and all below it may use together. A zero field bounds nothing.
 type Budget struct {
-	CostUSD float64       `json:"cost_usd"`
-	Tokens  int64         `json:"tokens"` // input and output, caches included
-	Time    time.Duration `json:"time"`   // in which any of them is at work
-	Turns   int           `json:"turns"`  // requests of their own conversations, as claude counts them
+	CostUSD float64       `json:"cost_usd,omitempty"`
+	Tokens  int64         `json:"tokens,omitempty"` // input and output, caches included
+	Time    time.Duration `json:"time,omitempty"`   // in which any of them is at work
+	Turns   int           `json:"turns,omitempty"`  // requests of their own conversations, as claude counts them
 }
 
 // Used is what the turn under way of a launch has used: of a turn that has ended, its result tells.
@@ -212,22 +212,22 @@ const (
 // Delegated is what was said of a child's task by whoever gave it: its parent, a task file, or a run inside an agent.
 type Delegated struct {
 	// the question whether it may start; "" where nobody had to be asked
-	Question     string       `json:"question"`
-	Independence Independence `json:"independence"`
-	Name         string       `json:"name"`  // what a task file calls it
-	Item         string       `json:"item"`  // of a task of a pool: what it is about, whole
-	After        []string     `json:"after"` // agents that have to succeed before it begins
-	Reason       string       `json:"reason"`
-	Context      string       `json:"context"`      // context_required, as written
-	Coordination string       `json:"coordination"` // as written
-	Estimated    string       `json:"estimated"`    // as written
-	Type         string       `json:"type"`         // the kind of agent, as claude knows it
-	Model        string       `json:"model"`
-	MaxTurns     int          `json:"max_turns"`
-	Fingerprint  string       `json:"fingerprint"` // of the signal or call that asked for it
+	Question     string       `json:"question,omitempty"`
+	Independence Independence `json:"independence,omitempty"`
+	Name         string       `json:"name,omitempty"`  // what a task file calls it
+	Item         string       `json:"item,omitempty"`  // of a task of a pool: what it is about, whole
+	After        []string     `json:"after,omitempty"` // agents that have to succeed before it begins
+	Reason       string       `json:"reason,omitempty"`
+	Context      string       `json:"context,omitempty"`      // context_required, as written
+	Coordination string       `json:"coordination,omitempty"` // as written
+	Estimated    string       `json:"estimated,omitempty"`    // as written
+	Type         string       `json:"type,omitempty"`         // the kind of agent, as claude knows it
+	Model        string       `json:"model,omitempty"`
+	MaxTurns     int          `json:"max_turns,omitempty"`
+	Fingerprint  string       `json:"fingerprint,omitempty"` // of the signal or call that asked for it
 	// it was asked for by a run that was started inside its parent
-	Nested *Nested `json:"nested"`
-	Told   bool    `json:"told"` // its end is among what is said to its parent, or was
+	Nested *Nested `json:"nested,omitempty"`
+	Told   bool    `json:"told,omitempty"` // its end is among what is said to its parent, or was
 }
 
 // Nested is what is known of the run, started inside an agent, that asked for another agent. Its process is a client:
@@ -248,23 +248,23 @@ type Turn struct {
 type Report struct {
 	Status          string   `json:"status"` // success, partial_success, failed
 	Summary         string   `json:"summary"`
-	Deliverables    string   `json:"deliverables"` // as written
-	Files           []string `json:"files"`        // those of them that name a file
-	Metrics         string   `json:"metrics"`
-	Issues          string   `json:"issues"`
-	Recommendations string   `json:"recommendations"`
-	Duration        string   `json:"duration"`
-	Checked         bool     `json:"checked"` // the deliverables were looked for
-	Missing         []string `json:"missing"` // those that were not there
+	Deliverables    string   `json:"deliverables,omitempty"` // as written
+	Files           []string `json:"files,omitempty"`        // those of them that name a file
+	Metrics         string   `json:"metrics,omitempty"`
+	Issues          string   `json:"issues,omitempty"`
+	Recommendations string   `json:"recommendations,omitempty"`
+	Duration        string   `json:"duration,omitempty"`
+	Checked         bool     `json:"checked,omitempty"` // the deliverables were looked for
+	Missing         []string `json:"missing,omitempty"` // those that were not there
 
-	BySubagent bool `json:"by_subagent"` // said by one in the agent's name, and not by the agent itself
+	BySubagent bool `json:"by_subagent,omitempty"` // said by one in the agent's name, and not by the agent itself
 }
 
 // Progress is how far an agent says that it is, in its own words.
 type Progress struct {
-	Percent string    `json:"percent"`
-	Step    string    `json:"step"`
-	ETA     string    `json:"eta"`
+	Percent string    `json:"percent,omitempty"`
+	Step    string    `json:"step,omitempty"`
+	ETA     string    `json:"eta,omitempty"`
 	At      time.Time `json:"at"`
 }
 

@@ -146,6 +146,6 @@ const (
 // An Option is one offered answer.
 type Option struct {
 	Label       string `json:"label"`
-	Description string `json:"description"`
-	Preview     string `json:"preview"` // what choosing it would look like: code, a layout
+	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"` // what choosing it would look like: code, a layout
 }

@@ -49,7 +49,7 @@ func TestChildrenStandRightBelowTheirParents(t *testing.T) {
 
 func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local)
-	until := at.Add(3 * time.Hour)
+	until := time.Date(2025, 1, 2, 15, 0, 0, 0, time.Local)
 	agents := []view.AgentView{
 		{ID: "a-7Qm2xK9fWb4T", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute),
 			PID: 4711, CostUSD: 1.5, Task: "Build the service\nGoal: it runs."},
@@ -78,7 +78,7 @@ r-3f9a2c1b            blocked    1m ago          $1.75  login: waits for a child
     a-000000000002    running    just now  P1    $0.00  tests: Write the tests
       at work, 40 %: the second of five
     a-000000000004    limited    just now  P2    $0.00  (optional) Draw
-      until Nov 21 15:00: usage limit
+      until 2025-01-02 15:00: usage limit
 r-7uz22pon            parked     1h ago          $0.00  asks: Which?
 `
 	if got != want {

@@ -183,7 +183,6 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status),
 			Reason:  a.Reason,
 			Summary: summary(a), ExitCode: &code, CostUSD: &a.CostUSD,
-			Missing: []string{}, Criteria: []supervisor.Criterion{},
 		}) // a failed write is told of by closed
 	} else if text := summary(a); text != "" {
 		_ = n.printer.Result(text)

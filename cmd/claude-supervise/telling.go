@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -81,7 +80,7 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 		if i >= commonFields && !slices.Contains(eventFields[e.Type], name) {
 			continue
 		}
-		value, err := json.Marshal(fields.Field(i).Interface())
+		value, err := terminal.JSON(fields.Field(i).Interface())
 		if err != nil {
 			return nil, err
 		}
@@ -92,17 +91,15 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 
 // event gives a notice as a line of JSON.
 func event(n supervisor.Notification) jsonEvent {
-	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch,
-		Missing: []string{}, Criteria: []supervisor.Criterion{}}
+	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch}
 	if n.Question != nil && n.Type != supervisor.WorkDelegated {
 		v := view.View(n.Question)
 		e.Question = &v
 	}
 	if r := n.Report; r != nil {
-		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, nonNil(r.Missing)
+		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
 		e.Metrics, e.Issues, e.Recommendations, e.Duration = r.Metrics, r.Issues, r.Recommendations, r.Duration
-		criteria, _ := supervisor.MatchCriteria(n.State)
-		e.Criteria = nonNil(criteria)
+		e.Criteria, _ = supervisor.MatchCriteria(n.State)
 	}
 	switch n.Type {
 	case supervisor.RunStarted:

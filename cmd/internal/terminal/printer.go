@@ -1,9 +1,7 @@
 package terminal
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -205,16 +203,14 @@ func (p *Printer) Result(text string) error {
 	return p.result(strings.TrimRight(Clean(text), "\n") + "\n")
 }
 
-// JSON writes v to stdout as one line of JSON. Characters that a terminal would obey are escaped, so the line is as
+// JSON writes v to stdout as one line of JSON, as the function of that name encodes it. Characters that a terminal would obey are escaped, so the line is as
 // safe to show as it is to parse. Blocking and errors are those of Result.
 func (p *Printer) JSON(v any) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	line, err := JSON(v)
+	if err != nil {
 		return fmt.Errorf("encoding a line of JSON: %w", err)
 	}
-	return p.result(escapeHidden(line.String()))
+	return p.result(escapeHidden(string(line) + "\n"))
 }
 
 // escapeHidden writes what Clean would remove as \u escapes. Outside of strings JSON has no such characters.
