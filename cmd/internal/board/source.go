@@ -59,35 +59,19 @@ func (State) Show(ctx context.Context, id string) (d view.Details, err error) {
 // Follow reads only the end of what was said before.
 func (State) Follow(ctx context.Context, id string, n int, each func(said []string) error) error {
 	return reading(func(r view.Reader) error {
-		tree, agent, err := r.RunLog(ctx, id)
+		found, err := r.RunLog(ctx, id)
 		if err != nil {
 			return err
 		}
-		if id == tree.Run {
-			said, log, err := tree.Recent(ctx, n)
-			if err == nil {
-				err = each(said)
-			}
-			if err != nil {
-				return err
-			}
-			prose := tree.Prose()
-			_, err = log.Follow(ctx, func(line view.LogLine) error { return each(prose(line)) })
-			return err
-		}
-		own, err := r.Log(ctx, agent)
-		if err != nil {
-			return err
-		}
-		said, log, err := own.Recent(n)
+		said, log, err := found.Recent(ctx, n)
 		if err == nil {
 			err = each(said)
 		}
 		if err != nil {
 			return err
 		}
-		prose := own.Prose()
-		_, err = log.Follow(ctx, func(line []byte) error { return each(prose(line)) })
+		prose := found.Prose()
+		_, err = log.Follow(ctx, func(line view.LogLine) error { return each(prose(line)) })
 		return err
 	})
 }
