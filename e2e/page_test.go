@@ -34,9 +34,13 @@ type browser struct {
 // newBrowser opens a window, or another tab of one.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	program, axe := os.Getenv("CLAUDE_SUPERVISE_TEST_CHROMIUM"), os.Getenv("CLAUDE_SUPERVISE_TEST_AXE")
-	if program == "" || axe == "" {
+	program, given := os.LookupEnv("CLAUDE_SUPERVISE_TEST_CHROMIUM")
+	if !given {
 		t.Skip("no browser: make page gives one")
+	}
+	axe := os.Getenv("CLAUDE_SUPERVISE_TEST_AXE")
+	if program == "" || axe == "" {
+		t.Fatal("make page has found no browser, or no axe: it must not pass without")
 	}
 	script, err := os.ReadFile(axe)
 	if err != nil {

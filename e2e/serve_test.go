@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -310,6 +312,94 @@ func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
 		return
 	}
 	t.Fatalf("it is never told: %v", lines.Err())
+}
+
+// What is started by the page is started once for a key, whoever sends it how often, in a folder of --folder only.
+func TestARunIsStartedByThePage(t *testing.T) {
+	t.Parallel()
+	s := load(t, "work")
+	w := newWorld(t)
+	agent := filepath.Join(w.home, "claude")
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in work \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
+	elsewhere := t.TempDir()
+	w.put("task.yaml", "prompt: |\n  "+strings.ReplaceAll(s.Prompt, "\n", "\n  ")+"\n")
+	w.put("bad.yaml", "prompts: x\n")
+	if err := os.Symlink(elsewhere, filepath.Join(w.cwd, "link")); err != nil {
+		t.Fatal(err)
+	}
+	p := w.serve("--listen", "127.0.0.1:0", "--folder", w.cwd)
+	start := func(key string, body map[string]string) (int, string) {
+		t.Helper()
+		text, _ := json.Marshal(body)
+		r, err := http.NewRequest(http.MethodPost, p.address+"/api/runs", bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+p.token)
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return 0, ""
+		}
+		defer func() { _ = reply.Body.Close() }()
+		said, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return reply.StatusCode, string(said)
+	}
+	for name, c := range map[string]struct {
+		body   map[string]string
+		status int
+		says   string
+	}{
+		"elsewhere":         {map[string]string{"prompt": "x", "cwd": elsewhere}, 403, "--folder"},
+		"nowhere":           {map[string]string{"prompt": "x", "cwd": "/no/such"}, 403, "--folder"},
+		"by dots":           {map[string]string{"prompt": "x", "cwd": w.cwd + "/.."}, 403, "--folder"},
+		"by a link":         {map[string]string{"prompt": "x", "cwd": w.cwd + "/link"}, 403, "--folder"},
+		"a task elsewhere":  {map[string]string{"task": "/etc/passwd", "cwd": w.cwd}, 403, "--folder"},
+		"a task by dots":    {map[string]string{"task": "../x.yaml", "cwd": w.cwd}, 403, "--folder"},
+		"not there":         {map[string]string{"prompt": "x", "cwd": w.cwd + "/none"}, 422, "there is no"},
+		"relative":          {map[string]string{"prompt": "x", "cwd": "."}, 422, "from the root"},
+		"no task there":     {map[string]string{"task": "none.yaml", "cwd": w.cwd}, 422, "there is no"},
+		"a bad task":        {map[string]string{"task": "bad.yaml", "cwd": w.cwd}, 422, "prompts"},
+		"nothing":           {map[string]string{"cwd": w.cwd}, 422, "either"},
+		"both":              {map[string]string{"prompt": "x", "task": "task.yaml", "cwd": w.cwd}, 422, "either"},
+		"a flag for a name": {map[string]string{"prompt": " ", "name": "--detach", "cwd": w.cwd}, 422, "either"},
+	} {
+		if status, text := start("", c.body); status != c.status || !strings.Contains(text, c.says) {
+			t.Errorf("%s gets %d %s", name, status, text)
+		}
+	}
+	var at sync.WaitGroup
+	got := make([]string, 4)
+	for i := range got {
+		at.Go(func() {
+			status, text := start("key", map[string]string{"prompt": s.Prompt, "cwd": w.cwd, "name": "--from the page"})
+			got[i] = fmt.Sprint(status, " ", parse[runView](t, text).ID)
+		})
+	}
+	at.Wait()
+	run := w.ps()
+	slices.Sort(got)
+	if want := []string{"200 " + run.ID, "200 " + run.ID, "200 " + run.ID, "201 " + run.ID}; !slices.Equal(got, want) {
+		t.Errorf("four calls with one key get %q", got)
+	}
+	if run.Agents[0].Task != strings.TrimSpace(s.Prompt) {
+		t.Errorf("its task is %q", run.Agents[0].Task)
+	}
+	w.must("stop", run.ID)
+	status, text := start("", map[string]string{"task": "task.yaml", "cwd": w.cwd})
+	if status != 201 {
+		t.Fatalf("the task file gets %d %s", status, text)
+	}
+	w.must("stop", parse[runView](t, text).ID)
 }
 
 // servesAsShown starts serve as the README does, on this machine, and asks the page for what is open.

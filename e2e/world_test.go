@@ -177,6 +177,7 @@ type runView struct {
 	OpenQuestions      []string `json:"open_questions"`
 	Agents             []struct {
 		ID, Status, Reason string
+		Task               string
 		SessionID          string `json:"session_id"`
 		PID, Launches      int
 		CostUSD            float64 `json:"cost_usd"`

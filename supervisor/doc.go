@@ -58,6 +58,8 @@
 //		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
 //	repository: may have any file, and links to it; may not set or extend the person's config
 //		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
+//	page: may start runs in the folders of --folder; may not start one elsewhere
+//		cmd/claude-supervise/serve_start.go, e2e TestARunIsStartedByThePage
 //	task file: may narrow limits; may not raise them, or loosen
 //		cmd/claude-supervise/run_request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person

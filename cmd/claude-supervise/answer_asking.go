@@ -168,7 +168,7 @@ type followUpError struct{ error }
 // was kept with the answer, for people. A *followUpError says that the answer is kept all the same.
 func reply(ctx context.Context, c client.Client, id string, r terminal.Reply, f answerFlags, by string) (run,
 	also string, err error) {
-	q, err := findQuestion(ctx, c, id)
+	q, err := c.Find(ctx, id)
 	if err != nil {
 		return "", "", err
 	}

@@ -158,17 +158,6 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 	return c.FolderOf(ctx, q)
 }
 
-// findQuestion gives the question that an id or its start names, or a question file.
-func findQuestion(ctx context.Context, c client.Client, id string) (*supervisor.Question, error) {
-	q, err := c.Find(ctx, id)
-	if view.NoSuchID(err) {
-		if byFile, wrong := c.FileQuestion(ctx, id); wrong == nil {
-			return byFile, nil
-		}
-	}
-	return q, err
-}
-
 // keep gives a question its answer.
 func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags, by string) error {
 	if q.Run == "" {
@@ -276,12 +265,7 @@ func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Q
 		switch {
 		case err == nil && (marked || q.ID == "q-"+args[0]):
 			return q, spelled(q, args[1:]), true, nil
-		case err != nil && marked && view.NoSuchID(err):
-			if q, wrong := c.FileQuestion(ctx, args[0]); wrong == nil { // a file may be called so
-				return q, spelled(q, args[1:]), true, nil
-			}
-			return nil, "", false, err
-		case err != nil && !view.NoSuchID(err):
+		case err != nil && (marked || !view.NoSuchID(err)):
 			return nil, "", false, err
 		}
 	}

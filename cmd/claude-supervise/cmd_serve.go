@@ -28,7 +28,7 @@ import (
 
 type serveFlags struct {
 	listen           string
-	hosts            []string
+	hosts, folders   []string
 	open, another    bool
 	cert, key        string
 	insecure, chosen bool // chosen: --listen was given
@@ -44,8 +44,8 @@ func newServe() *cobra.Command {
 		Short: "serve a page to see runs and answer questions in a browser",
 		Long: `Serve a page, and an API, on which a person sees all open questions and runs,
 live, and answers: options, own words, decline, skip; stops and resumes runs,
-and writes to agents. Answers go into the same inbox as everywhere: the first
-one stands.
+writes to agents, and starts runs in the folders that --folder names. Answers
+go into the same inbox as everywhere: the first one stands.
 
 Its address is printed alone on stdout. It has a token, kept in the state folder
 so that a bookmark lasts; who has it can answer for you. A command that is to be
@@ -66,6 +66,9 @@ goes with each request as Authorization: Bearer TOKEN.
   GET  /api/events                 server-sent events: state, run, question
   POST /api/questions/ID/answer    {"value": TEXT}, or "values", "decline" or
                                    "skip": true; with "change", "all_like"
+  POST /api/runs                   {"prompt": TEXT} or {"task": FILE}, with
+                                   "cwd" and "name"; Idempotency-Key: KEY, the
+                                   same when it is sent again: 201, then 200
   POST /api/runs/ID/stop           an agent's ID, too
   POST /api/runs/ID/resume
   POST /api/agents/ID/message      {"text": TEXT}
@@ -74,6 +77,7 @@ Lists have at most 1000 entries: ?limit= and ?offset=, and Link has the next.
 An answer that lost gets 409 with the one that stands, one that does not fit
 422 with why, a command's 403 with what to type.`,
 		Example: "  claude-supervise serve --open\n" +
+			"  claude-supervise serve --folder ~/code    # start runs there from the page\n" +
 			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
 			"  claude-supervise serve --host desk.example.org    # a proxy with TLS before it",
 		Args: exactly(0, 0, "no arguments"),
@@ -92,6 +96,7 @@ An answer that lost gets 409 with the one that stands, one that does not fit
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "listen on `ADDR`, a host with or without a port")
 	fl.StringArrayVar(&f.hosts, "host", nil, "it may be reached by the name `NAME`, too")
+	fl.StringArrayVar(&f.folders, "folder", nil, "runs may be started in `FOLDER`, and below it")
 	fl.BoolVar(&f.open, "open", false, "open the page in the browser")
 	fl.BoolVar(&f.another, "new-token", false, "make a new token: older addresses are useless then")
 	fl.StringVar(&f.cert, "tls-cert", "", "the certificate in `FILE`, for https")
@@ -102,6 +107,10 @@ An answer that lost gets 409 with the one that stands, one that does not fit
 
 func runServe(ctx context.Context, f serveFlags) error {
 	certificate, err := f.certificate()
+	if err != nil {
+		return err
+	}
+	folders, err := pageFolders(f.folders)
 	if err != nil {
 		return err
 	}
@@ -125,9 +134,8 @@ func runServe(ctx context.Context, f serveFlags) error {
 	defer stop()
 	port := listener.Addr().(*net.TCPAddr).Port
 	page := web.New(web.Config{
-		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{}, Actions: pageActions{},
-		Press: press,
-		Card:  card, Clean: terminal.Clean,
+		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{},
+		Actions: pageActions{folders}, Folders: folders, Press: press, Card: card, Clean: terminal.Clean,
 	})
 	scheme := "http"
 	if certificate != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,7 +19,9 @@ import (
 )
 
 // pageActions is what the page does for a person: what the commands do.
-type pageActions struct{}
+type pageActions struct {
+	folders []string // that runs may be started in
+}
 
 func refused(format string, args ...any) error {
 	return &web.Refusal{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf(format, args...)}
@@ -43,7 +44,7 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
-	q, err := findQuestion(ctx, c, id)
+	q, err := c.Find(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -164,22 +165,13 @@ func (pageActions) Stop(ctx context.Context, id string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
 	var out, problems bytes.Buffer
-	cmd := exec.CommandContext(ctx, self, "stop", "--json", "--", id)
+	cmd := exec.CommandContext(ctx, self, "stop", "--", id)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
 		said := strings.TrimPrefix(strings.TrimSpace(problems.String()), "claude-supervise: ")
 		return "", &web.Refusal{Status: http.StatusConflict, Text: fmt.Sprintf("%s was not stopped: %s", id, said)}
 	}
-	var became struct{ ID, Status string }
-	if err := json.Unmarshal(out.Bytes(), &became); err != nil {
-		return "", fmt.Errorf("what became of %s is not known: %w", id, err)
-	}
-	return map[string]string{
-		"ended":    became.ID + " has already ended.",
-		"stopping": became.ID + " is being stopped.",
-		"stopped":  became.ID + " is stopped.",
-		"kept":     "Nobody supervises its run: the stop of " + became.ID + " is kept, and done when that goes on.",
-	}[became.Status], nil
+	return strings.TrimSpace(out.String()), nil
 }
 
 // known reports, as an error, that there is no such run or agent.

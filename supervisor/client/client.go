@@ -142,17 +142,9 @@ func (c Client) Run(ctx context.Context, id string) (supervisor.Run, error) {
 	return c.Store.Run(ctx, id)
 }
 
-// Find gives the question that an id or its start names, as a person should see it: an answer that nobody has taken yet
-// is shown.
+// Find is that of [view.FindQuestion].
 func (c Client) Find(ctx context.Context, id string) (*supervisor.Question, error) {
-	kind, full, err := c.Store.Resolve(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if kind != checkpoints.KindQuestion {
-		return nil, &checkpoints.UnknownError{ID: id}
-	}
-	return view.Question(ctx, c.Store, full)
+	return view.FindQuestion(ctx, c.Store, id)
 }
 
 // Questions gives the open questions of all runs, oldest first.

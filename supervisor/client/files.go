@@ -17,29 +17,9 @@ func (c Client) FileQuestions(ctx context.Context) (open []*supervisor.Question,
 	return c.Reader().FileQuestions(ctx)
 }
 
-// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file
-// for its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the
-// folders cannot be used: that keeps nobody from answering the questions of runs.
+// FileQuestion is that of [view.FileQuestion].
 func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Question, error) {
-	known, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
-	if err != nil {
-		return nil, err
-	}
-	if q, ok := view.RunsOwn(known, id); ok {
-		return q, nil
-	}
-	drop, err := view.OpenedFileDrop()
-	if drop == nil || err != nil {
-		return nil, &checkpoints.UnknownError{ID: id}
-	}
-	f, err := drop.Question(id)
-	switch {
-	case errors.Is(err, checkpoints.ErrBadID), errors.Is(err, fs.ErrNotExist), err == nil && f.Ours():
-		return nil, &checkpoints.UnknownError{ID: id}
-	case err != nil:
-		return nil, err
-	}
-	return view.Unowned(*f), nil
+	return view.FileQuestion(ctx, c.Store, id)
 }
 
 // AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script

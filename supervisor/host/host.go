@@ -3,8 +3,10 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	mathrand "math/rand/v2"
 	"os"
 
 	"github.com/rs/zerolog"
@@ -44,6 +46,11 @@ func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
 
 // NewRun makes the id of a run.
 func NewRun() string { return checkpoints.NewID(checkpoints.RunPrefix, rand.Reader) }
+
+// RunOf makes the id of the run that a key stands for: the same for the same key.
+func RunOf(key string) string {
+	return checkpoints.NewID(checkpoints.RunPrefix, mathrand.NewChaCha8(sha256.Sum256([]byte(key))))
+}
 
 type ids struct{}
 

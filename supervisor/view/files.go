@@ -62,6 +62,31 @@ func (r Reader) FileQuestions(ctx context.Context) (open []*supervisor.Question,
 	return open, problems, nil
 }
 
+// FileQuestion gives the question that the name of a question file stands for: that of the run which has taken the file
+// for its own, else the unowned one. The error is a *checkpoints.UnknownError where there is none, and where the
+// folders cannot be used: that keeps nobody from answering the questions of runs.
+func FileQuestion(ctx context.Context, store *checkpoints.Store, id string) (*supervisor.Question, error) {
+	known, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
+	if err != nil {
+		return nil, err
+	}
+	if q, ok := RunsOwn(known, id); ok {
+		return q, nil
+	}
+	drop, err := OpenedFileDrop()
+	if drop == nil || err != nil {
+		return nil, &checkpoints.UnknownError{ID: id}
+	}
+	f, err := drop.Question(id)
+	switch {
+	case errors.Is(err, checkpoints.ErrBadID), errors.Is(err, fs.ErrNotExist), err == nil && f.Ours():
+		return nil, &checkpoints.UnknownError{ID: id}
+	case err != nil:
+		return nil, err
+	}
+	return Unowned(*f), nil
+}
+
 // maxFileProblems bounds how many files are complained of: anybody may fill the folder.
 const maxFileProblems = 5
 

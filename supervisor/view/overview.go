@@ -143,10 +143,16 @@ func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error
 		}
 	}
 	q.State = checkpoints.QuestionWithdrawn
-	if drop, err := OpenedFileDrop(); q.Run == "" && err == nil && drop != nil && drop.Answered(q.ID) {
+	if q.Run == "" && answeredByFile(q.ID) {
 		q.State = checkpoints.QuestionAnswered
 	}
 	return q, nil
+}
+
+// answeredByFile reports whether an answer file lies there for a script's question.
+func answeredByFile(id string) bool {
+	drop, err := OpenedFileDrop()
+	return err == nil && drop != nil && drop.Answered(id)
 }
 
 // byUrgency orders the questions as a person should take them.
@@ -160,25 +166,33 @@ func byUrgency(a, b QuestionView) int {
 	return a.AskedAt.Compare(b.AskedAt)
 }
 
-// FindQuestion gives the question that an id or its start names, or a question file; *checkpoints.UnknownError, as
-// NoSuchID tells, if there is none.
-func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, error) {
-	kind, full, err := r.Store.Resolve(ctx, id)
+// FindQuestion gives the question that an id or its start names, or the name of a question file, with the answer that
+// nobody has taken yet; *checkpoints.UnknownError, as NoSuchID tells, if there is none.
+func FindQuestion(ctx context.Context, store *checkpoints.Store, id string) (*supervisor.Question, error) {
+	kind, full, err := store.Resolve(ctx, id)
 	switch {
 	case err == nil && kind == checkpoints.KindQuestion:
-		q, err := Question(ctx, r.Store, full)
-		if err != nil {
-			return QuestionView{}, err
-		}
-		return View(q), nil
+		return Question(ctx, store, full)
 	case err == nil:
 		err = &checkpoints.UnknownError{ID: id}
 	case !NoSuchID(err):
+		return nil, err
+	}
+	if q, wrong := FileQuestion(ctx, store, id); wrong == nil { // a file may be called anything
+		return q, nil
+	}
+	return nil, err
+}
+
+// FindQuestion is the function of this name, as it is shown.
+func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, error) {
+	q, err := FindQuestion(ctx, r.Store, id)
+	if err != nil {
 		return QuestionView{}, err
 	}
-	byFile, _, wrong := r.FileQuestions(ctx)
-	if at := slices.IndexFunc(byFile, func(q *supervisor.Question) bool { return q.ID == id }); wrong == nil && at >= 0 {
-		return View(byFile[at]), nil
+	v := View(q)
+	if v.Run == "" && answeredByFile(v.ID) {
+		v.State = checkpoints.QuestionAnswered
 	}
-	return QuestionView{}, err
+	return v, nil
 }

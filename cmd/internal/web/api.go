@@ -150,7 +150,7 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
 			Runs      []view.RunView      `json:"runs"`
 			Questions []view.QuestionView `json:"questions"`
 		}{runs, questions}
-	}, func(c *change) []byte { return c.api })
+	}, func(c *change) (string, []byte) { return c.name, c.api })
 }
 
 // read reads the one JSON object of a request.
@@ -237,6 +237,29 @@ func (s *Server) becomes(w http.ResponseWriter, r *http.Request, id, text string
 	}{id, text})
 }
 
+func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
+	var body Start
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	body.Key = r.Header.Get("Idempotency-Key")
+	run, made, err := s.config.Actions.Start(r.Context(), body)
+	if err != nil {
+		return err
+	}
+	s.desk.refresh(r.Context())
+	v, err := s.config.Source.Run(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if made {
+		status = http.StatusCreated
+		w.Header().Set("Location", "/runs/"+run)
+	}
+	return reply(w, status, v)
+}
+
 func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	text, err := s.config.Actions.Stop(r.Context(), id)
@@ -276,6 +299,14 @@ type problem struct {
 	Declined   bool       `json:"declined,omitempty"`
 }
 
+// text is what is wrong, with what to type.
+func (p problem) text() string {
+	if p.Command == "" {
+		return p.Error
+	}
+	return p.Error + ": " + p.Command
+}
+
 func problemOf(err error) (status int, p problem) {
 	var refusal *Refusal
 	var taken *client.TakenError
@@ -302,9 +333,12 @@ func problemOf(err error) (status int, p problem) {
 // fail tells who asked what is wrong: a program as JSON, a person as a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, p := problemOf(err)
-	if pathOfAPI(r) {
+	switch {
+	case pathOfAPI(r):
 		_ = reply(w, status, p)
-		return
+	case fragment(r):
+		said(w, status, p.text())
+	default:
+		s.pageProblem(w, status, p)
 	}
-	s.pageProblem(w, status, p)
 }

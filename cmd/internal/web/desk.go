@@ -35,10 +35,14 @@ const retryAfter = 2 * time.Second
 
 // A change is a run or a question as it is now, in both forms.
 type change struct {
-	number int64
-	name   string // "run" or "question"
-	api    []byte // JSON, in one line
-	page   []byte // JSON, with HTML
+	number   int64
+	name     string           // "run" or "question"
+	run      string           // that it is, or is of
+	question string           // that it is; "": it is a run
+	count    int              // of open questions
+	agents   []view.AgentView // of the run
+	api      []byte           // JSON, in one line
+	page     []byte           // JSON, with HTML
 }
 
 // A reader is told of changes.
@@ -119,11 +123,11 @@ func (d *desk) take(o view.Overview) {
 	}
 	for _, v := range o.Runs {
 		if was := known[v.ID]; was == nil || !reflect.DeepEqual(*was, v) {
-			d.tell("run", v, d.shows.runChange(v))
+			d.tellRun(v)
 		}
 	}
 	for _, v := range o.Ended {
-		d.tell("run", v, d.shows.runChange(v))
+		d.tellRun(v)
 	}
 	asked := map[string]*view.QuestionView{}
 	for i := range before.Questions {
@@ -135,18 +139,27 @@ func (d *desk) take(o view.Overview) {
 			if i+1 < len(o.Questions) {
 				next = o.Questions[i+1].ID
 			}
-			d.tell("question", q, d.shows.questionChange(o, q, next))
+			d.tellQuestion(o, q, next)
 		}
 	}
 	for _, q := range o.Closed {
-		d.tell("question", q, d.shows.questionChange(o, q, ""))
+		d.tellQuestion(o, q, "")
 	}
 }
 
+func (d *desk) tellRun(v view.RunView) {
+	d.tell(&change{name: "run", run: v.ID, agents: v.Agents, api: encoded(v), page: encoded(d.shows.runChange(v))})
+}
+
+func (d *desk) tellQuestion(o view.Overview, q view.QuestionView, next string) {
+	d.tell(&change{name: "question", run: q.Run, question: q.ID, count: len(o.Questions), api: encoded(q),
+		page: encoded(d.shows.questionChange(o, q, next))})
+}
+
 // tell numbers a change, keeps it, and hands it to the readers. The lock is held.
-func (d *desk) tell(name string, api any, page any) {
+func (d *desk) tell(c *change) {
 	d.number++
-	c := &change{number: d.number, name: name, api: encoded(api), page: encoded(page)}
+	c.number = d.number
 	d.kept, d.size = append(d.kept, c), d.size+len(c.api)+len(c.page)
 	for len(d.kept) > maxKept || d.size > maxKeptSize {
 		d.size -= len(d.kept[0].api) + len(d.kept[0].page)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"claude-supervise/supervisor/view"
@@ -16,13 +17,14 @@ const (
 
 // An agentPage is what an agent said and did.
 type agentPage struct {
+	frame
 	view.AgentView
 	Run   string
 	Ended bool
 	Said  []string
-	Whole bool  // it begins at the beginning
-	Next  int64 // where the next part begins; -1: this is the end
-	Live  string
+	Whole bool   // it begins at the beginning
+	Next  int64  // where the next part begins; -1: this is the end
+	Log   string // where its growth is told; "": it is not
 }
 
 func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
@@ -34,7 +36,11 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := agentPage{Run: log.Run, Next: -1}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	p := agentPage{frame: s.frame(now, log.Agent, "/live?agent="+url.QueryEscape(log.Agent)), Run: log.Run, Next: -1}
 	p.AgentView, _ = run.Agent(log.Agent)
 	p.Ended = ended(p.AgentView)
 	if text := r.URL.Query().Get("after"); text != "" {
@@ -60,7 +66,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.Said = said
-	p.Live = "/agents/" + log.Agent + "/live?after=" + strconv.FormatInt(rest.Place(), 10)
+	p.Log = "/agents/" + log.Agent + "/live?after=" + strconv.FormatInt(rest.Place(), 10)
 	return s.page(w, http.StatusOK, "agent", p)
 }
 

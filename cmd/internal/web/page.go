@@ -2,11 +2,13 @@ package web
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"hash/fnv"
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +48,11 @@ type shownRun struct {
 	Left bool // resume goes on with it
 }
 
+// Told reports whether an agent's line says the reason of the run, too.
+func (r shownRun) Told() bool {
+	return r.Reason == "" || len(r.Tree) > 0 && r.Tree[0].Reason == r.Reason
+}
+
 // Version is another for a run that looks otherwise.
 func (r shownRun) Version() string { return version(r) }
 
@@ -66,11 +73,20 @@ func (s *Server) funcs() template.FuncMap {
 		"clean": s.config.Clean,
 		"line":  func(text string) string { return strings.Join(strings.Fields(s.config.Clean(text)), " ") },
 		"path":  url.PathEscape,
-		"when":  func(t time.Time) string { return t.Local().Format("15:04:05, 2 Jan 2006") },
+		"when":  when,
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"money": func(usd float64) string { return fmt.Sprintf("$%.2f", usd) },
 		"diff":  diffLines,
 	}
+}
+
+// when says a time by the clock of this machine.
+func when(t time.Time) string {
+	layout := "15:04, 2 Jan"
+	if t = t.Local(); t.Year() != time.Now().Year() {
+		layout += " 2006"
+	}
+	return t.Format(layout)
 }
 
 // A diffLine is a line of evidence, and whether a change adds or removes it.
@@ -175,23 +191,36 @@ func (s *Server) runChange(v view.RunView) any {
 	return piece{ID: v.ID, HTML: s.html("run", treeOf(v, pageAgents)), Ended: v.EndedAt != nil}
 }
 
-// A deskPage is all that is before a person.
+// A frame is what every page has.
+type frame struct {
+	Title  string // "": that of the first page
+	Count  int    // of open questions
+	Live   string // where the page's changes are told; "": it has none
+	Starts bool   // runs can be started here
+}
+
+// countOnly tells the count of open questions.
+const countOnly = "/live?count=only"
+
+func (s *Server) frame(now view.Overview, title, live string) frame {
+	return frame{Title: title, Count: len(now.Questions), Live: live, Starts: len(s.config.Folders) > 0}
+}
+
+// A deskPage is all that is before a person, or some runs of it.
 type deskPage struct {
+	frame
 	Cards          []shownCard
-	From, Count    int // the place of the first card, and how many questions there are
 	Earlier, Later int // from where other pages begin; -1: there is none
 	Runs           []shownRun
 	MoreRuns       int
 	Problems       []string
 	Answered       *shownCard // that was answered just now
-	Live           string
-	ID             string
 }
 
 func (s *Server) deskPage(now view.Overview, from int) deskPage {
 	cards, more := part(now.Questions, from, pageCards)
-	p := deskPage{From: from, Count: len(now.Questions), Earlier: -1, Later: -1, Problems: now.Problems,
-		MoreRuns: max(len(now.Runs)-pageRuns, 0)}
+	p := deskPage{frame: s.frame(now, "", fmt.Sprintf("/live?from=%d", from)), Earlier: -1, Later: -1,
+		Problems: now.Problems, MoreRuns: max(len(now.Runs)-pageRuns, 0)}
 	for _, q := range cards {
 		p.Cards = append(p.Cards, s.card(now, q))
 	}
@@ -221,9 +250,6 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := s.deskPage(now, from(r))
-	if p.From == 0 {
-		p.Live = "/live"
-	}
 	if id := r.URL.Query().Get("answered"); id != "" {
 		if q, err := s.config.Source.Question(r.Context(), id); err == nil {
 			c := s.card(now, q)
@@ -233,31 +259,76 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, http.StatusOK, "desk", p)
 }
 
-// pageLive tells the script of the page with the first questions what has changed.
+// A liveState is what a page shows, for its script. A list that is nil is not on that page.
+type liveState struct {
+	Cards  []piece `json:"cards"`
+	Runs   []piece `json:"runs"`
+	Agents []piece `json:"agents"`
+	Count  int     `json:"count"`
+}
+
+// pageLive tells the script of a page what has changed: of the first page all, of another what it is about.
 func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	question, run, agent := query.Get("question"), query.Get("run"), query.Get("agent")
+	if question+run+agent+query.Get("count") == "" {
+		return s.serveChanges(w, r, func(now view.Overview) any { return s.pieces(s.deskPage(now, from(r))) },
+			func(c *change) (string, []byte) { return c.name, c.page })
+	}
 	return s.serveChanges(w, r, func(now view.Overview) any {
-		p := s.deskPage(now, 0)
-		var state struct {
-			Cards []piece `json:"cards"`
-			Runs  []piece `json:"runs"`
-			Count int     `json:"count"`
+		state := liveState{Count: len(now.Questions)}
+		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
+			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
 		}
-		state.Count = p.Count
-		for _, c := range p.Cards {
-			state.Cards = append(state.Cards, piece{ID: c.ID, HTML: s.html("card", c)})
+		if run != "" {
+			state = s.pieces(s.runPage(r, now, run))
 		}
-		for _, v := range p.Runs {
-			state.Runs = append(state.Runs, piece{ID: v.ID, HTML: s.html("run", v)})
+		if v, err := s.config.Source.Run(r.Context(), agent); err == nil && agent != "" {
+			state.Agents = s.agentPiece(v.Agents, agent)
 		}
 		return state
-	}, func(c *change) []byte { return c.page })
+	}, func(c *change) (string, []byte) {
+		switch {
+		case c.question != "" && c.question != question && (run == "" || c.run != run):
+			return "count", encoded(struct {
+				Count int `json:"count"`
+			}{c.count})
+		case c.question != "" || run != "" && c.run == run:
+			return c.name, c.page
+		case agent != "":
+			if changed := s.agentPiece(c.agents, agent); changed != nil {
+				return "agent", encoded(changed[0])
+			}
+		}
+		return "", nil
+	})
+}
+
+func (s *Server) pieces(p deskPage) liveState {
+	state := liveState{Cards: []piece{}, Runs: []piece{}, Count: p.Count}
+	for _, c := range p.Cards {
+		state.Cards = append(state.Cards, piece{ID: c.ID, HTML: s.html("card", c)})
+	}
+	for _, v := range p.Runs {
+		state.Runs = append(state.Runs, piece{ID: v.ID, HTML: s.html("run", v)})
+	}
+	return state
+}
+
+// agentPiece gives the line that says how an agent is.
+func (s *Server) agentPiece(agents []view.AgentView, id string) []piece {
+	for _, a := range agents {
+		if a.ID == id {
+			return []piece{{ID: id, HTML: s.html("agentline", a)}}
+		}
+	}
+	return nil
 }
 
 // A questionPage is one question, open or not.
 type questionPage struct {
+	frame
 	shownCard
-	Count int
-	Live  string
 }
 
 func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
@@ -269,7 +340,8 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.page(w, http.StatusOK, "question", questionPage{s.card(now, q), len(now.Questions), ""})
+	return s.page(w, http.StatusOK, "question", questionPage{s.frame(now, q.ID, "/live?question="+url.QueryEscape(q.ID)),
+		s.card(now, q)})
 }
 
 func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
@@ -278,7 +350,11 @@ func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := deskPage{From: first, Earlier: -1, Later: -1}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	p := deskPage{frame: s.frame(now, "Past runs", countOnly), Earlier: -1, Later: -1}
 	shown, more := part(runs, 0, pageRuns)
 	for _, v := range shown {
 		p.Runs = append(p.Runs, treeOf(v, pageAgents))
@@ -292,29 +368,86 @@ func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, http.StatusOK, "past", p)
 }
 
+// runPage is a run with its open questions; without any Runs if there is none of this id.
+func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage {
+	p := deskPage{frame: s.frame(now, id, "/live?run="+url.QueryEscape(id))}
+	v, err := s.config.Source.Run(r.Context(), id)
+	if err != nil {
+		return p
+	}
+	p.Runs = []shownRun{treeOf(v, allAgents)}
+	for _, q := range now.Questions {
+		if q.Run == v.ID {
+			p.Cards = append(p.Cards, s.card(now, q))
+		}
+	}
+	return p
+}
+
 func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) error {
 	v, err := s.config.Source.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	p := deskPage{ID: v.ID, Runs: []shownRun{treeOf(v, allAgents)}}
-	if now, err := s.desk.overview(r.Context()); err == nil {
-		for _, q := range now.Questions {
-			if q.Run == v.ID {
-				p.Cards = append(p.Cards, s.card(now, q))
-			}
-		}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
 	}
-	return s.page(w, http.StatusOK, "runpage", p)
+	return s.page(w, http.StatusOK, "runpage", s.runPage(r, now, v.ID))
+}
+
+// A startPage is the form that starts a run.
+type startPage struct {
+	frame
+	Folders            []string
+	Folder, Below      string
+	Key                string
+	Error, Command     string
+	Prompt, Task, Name string
+}
+
+func (s *Server) pageStart(w http.ResponseWriter, r *http.Request) error {
+	return s.startPage(w, r, http.StatusOK, startPage{Key: rand.Text()})
+}
+
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request, status int, p startPage) error {
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	p.frame, p.Folders = s.frame(now, "Start a run", countOnly), s.config.Folders
+	return s.page(w, status, "start", p)
+}
+
+// formStart starts a run by the form, which has a key of its own: sent twice, it starts one.
+func (s *Server) formStart(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	f := r.PostForm
+	p := startPage{Folder: f.Get("folder"), Below: f.Get("below"), Key: f.Get("key"),
+		Prompt: f.Get("prompt"), Task: strings.TrimSpace(f.Get("task")), Name: strings.TrimSpace(f.Get("name"))}
+	run, _, err := s.config.Actions.Start(r.Context(), Start{Prompt: p.Prompt, Task: p.Task,
+		Cwd: path.Join(p.Folder, p.Below), Name: p.Name, Key: p.Key})
+	if err != nil {
+		status, wrong := problemOf(err)
+		if status >= http.StatusInternalServerError {
+			return err
+		}
+		p.Error, p.Command = wrong.Error, wrong.Command
+		return s.startPage(w, r, status, p)
+	}
+	s.desk.refresh(r.Context())
+	http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)
+	return nil
 }
 
 // pageProblem shows what is wrong.
 func (s *Server) pageProblem(w http.ResponseWriter, status int, p problem) {
 	_ = s.page(w, status, "problem", struct {
+		frame
 		problem
-		Status int
-		Title  string
-	}{p, status, http.StatusText(status)})
+	}{frame{Title: http.StatusText(status)}, p})
 }
 
 // fragment reports whether the script asks: it needs the card alone.
@@ -367,23 +500,42 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := s.card(now, q)
-	c.Error, c.Given = p.Error, form
-	if p.Command != "" {
-		c.Error += ": " + p.Command
-	}
+	c.Error, c.Given = p.text(), form
 	if fragment(r) {
 		return s.page(w, status, "card", c)
 	}
-	return s.page(w, status, "question", questionPage{c, len(now.Questions), ""})
+	return s.page(w, status, "question", questionPage{s.frame(now, id, "/live?question="+url.QueryEscape(id)), c})
 }
 
-// done shows what becomes of something that was done.
-func (s *Server) done(w http.ResponseWriter, r *http.Request, text string, err error) error {
+// said says a text to the script.
+func said(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // who has gone needs it no more
+}
+
+// done shows what becomes of something that was done, and leads back to where it was.
+func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string, err error) error {
 	if err != nil {
 		return err
 	}
 	s.desk.refresh(r.Context())
-	return s.page(w, http.StatusOK, "done", struct{ Text, Back string }{text, "/"})
+	if fragment(r) {
+		said(w, http.StatusOK, s.config.Clean(text))
+		return nil
+	}
+	return s.page(w, http.StatusOK, "done", struct {
+		frame
+		Text, Back string
+	}{frame{Title: "Done"}, text, back})
+}
+
+// place is the page of a run or an agent.
+func place(id string) string {
+	if strings.HasPrefix(id, "a-") {
+		return "/agents/" + url.PathEscape(id)
+	}
+	return "/runs/" + url.PathEscape(id)
 }
 
 func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
@@ -392,23 +544,28 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if r.PostForm.Get("sure") == "" {
-		return s.page(w, http.StatusOK, "sure", struct{ ID string }{id})
+		return s.page(w, http.StatusOK, "sure", struct {
+			frame
+			ID, Back string
+		}{frame{Title: "Stop " + id + "?"}, id, place(id)})
 	}
 	text, err := s.config.Actions.Stop(r.Context(), id)
-	return s.done(w, r, text, err)
+	return s.done(w, r, place(id), text, err)
 }
 
 func (s *Server) formResume(w http.ResponseWriter, r *http.Request) error {
-	text, err := s.config.Actions.Resume(r.Context(), r.PathValue("id"))
-	return s.done(w, r, text, err)
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Resume(r.Context(), id)
+	return s.done(w, r, place(id), text, err)
 }
 
 func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return err
 	}
-	text, err := s.config.Actions.Say(r.Context(), r.PathValue("id"), r.PostForm.Get("text"), by("the page", r))
-	return s.done(w, r, text, err)
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Say(r.Context(), id, r.PostForm.Get("text"), by("the page", r))
+	return s.done(w, r, place(id), text, err)
 }
 
 // ended reports whether an agent has come to its end.

@@ -24,11 +24,12 @@ import (
 
 // A Config is what a server needs. All of it must be set but Hosts.
 type Config struct {
-	Token  string   // who has it may do all that the page can
-	Hosts  []string // names that it may be reached by, beside those of loopback
-	Secure bool     // it is reached over TLS
-	Port   int      // that it listens on
-	Source Source
+	Token   string   // who has it may do all that the page can
+	Hosts   []string // names that it may be reached by, beside those of loopback
+	Secure  bool     // it is reached over TLS
+	Port    int      // that it listens on
+	Folders []string // that runs may be started in; none: the page has no form for it
+	Source  Source
 	// Press answers as the button of a capability does, the one at a place from 0. A *Refusal of 404 if it is none.
 	Press   func(ctx context.Context, capability string, option int) error
 	Actions Actions
@@ -60,6 +61,17 @@ type Actions interface {
 	Stop(ctx context.Context, id string) (becomes string, err error)
 	Resume(ctx context.Context, run string) (becomes string, err error)
 	Say(ctx context.Context, agent, text, by string) (becomes string, err error)
+	// Start starts a run; made is false where one was started with this key before.
+	Start(ctx context.Context, s Start) (run string, made bool, err error)
+}
+
+// A Start is what a run is to be started with: either a prompt or a task file.
+type Start struct {
+	Prompt string `json:"prompt"`
+	Task   string `json:"task"` // the path of the file, in Cwd if it does not begin at the root
+	Cwd    string `json:"cwd"`
+	Name   string `json:"name"`
+	Key    string `json:"-"` // the same for a call that is made again; "": none is
 }
 
 // An Answer is what came by a form or by the API: exactly one of Value, Values, Form, Decline and Skip.
@@ -162,6 +174,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/runs":                   s.apiRuns,
+		"POST /api/runs":                  s.apiStart,
 		"POST /api/runs/{id}/stop":        s.apiStop,
 		"POST /api/runs/{id}/resume":      s.apiResume,
 		"GET /api/questions":              s.apiQuestions,
@@ -177,6 +190,8 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /questions/{id}":             s.pageQuestion,
 		"POST /questions/{id}":            s.formAnswer,
 		"GET /runs":                       s.pagePast,
+		"GET /start":                      s.pageStart,
+		"POST /start":                     s.formStart,
 		"GET /runs/{id}":                  s.pageRun,
 		"POST /runs/{id}/stop":            s.formStop,
 		"POST /runs/{id}/resume":          s.formResume,

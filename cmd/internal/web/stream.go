@@ -51,9 +51,10 @@ func (s stream) send(id, name string, data []byte) error {
 }
 
 // serveChanges tells one reader of the changes until it has gone, or is too slow: it comes back. The event `state` is
-// the whole, which comes first where the reader's last event is not known.
+// the whole, which comes first where the reader's last event is not known. form gives the event that a change is to
+// this reader, "" for none.
 func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func(view.Overview) any,
-	form func(*change) []byte) error {
+	form func(*change) (name string, data []byte)) error {
 	if _, err := s.desk.overview(r.Context()); err != nil {
 		return err
 	}
@@ -68,9 +69,16 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func
 	} else {
 		err = out.send("", "", nil) // that it is heard
 	}
+	tell := func(c *change) error {
+		name, data := form(c)
+		if name == "" {
+			return nil
+		}
+		return out.send(s.desk.id(c.number), name, data)
+	}
 	for _, c := range missed {
 		if err == nil {
-			err = out.send(s.desk.id(c.number), c.name, form(c))
+			err = tell(c)
 		}
 	}
 	alive := time.NewTicker(aliveAfter)
@@ -81,7 +89,7 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func
 			if !ok {
 				return nil
 			}
-			err = out.send(s.desk.id(c.number), c.name, form(c))
+			err = tell(c)
 		case <-alive.C:
 			err = out.send("", "", nil)
 		case <-r.Context().Done():

@@ -27,12 +27,13 @@ type fakeState struct {
 	runs    []view.RunView
 	asked   []view.QuestionView
 	given   map[string]Answer
+	started map[string]bool // by key
 	changed chan func()
 	err     error
 }
 
 func newState(questions int) *fakeState {
-	s := &fakeState{given: map[string]Answer{}, changed: make(chan func()),
+	s := &fakeState{given: map[string]Answer{}, started: map[string]bool{}, changed: make(chan func()),
 		runs: []view.RunView{{ID: "r-aaaaaaaa", Status: "parked", Reason: "waits", Cwd: "/home/me", Agents: []view.AgentView{
 			{ID: "a-root", Who: "the task", Status: "parked"}, {ID: "a-child", Parent: "a-root", Who: "a child", Status: "parked"}}}}}
 	for i := range questions {
@@ -155,6 +156,17 @@ func (f *fakeState) Say(context.Context, string, string, string) (string, error)
 	return "is read", nil
 }
 
+func (f *fakeState) Start(_ context.Context, s Start) (string, bool, error) {
+	if s.Cwd != "/home/me/code" {
+		return "", false, &Refusal{Status: http.StatusForbidden, Text: "not in " + s.Cwd, Command: "serve --folder"}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	made := !f.started[s.Key] || s.Key == ""
+	f.started[s.Key] = true
+	return "r-aaaaaaaa", made, nil
+}
+
 // refusing refuses every answer.
 type refusing struct{ *fakeState }
 
@@ -180,7 +192,7 @@ func serving(t testing.TB, state interface {
 	Actions
 }) *httptest.Server {
 	t.Helper()
-	s := New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Source: state, Actions: state,
+	s := New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: state,
 		Card: plainCard, Clean: func(text string) string { return text }})
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -287,6 +299,11 @@ func TestNobodyElseIsLetIn(t *testing.T) {
 		"a field that is none":       {method: "POST", path: answer.path, body: `{"vaule": "x"}`, status: 400, says: "vaule"},
 		"two answers in one":         {method: "POST", path: answer.path, body: `{"value": "x", "skip": true}`, status: 422},
 		"no answer":                  {method: "POST", path: answer.path, body: `{}`, status: 422},
+		"no token, start":            {method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/home/me/code"}`, noToken: true, status: 401},
+		"a start by another origin":  {method: "POST", path: "/start", body: "prompt=x&folder=/home/me/code", header: with(form, "Origin", "https://evil.example"), status: 403},
+		"a start elsewhere":          {method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/etc"}`, status: 403, says: `"command":"serve --folder"`},
+		"a start elsewhere, form":    {method: "POST", path: "/start", body: "prompt=x&folder=/home/me/code&below=../..", header: form, status: 403, says: "not in /home"},
+		"a program in a start":       {method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/home/me/code", "claude": "/tmp/x"}`, status: 400, says: "claude"},
 		"what does not fit":          {method: "POST", path: answer.path, body: `{"value": "bad"}`, status: 422, says: "none of the options"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -295,8 +312,8 @@ func TestNobodyElseIsLetIn(t *testing.T) {
 			if reply.StatusCode != c.status || !strings.Contains(text, c.says) {
 				t.Errorf("it gets %d, want %d:\n%s", reply.StatusCode, c.status, text)
 			}
-			if len(state.given) > 0 {
-				t.Errorf("it was answered: %v", state.given)
+			if len(state.given) > 0 || len(state.started) > 0 {
+				t.Errorf("it was answered, %v, or started, %v", state.given, state.started)
 			}
 			if strings.Contains(text+fmt.Sprint(reply.Header), token) {
 				t.Errorf("the token is in the reply:\n%v\n%s", reply.Header, text)
@@ -399,5 +416,83 @@ func TestAFormThatWasRefusedKeepsWhatWasTyped(t *testing.T) {
 	if reply.StatusCode != 422 || !strings.Contains(text, ">my long words</textarea>") ||
 		!strings.Contains(text, `role="alert"`) || !strings.Contains(text, "aria-invalid") {
 		t.Errorf("it gets %d:\n%s", reply.StatusCode, text)
+	}
+}
+
+func TestARunIsStartedOnceForAKey(t *testing.T) {
+	server := serving(t, newState(0))
+	start := call{method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/home/me/code"}`,
+		header: map[string]string{"Idempotency-Key": "k"}}
+	for _, want := range []int{201, 200, 200} {
+		if reply, text := start.do(t, server); reply.StatusCode != want || !strings.Contains(text, `"id":"r-aaaaaaaa"`) {
+			t.Errorf("it gets %d, want %d: %s", reply.StatusCode, want, text)
+		}
+	}
+	form := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+	c := call{method: "POST", path: "/start", body: "prompt=x&folder=/home/me&below=code", header: form}
+	if reply, _ := c.do(t, server); reply.StatusCode != 303 || reply.Header.Get("Location") != "/runs/r-aaaaaaaa" {
+		t.Errorf("the form gets %d to %s", reply.StatusCode, reply.Header.Get("Location"))
+	}
+	c.body = "prompt=my+words&folder=/home/me/code&below=sub&task=t&name=n&key=k1"
+	_, text := c.do(t, server)
+	for _, want := range []string{"my words</textarea>", `value="sub"`, `value="t"`, `value="n"`, `value="k1"`, `role="alert"`,
+		"aria-invalid"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("refused, the form has no %s:\n%s", want, text)
+		}
+	}
+}
+
+// A page is told of what it shows, and of every change of the count.
+func TestEachPageIsToldOfWhatItShows(t *testing.T) {
+	state := newState(2)
+	server := serving(t, state)
+	other := question("q-other")
+	other.Run = "r-other"
+	for path, want := range map[string]string{
+		"/live": "question q-other, question q-000001, run", "/live?run=r-aaaaaaaa": "count 3, question q-000001, run",
+		"/live?question=q-000001": "count 3, question q-000001", "/live?agent=a-child": "count 3, count 2, agent a-child",
+		"/live?count=only": "count 3, count 2",
+	} {
+		t.Run(path, func(t *testing.T) {
+			state := newState(2)
+			server := serving(t, state)
+			events, _ := listen(t, server, path, "")
+			if e := <-events; e.name != "state" {
+				t.Fatalf("the first is %s", e.name)
+			}
+			state.do(func() { state.asked = append(state.asked, other) })
+			state.do(func() { state.answer("q-000001", "x") })
+			state.do(func() {
+				state.runs = slices.Clone(state.runs)
+				state.runs[0].Agents = slices.Clone(state.runs[0].Agents)
+				state.runs[0].Agents[1].Status, state.runs[0].Reason = "running", "works"
+			})
+			var got []string
+			for range strings.Count(want, ",") + 1 {
+				e := <-events
+				var c cardChange
+				if err := json.Unmarshal(e.data, &c); err != nil {
+					t.Fatal(err)
+				}
+				switch e.name {
+				case "count":
+					got = append(got, fmt.Sprint("count ", c.Count))
+				case "run":
+					got = append(got, "run")
+				default:
+					got = append(got, e.name+" "+c.ID)
+				}
+			}
+			if told := strings.Join(got, ", "); told != want {
+				t.Errorf("it is told %s, want %s", told, want)
+			}
+		})
+	}
+	for _, path := range []string{"/", "/runs", "/start", "/questions/q-000000", "/runs/r-aaaaaaaa"} {
+		if _, text := (call{method: "GET", path: path}).do(t, server); !strings.Contains(text, "<title>(2) ") ||
+			!strings.Contains(text, `href="/icon.svg?n=2"`) || !strings.Contains(text, `data-live="/live`) {
+			t.Errorf("%s has no count, or is not live:\n%.600s", path, text)
+		}
 	}
 }

@@ -9,18 +9,25 @@
 		t.innerHTML = html.trim();
 		return t.content.firstElementChild;
 	};
-	const tell = (text) => { document.getElementById("told").textContent = text; };
+	const told = document.getElementById("told");
+	let fades;
+	function tell(text, wrong = false) {
+		told.textContent = text;
+		told.classList.toggle("wrong", wrong);
+		clearTimeout(fades);
+		if (!wrong) fades = setTimeout(() => { told.textContent = ""; }, 10000);
+	}
 
 	function showCount(n) {
-		document.title = (n ? `(${n}) ` : "") + "claude-supervise";
-		const count = document.getElementById("count");
-		if (!count) return;
-		count.textContent = n || "No";
-		document.getElementById("noun").textContent = n === 1 ? "question" : "questions";
+		document.title = (n ? `(${n}) ` : "") + document.title.replace(/^\(\d+\) /, "");
 		const icon = document.getElementById("icon");
 		const next = icon.cloneNode();
 		next.href = `/icon.svg?n=${n}`;
 		icon.replaceWith(next); // browsers look at a new one only
+		const count = document.getElementById("count");
+		if (!count) return;
+		count.textContent = n || "No";
+		document.getElementById("noun").textContent = n === 1 ? "question" : "questions";
 	}
 
 	// replace puts what is new in the place of what is there, unless it is the same: a draft stays.
@@ -37,58 +44,92 @@
 		return card;
 	}
 
+	const kept = 5; // cards of closed questions, and ended runs, that stay where they were
+	function forget(list, over) {
+		const past = [...list.querySelectorAll(over)].filter((e) => !e.contains(document.activeElement));
+		for (const e of past.slice(0, -kept)) e.remove();
+	}
+
 	function question(c) {
 		const cards = document.getElementById("cards");
 		const old = document.getElementById("question-" + c.id);
-		const now = element(c.html);
 		showCount(c.count);
 		if (old) {
 			if (!c.open && !old.classList.contains("closed")) tell("Closed: " + c.text);
-			replace(old, now);
+			replace(old, element(c.html));
+			forget(cards, ".card.closed");
+			if (c.count && !cards.querySelector(".card:not(.closed)") && document.querySelector("[rel=next]")) location.reload();
 		} else if (c.open) {
 			tell("Asked: " + c.text);
-			cards.insertBefore(appear(now), document.getElementById("question-" + c.next));
+			const next = document.getElementById("question-" + c.next);
+			if (next || !document.querySelector("[rel=next]")) cards.insertBefore(appear(element(c.html)), next);
 		}
 	}
 
 	function run(r) {
+		const runs = document.getElementById("runs");
 		const old = document.getElementById("run-" + r.id);
 		if (old) replace(old, element(r.html));
-		else if (!r.ended) document.getElementById("runs").append(element(r.html));
+		else if (!r.ended) runs.append(element(r.html));
+		forget(runs, ".run.ended");
+	}
+
+	function agent(a) {
+		replace(document.getElementById("agent-" + a.id), element(a.html));
 	}
 
 	function state(s) {
 		showCount(s.count);
-		for (const [list, name] of [[s.cards || [], "question-"], [s.runs || [], "run-"]]) {
-			const into = document.getElementById(name === "run-" ? "runs" : "cards");
+		for (const [list, place, name] of [[s.cards, "cards", "question-"], [s.runs, "runs", "run-"]]) {
+			if (!list) continue;
+			const into = document.getElementById(place);
 			const ids = new Set(list.map((p) => name + p.id));
 			for (const e of [...into.children]) {
-				if (!ids.has(e.id) && !e.classList.contains("closed")) e.remove();
+				if (!ids.has(e.id) && !e.matches(".closed, .ended")) e.remove();
 			}
-			for (const p of list) {
+			let next = null;
+			for (const p of list.toReversed()) {
 				const old = document.getElementById(name + p.id);
 				if (old) replace(old, element(p.html));
-				else into.append(element(p.html));
+				else into.insertBefore(element(p.html), next);
+				next = document.getElementById(name + p.id);
 			}
 		}
+		for (const a of s.agents || []) agent(a);
 	}
 
-	// follow listens for as long as the page is looked at. The browser comes back by itself with the last event's id.
+	// follow listens while the page is looked at. The browser comes back by itself with the last event's id. It has six
+	// connections for all pages of a server: of those that are hidden one listens, so that its title tells the count.
 	function follow(address, events) {
+		let source, release, waiting;
 		const begin = () => {
-			const source = new EventSource(address);
+			source = new EventSource(address);
 			for (const [name, take] of Object.entries(events)) {
 				source.addEventListener(name, (e) => take(JSON.parse(e.data)));
 			}
-			source.addEventListener("error", () => {
-				if (source.readyState === EventSource.CLOSED) setTimeout(begin, 2000);
+			source.addEventListener("error", (e) => {
+				if (e.target === source && source.readyState === EventSource.CLOSED) setTimeout(() => source && begin(), 2000);
 			});
-			return source;
 		};
+		const end = () => { source?.close(); source = null; };
+		document.addEventListener("visibilitychange", () => {
+			if (!document.hidden) {
+				waiting?.abort();
+				release?.();
+				if (!source) begin();
+				return;
+			}
+			end();
+			waiting = new AbortController();
+			navigator.locks?.request("hidden", {signal: waiting.signal}, () => new Promise((free) => {
+				release = free;
+				begin();
+			})).catch(() => {}); // it is seen again before it was its turn
+		});
 		begin();
 	}
 
-	if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run});
+	if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, count: (c) => showCount(c.count)});
 	if (document.body.dataset.log) {
 		const log = document.getElementById("log");
 		log.scrollTop = log.scrollHeight;
@@ -106,32 +147,50 @@
 		});
 	}
 
-	// An answer is sent without leaving the page, so that drafts beside it stay.
-	main.addEventListener("submit", async (e) => {
-		const form = e.target;
-		if (!form.matches("form.answer")) return;
-		e.preventDefault();
-		const card = form.closest(".card");
-		const body = new URLSearchParams(new FormData(form, e.submitter));
+	// What is sent leaves the page where it is, so that drafts beside it stay.
+	async function send(form, submitter, take) {
+		const body = new URLSearchParams(new FormData(form, submitter));
+		if (form.dataset.sure) body.set("sure", "yes");
+		const card = form.closest(".card") || form;
 		card.inert = true;
 		try {
 			const reply = await fetch(form.action, {method: "POST", body, headers: {"X-Fragment": "1"}});
-			const html = await reply.text();
-			if (!html.includes("data-v=")) throw new Error(reply.statusText);
-			const now = element(html);
-			const here = document.getElementById(card.id) || card;
-			here.replaceWith(now);
-			const error = now.querySelector("[role=alert]");
-			if (error) {
-				(now.querySelector("textarea, input") || now).focus();
-				return;
-			}
-			const next = [...document.querySelectorAll("#cards > .card:not(.closed)")][0];
-			(next || now).focus();
-			tell(now.querySelector(".outcome")?.textContent || "");
+			const text = await reply.text();
+			if (!text) throw new Error(reply.statusText);
+			take(text, reply);
 		} catch (problem) {
-			card.inert = false;
-			tell("That was not sent (" + problem.message + "); it is still here: try again.");
+			tell("That was not sent (" + problem.message + "); it is still here: try again.", true);
+		}
+		card.inert = false;
+	}
+
+	function answered(card, text, reply) {
+		if (!reply.headers.get("Content-Type").startsWith("text/html")) {
+			tell(text, true);
+			return;
+		}
+		const now = element(text);
+		(document.getElementById(card.id) || card).replaceWith(now);
+		if (now.querySelector("[role=alert]")) {
+			(now.querySelector("[aria-invalid], textarea, input") || now).focus();
+			return;
+		}
+		(document.querySelector("#cards > .card:not(.closed)") || now).focus();
+		tell(now.querySelector(".outcome")?.textContent || "");
+	}
+
+	main.addEventListener("submit", (e) => {
+		const form = e.target;
+		if (form.matches("form.answer")) {
+			e.preventDefault();
+			send(form, e.submitter, (text, reply) => answered(form.closest(".card"), text, reply));
+		} else if (form.matches("form.act")) {
+			e.preventDefault();
+			if (form.dataset.sure && !confirm(form.dataset.sure)) return;
+			send(form, e.submitter, (text, reply) => {
+				tell(text, !reply.ok);
+				if (reply.ok) form.reset();
+			});
 		}
 	});
 })();
