@@ -330,7 +330,14 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(w.cwd, "link")); err != nil {
 		t.Fatal(err)
 	}
-	p := w.serve("--listen", "127.0.0.1:0", "--folder", w.cwd)
+	own := filepath.Join(w.home, ".config", "claude-supervise")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(own, "config.yaml"), []byte("serve: {folders: ["+w.cwd+"]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.serve("--listen", "127.0.0.1:0") // --folder goes before the config
 	start := func(key string, body map[string]string) (int, string) {
 		t.Helper()
 		text, _ := json.Marshal(body)
