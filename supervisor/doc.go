@@ -74,6 +74,8 @@
 //		supervisor/permission/preview.go, TestWhatIsShownOfACommandIsWhatRuns
 //	model: may make any call; may not have it shown otherwise than it runs
 //		supervisor/text/visible.go, e2e TestWhatACallHidesIsShownAndRunsAsShown
+//	model: may write HTML and Markdown; may not have it be more than text in a report
+//		cmd/internal/report/report.go, TestWhatOthersWroteIsTextInThePage
 //	model: may make a call of any length; may not have more permitted than is shown
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may make any command; may not pass it under a rule that bash widens

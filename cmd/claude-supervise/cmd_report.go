@@ -48,7 +48,8 @@ went on since then.`,
 			return runReport(cmd.Context(), strings.Join(args, ""), f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write it to this `FILE`, .html or .md (default: Markdown on stdout)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "",
+		"write it to this `FILE`, .html or .md (default: Markdown on stdout)")
 	cmd.Flags().StringVar(&f.since, "since", "", "what was decided in all runs since a `TIME`, or within a duration")
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in the folder `DIR`, or below it")
 	completesFolder(cmd, "cwd")

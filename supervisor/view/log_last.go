@@ -54,7 +54,10 @@ func (l RunLog) Only(ctx context.Context, p LogPart) (RunLog, error) {
 	if err != nil {
 		return l, err
 	}
-	for line := range all {
+	for line, err := range all {
+		if err != nil {
+			return l, err
+		}
 		begins = append(begins, begin{line: line})
 	}
 	slices.SortStableFunc(begins, func(a, b begin) int { return a.line.Time.Compare(b.line.Time) })

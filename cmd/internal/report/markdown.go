@@ -66,8 +66,9 @@ func RecordMarkdown(w io.Writer, r view.Record) error {
 		fmt.Fprintf(&b, "In %s and below\n\n", escape(r.Cwd))
 	}
 	for _, run := range r.Runs {
-		fmt.Fprintf(&b, "### %s\n\n%s: %s, in %s, %s, %s\n\n", strings.TrimSuffix(run.Run.ID+" · "+escape(run.Run.Name), " · "),
-			run.Run.Status, escape(run.Run.Reason), escape(run.Run.Cwd), when(run.Run.StartedAt),
+		fmt.Fprintf(&b, "### %s\n\n%s: %s, in %s, %s, %s\n\n",
+			strings.TrimSuffix(run.Run.ID+" · "+escape(run.Run.Name), " · "), run.Run.Status,
+			escape(run.Run.Reason), escape(run.Run.Cwd), when(run.Run.StartedAt),
 			terminal.Money(run.Run.CostUSD))
 		decisionTable(&b, "", "Question", run.Asked)
 	}

@@ -3,15 +3,16 @@ package report
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -23,50 +24,61 @@ func at(minute int) time.Time { return time.Date(2026, 11, 21, 10, minute, 0, 0,
 func answered(d view.Decision, answer, by string, minute int) view.Decision {
 	when := at(minute)
 	d.Answer, d.AnsweredBy, d.AnsweredAt, d.After = &answer, by, &when, when.Sub(d.AskedAt)
-	d.State = checkpoints.QuestionDelivered
+	d.State = "delivered"
 	return d
 }
 
-func decision(id string, kind checkpoints.QuestionKind, question string, minute int) view.Decision {
-	return view.Decision{QuestionView: view.QuestionView{ID: id, Kind: kind, State: supervisor.Open, Question: question,
+func decision(id, question string, minute int) view.Decision {
+	return view.Decision{QuestionView: view.QuestionView{ID: id, State: supervisor.Open, Question: question,
 		AskedAt: at(minute)}, After: time.Hour}
+}
+
+// fill gives what a pointer is to point to.
+func fill[T any](p **T) *T {
+	*p = new(T)
+	return *p
 }
 
 // sample is a run with one of everything, in which others' texts are what said gives.
 func sample(said func(string) string) view.RunReport {
 	ended := at(59)
 	code := 0
-	ran := answered(decision("q-4", checkpoints.AskCommand, said("make deploy"), 40), "run", "ann", 41)
+	ran := answered(decision("q-4", said("make deploy"), 40), "run", "ann", 41)
 	ran.Ran = "exit 0"
-	ruled := answered(decision("q-5", checkpoints.AskPermission, said("Bash: go test ./..."), 42), "allow", "--allow", 42)
+	ruled := answered(decision("q-5", said("Bash: go test ./..."), 42), "allow", "--allow", 42)
 	ruled.ByRule = true
-	return view.RunReport{
-		Run: view.RunView{ID: "r-3f9a2c1b", Name: said("login"), Status: checkpoints.Succeeded,
+	r := view.RunReport{
+		Run: view.RunView{ID: "r-3f9a2c1b", Name: said("login"), Status: "succeeded",
 			Reason: said("reported success"), Cwd: said("/home/ann/shop"), StartedAt: at(0), EndedAt: &ended, ExitCode: &code,
 			CostUSD: 1.25},
 		From: at(0), To: ended,
 		Agents: []view.ReportedAgent{
-			{AgentView: view.AgentView{ID: "a-7Qm2xK9fWb4T", Who: said("root"), Status: checkpoints.Succeeded,
+			{AgentView: view.AgentView{ID: "a-7Qm2xK9fWb4T", Who: said("root"), Status: "succeeded",
 				Task: said("Add a login"), CostUSD: 1, InputTokens: 12345, OutputTokens: 678, ToolUses: 9, Launches: 2},
 				Worked: 30 * time.Minute,
-				Report: &checkpoints.Report{Status: "success", Summary: said("the login works"),
-					Deliverables: said("- auth.go\n- auth_test.go"), Missing: []string{said("notes.md")}},
 				Spans: []view.Span{{From: at(0), To: at(10), Kind: view.SpanWorking, Reason: said("at work")},
 					{From: at(10), To: at(12), Kind: view.SpanAsking, Reason: said("asks: Which?")},
 					{From: at(12), To: at(50), Kind: view.SpanParked}, {From: at(50), To: at(59), Kind: view.SpanWorking}}},
 			{AgentView: view.AgentView{ID: "a-Zp3rK9fWb4T1", Parent: "a-7Qm2xK9fWb4T", Depth: 1, Who: said("tests"),
-				Status: checkpoints.Failed, Reason: said("API Error: 529"), CostUSD: 0.25},
+				Status: "failed", Reason: said("API Error: 529"), CostUSD: 0.25},
 				Spans: []view.Span{{From: at(5), To: at(6), Kind: view.SpanQueued}, {From: at(6), To: at(9), Kind: view.SpanLimited}},
-				Worktree: &view.WorktreeView{State: checkpoints.WorktreeKept, Branch: said("claude-supervise/r/a"),
+				Worktree: &view.WorktreeView{State: "kept", Branch: said("claude-supervise/r/a"),
 					Path: said("/tmp/tree"), Left: said("2 commits"), Merge: []string{said("git merge claude-supervise/r/a")}}},
 		},
 		Asked: []view.Decision{
-			answered(decision("q-1", checkpoints.AskClarification, said("Which way of login?"), 10), said("JWT"), said("ann"), 50),
-			decision("q-2", checkpoints.AskBlocker, said("The disk is full"), 51),
-			answered(decision("q-3", checkpoints.AskPermission, said("Bash: rm -rf build"), 30), "deny", "ann", 31), ran, ruled,
+			answered(decision("q-1", said("Which way of login?"), 10), said("JWT"), said("ann"), 50),
+			decision("q-2", said("The disk is full"), 51),
+			answered(decision("q-3", said("Bash: rm -rf build"), 30), "deny", "ann", 31), ran, ruled,
 		},
 		Rules: []view.PermissionView{{Rule: said("Bash(go test:*)"), From: said("--allow")}},
 	}
+	for i, kind := range []string{"clarification", "blocker", "permission", "command", "permission"} {
+		reflect.ValueOf(&r.Asked[i].Kind).Elem().SetString(kind)
+	}
+	report := fill(&r.Agents[0].Report)
+	report.Status, report.Summary = "success", said("the login works")
+	report.Deliverables, report.Missing = said("- auth.go\n- auth_test.go"), []string{said("notes.md")}
+	return r
 }
 
 func asIs(s string) string { return s }
@@ -138,7 +150,7 @@ func elements(t *testing.T, page []byte) string {
 	var b strings.Builder
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
 		if err != nil {

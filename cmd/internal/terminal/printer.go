@@ -203,8 +203,8 @@ func (p *Printer) Result(text string) error {
 	return p.result(strings.TrimRight(Clean(text), "\n") + "\n")
 }
 
-// JSON writes v to stdout as one line of JSON, as the function of that name encodes it. Characters that a terminal would obey are escaped, so the line is as
-// safe to show as it is to parse. Blocking and errors are those of Result.
+// JSON writes v to stdout as one line of JSON, as the function of that name encodes it. Characters that a terminal
+// would obey are escaped, so the line is as safe to show as it is to parse. Blocking and errors are those of Result.
 func (p *Printer) JSON(v any) error {
 	line, err := JSON(v)
 	if err != nil {
