@@ -133,7 +133,7 @@ func TestLintAsJSON(t *testing.T) {
 	}
 	same(t, encode(""), `{"signals":[],"problems":[]}`+"\n")
 	same(t, encode("[PROGRESS]\nagent_id: x\nstep: <b>\n[/PROGRESS]\n"),
-		`{"signals":[{"kind":"progress","dialect":"block","agent_id":"x","line":1,"end_line":4,"fields":{"step":"<b>"},"questions":[]}],"problems":[]}`+"\n")
+		`{"signals":[{"kind":"progress","dialect":"block","agent_id":"x","timestamp":"","line":1,"end_line":4,"fields":{"step":"<b>"},"questions":[]}],"problems":[]}`+"\n")
 	same(t, encode(strings.Replace(clarification, "-05:00", "", 1)+"[/STOP_WORK]\n"),
 		`{"signals":[{"kind":"clarification_needed","dialect":"block","agent_id":"`+
 			me+`","timestamp":"2026-01-11T08:45:00","line":1,"end_line":8,`+
