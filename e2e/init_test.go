@@ -175,52 +175,33 @@ func (w *world) sitAsAnswer(args ...string) *screen {
 	return as.sit(nil, args...)
 }
 
-func TestClaudeAnswerListsWhatIsAskedAndTakesAnIDAndAnAnswer(t *testing.T) {
+func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	_, question := w.park()
+	run, question := w.park()
 	w.asksByFile("workflow_1729350000_q1",
 		`{"question": "Which auth method: OAuth or JWT?", "options": ["oauth", "jwt"], "validate": "choice"}`)
 	s := w.sitAsAnswer()
-	s.sees("=== Pending Questions ===")
-	s.sees("Which way of login")
-	s.sees("Which auth method: OAuth or JWT")
-	s.sees("Question ID to answer: $")
-	s.types("nonsense\r")
-	s.sees("type one of: " + question + ", workflow_1729350000_q1")
-	s.sees("Question ID to answer: $")
-	s.types("workflow\r")
-	s.sees("Your answer: $")
+	s.sees("workflow_1729350000_q1> $")
 	s.types("3\r")
 	s.sees(`"3" is none of the options`)
-	s.sees("Your answer: $")
-	s.types("oau\r")
-	s.sees("workflow_1729350000_q1 answered: oauth")
+	s.types(">\r")
+	s.asked("Which way of login")
+	s.types("2\r")
+	s.sees(`\[` + question + `\] answered: Sessions`)
+	s.sees("workflow_1729350000_q1> $")
+	s.types("oauth\r")
+	s.sees(`\[workflow_1729350000_q1\] answered: oauth`)
 	s.sees("The answer is kept; the script that asks will take it")
+	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	s.types("y\r")
+	s.sees("goes on in the background")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	answer, err := os.ReadFile(filepath.Join(w.home, ".claude/answers/workflow_1729350000_q1.txt"))
 	if err != nil || string(answer) != "oauth\n" {
 		t.Errorf("the answer file holds %q (%v)", answer, err)
-	}
-}
-
-func TestClaudeAnswerNeedsNoIDWhereOneQuestionIsOpenAndLetsItsRunGoOn(t *testing.T) {
-	t.Parallel()
-	w := demoWorld(t)
-	run, question := w.park()
-	s := w.sitAsAnswer()
-	s.sees("Question ID to answer: $")
-	s.types("\r")
-	s.sees("Your answer: $")
-	s.types("2\r")
-	s.sees(question + " answered: Sessions")
-	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
-	s.types("y\r")
-	s.sees("goes on in the background")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	w.must("wait", run)
 	w.written("auth.txt", "login by Sessions\n")
@@ -229,13 +210,11 @@ func TestClaudeAnswerNeedsNoIDWhereOneQuestionIsOpenAndLetsItsRunGoOn(t *testing
 func TestClaudeAnswerLeftWithCtrlDAnswersNothing(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	_, question := w.park()
+	w.park()
 	s := w.sitAsAnswer()
-	s.sees("Question ID to answer: $")
-	s.types(question + "\r")
-	s.sees("Your answer: $")
+	s.asked("Which way of login")
 	s.types("\x04")
-	s.sees("nothing was typed; all questions stay open")
+	s.sees("nothing was answered; all questions stay open")
 	if code := s.ends(); code != 1 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -254,11 +233,9 @@ func TestNothingThatAScriptAsksReachesTheTerminalRaw(t *testing.T) {
 	w.asksByFile("\x1b[31mred", `{}`)
 	s := w.sitAsAnswer()
 	s.sees("Which colour is it")
-	s.sees("Question ID to answer: $")
-	s.types("--resume\r")
-	s.sees("Your answer: $")
+	s.sees("--resume> $")
 	s.types("2\r")
-	s.sees("--resume answered: blue")
+	s.sees(`\[--resume\] answered: blue`)
 	if code := s.ends(); code != 0 { // and looks at all that was shown
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}

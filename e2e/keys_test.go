@@ -187,8 +187,8 @@ func TestWhatIsTypedAheadAnswersNoCommandsQuestion(t *testing.T) {
 	if open := w.questions(); len(open) != 1 || open[0].Answer != nil {
 		t.Fatalf("it is answered by what was typed before: %+v\n%s", open, s.seen)
 	}
-	s.types("2\ry\r")
-	s.sees(question + " answered: Sessions")
+	s.types("2\r")
+	s.sees(`\[` + question + `\] answered: Sessions`)
 	s.sees(`Go on with it in the background\? \[y/N\] $`)
 	s.types("\r")
 	s.sees("The answer is kept")
