@@ -22,7 +22,7 @@ type Script struct {
 	env    []string
 }
 
-// Getenv gives a variable of the environment that the process was started with.
+// Getenv gives a variable of the environment that the process was started with, or the one above it where it has none.
 func (s Script) Getenv(name string) string { return lookup(s.env, name) }
 
 // Scripts gives the processes of this user that run, and in whose text, its arguments or the script that these name,
@@ -47,13 +47,30 @@ func Scripts(word string) ([]Script, error) {
 		for _, arg := range args[:min(len(args), scriptArgs)] {
 			text += "\n" + scriptAt(folderOf(p.pid), arg)
 		}
-		if strings.Contains(text, word) {
-			env := strings.Split(environ(p.pid), "\x00")
+		if env := environOf(p); env != nil && strings.Contains(text, word) {
 			m, _, _ := insideOf(env, p.parent)
 			found = append(found, Script{m, text, env})
 		}
 	}
 	return found, nil
+}
+
+// environOf gives the environment of a process; where it has none, or has ended since it was listed, that of the first
+// one above it that has one. nil: nobody is left who could say where it belongs.
+func environOf(p process) []string {
+	for {
+		if env := environ(p.pid); env != "" {
+			return strings.Split(env, "\x00")
+		}
+		if p.parent < 1 {
+			return nil
+		}
+		above, err := read(p.parent)
+		if err != nil {
+			return nil // gone
+		}
+		p = above
+	}
 }
 
 // scriptAt gives the beginning of the script at a path; "" where there is none.
