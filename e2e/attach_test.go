@@ -46,40 +46,42 @@ turns:
 expect: {status: succeeded, exit_code: 0}
 `
 
-func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
+func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
 	p := w.sitInTmux()
 	attach := `claude-supervise attach; echo "[exit $?]"`
+	form := `Which way of login\?\n\n❯ 1\) JWT\n  2\) Sessions\n`
 	p.keys("claude-supervise attach", "Enter")
-	p.sees(`(?s)I need to know one thing\..*Which way of login\?.*is open: /answer VALUE.*\n>$`)
+	p.sees(`(?s)I need to know one thing\..*` + form + `.*\? help$`)
 
-	// What is typed stands still while others write to the run. It is neither an answer nor a message until that is said.
-	p.keys("keep it sim")
-	p.sees(`\n> keep it sim$`)
+	// What others write to the run is shown above the form, which stays as it is.
+	p.keys("Down")
+	p.sees(`❯ 2\) Sessions`)
 	w.must("attach", run, "from", "elsewhere")
-	p.sees(`(?s)-- message of .*: from elsewhere.*the agent reads: from elsewhere.*\n> keep it sim$`)
-	p.keys("ple", "Enter")
-	p.sees(`Is that the answer to q-\w+, or a message\? Type a, m, or n for neither\.`)
+	p.sees(`(?s)-- message of .*: from elsewhere.*the agent reads: from elsewhere.*❯ 2\) Sessions.*\? help$`)
+
+	// A message is written beside the question, and is none of its answers.
+	p.keys("Escape")
+	p.sees(`Esc: back to the question\n>$`)
+	p.keys("keep it simple", "Enter")
+	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\..*❯ 2\) Sessions`)
+	p.sees(`(?s)I still wait for the way of login.*the agent reads: keep it simple.*❯ 2\) Sessions`)
+	w.written("told.txt", "simple\n")
 	if open := w.questions(); len(open) != 1 || open[0].Answer != nil {
 		t.Errorf("open are %+v", open)
 	}
-	p.sees(`(?s)neither\..*is open: /answer VALUE.*\n>$`) // until then keys decide nothing
-	p.keys("m", "Enter")
-	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\.`)
-	p.sees(`(?s)the agent reads: keep it simple.*\n>$`)
-	p.sees(`I still wait for the way of login`)
-	w.written("told.txt", "simple\n")
 
 	// Who leaves changes nothing, and finds all again.
 	p.keys("C-z")
 	p.sees(`Stopped.*\n\$$`)
 	p.sane("after Ctrl-Z")
 	p.keys("fg", "Enter")
-	p.sees(`\n>$`)
+	p.sees(`(?s)❯ 2\) Sessions.*\? help$`)
 	p.keys("C-d")
-	p.sees(`(?s)Detached; ` + run + ` goes on as it was\. Back with:\n  claude-supervise attach ` + run + `\n\$$`)
+	p.sees(`(?s)stays open\. Answer it with: .*Detached; ` + run +
+		` goes on as it was\. Back with:\n  claude-supervise attach ` + run + `\n\$$`)
 	p.keys(`echo "[exit $?]"`, "Enter")
 	p.sees(`\n\[exit 0\]\n\$$`)
 	p.sane("after Ctrl-D")
@@ -87,28 +89,53 @@ func TestAttachShowsARunAndTellsAMessageFromAnAnswer(t *testing.T) {
 		t.Errorf("the run is %s, %d questions are open", v.Status, len(v.OpenQuestions))
 	}
 	p.keys("clear; "+attach, "Enter")
-	p.sees(
-		`(?s)I need to know one thing\..*I still wait for the way of login\..*Which way of login\?.*is open: /answer ` +
-			`VALUE.*\n>$`)
-	p.keys("/answer ", "Enter")
-	p.sees(`Not taken: type the answer behind it`)
-	p.pastes("/say two lines\nare one message")
-	p.sees(`\n> /say two lines\n> are one message$`)
-	p.keys("Enter")
-	p.sees(`the agent reads: two lines\nare one message`)
-	p.keys("/answer 2", "Enter")
-	p.sees(`(?s)answered by .*: Sessions.*` + run + ` succeeded: reported success \(.*\)\n\[exit 0\]\n\$$`)
+	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*` + form + `.*\? help$`)
+	p.keys("2", "Enter")
+	p.sees(`(?s)Which way of login\?\n  answered: Sessions.*` + run +
+		` succeeded: reported success \(.*\)\n\[exit 0\]\n\$$`)
 	w.written("auth.txt", "Sessions\n")
 }
+
+func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	gate := filepath.Join(w.cwd, "go")
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(toldBeforeItAsks), "--hold", "forever"))
+	waitFor(t, filepath.Join(w.cwd, "started"))
+	p := w.sitInTmux()
+	p.keys("claude-supervise attach", "Enter")
+	p.sees(`\nrunning · type a message · Ctrl-D leaves\n>$`)
+	p.pastes("two lines\nare one message")
+	p.keys("Enter")
+	p.sees(`you: two lines\n.*are one message\n.*in the turn that is under way`)
+	p.keys("half a mess")
+	p.sees(`\n> half a mess$`)
+	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	p.sees(`(?s)❯ 1\) JWT.*\? help$`)
+	w.must("answer", "2")
+	p.sees(`(?s)  answered by .*: Sessions.*Not sent: half a mess\n.*` + run + ` succeeded`)
+}
+
+// toldBeforeItAsks is told, whose agent is at work until the test lets it ask.
+var toldBeforeItAsks = strings.Replace(told, `    replies:
+      - text: |-
+`, `    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo > started; read line < go"}}
+      - text: |-
+`, 1)
 
 func TestAttachInLinesLeavesByCtrlC(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(told), "--hold", "forever"))
 	s := w.sit([]string{"TERM=dumb"}, "attach")
-	s.sees("Which way of login")
-	s.types("/nonsense\r")
-	s.sees("There is no /nonsense")
+	s.asked("Which way of login")
 	s.types("/say keep it simple\r")
 	s.sees("Simple it is")
 	s.types("\x03")

@@ -93,8 +93,7 @@ func (a *asking) untilOver(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		defer leave()
-		reader := view.Reader{Dirs: a.client.Dirs, Store: a.client.Store}
-		err := reader.WatchOverview(ctx, a.look, func(o view.Overview) error { return a.see(ctx, prompter, o) })
+		err := a.client.Reader().WatchOverview(ctx, a.look, func(o view.Overview) error { return a.see(ctx, prompter, o) })
 		if errors.Is(err, errOver) {
 			return nil
 		}
@@ -119,18 +118,7 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 	for _, q := range o.Closed {
 		prompter.Gone(q.ID, gone(q))
 	}
-	shown := placedViews(open)
-	for i, q := range open {
-		shown[i].Folder = "."
-		if q.Run != "" && q.Validate == "path" {
-			folder, err := a.client.FolderOf(ctx, &supervisor.Question{Run: q.Run, Agent: q.Agent})
-			if err != nil {
-				return err
-			}
-			shown[i].Folder = folder
-		}
-	}
-	prompter.Set(shown)
+	prompter.Set(toAsk(ctx, a.client, open))
 	if over {
 		return errOver
 	}

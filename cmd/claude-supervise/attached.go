@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,32 +18,36 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// attached is a person who looks at a run that somebody else supervises, or at one of its agents, and writes to that.
+// attached is a person who looks at a run that somebody else supervises, or at one of its agents, answers what that
+// asks, and writes to it.
 type attached struct {
-	reader  view.Reader
-	log     view.RunLog // of all of the run, or of the agent that is looked at
-	to      string      // whom messages are for, as it was typed
-	printer *terminal.Printer
-	talk    *terminal.Talk // nil: nothing can be typed
-	first   bool           // nothing was seen yet; of the goroutine that looks
-
-	mu        sync.Mutex
-	open      []*supervisor.Question
-	asked     map[string]int // the numbers that the talk gave the open questions when they were shown
-	undecided string         // what was typed, and is an answer or a message
-	about     []string       // the ids of the questions that it may be an answer to
-	choice    int            // the number of the question which of the two it is
+	reader   view.Reader
+	log      view.RunLog // of all of the run, or of the agent that is looked at
+	to       string      // whom messages are for, as it was typed
+	printer  *terminal.Printer
+	client   client.Client
+	prompter *terminal.Prompter // nil: nothing can be typed
+	first    bool               // nothing was seen yet; of the goroutine that looks
+	asked    chan struct{}      // closed once nothing is asked any more
 }
 
-func newAttached(r view.Reader, log view.RunLog, to string, plain bool) *attached {
+func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attached, error) {
 	a := &attached{
-		reader: r, log: log, to: to, first: true, asked: map[string]int{},
+		reader: r, log: log, to: to, first: true, asked: make(chan struct{}),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: plain, Getenv: os.Getenv}),
 	}
-	if _, inside := doctor.InsideAgent(os.Environ()); onTerminal() && !inside {
-		a.talk = terminal.NewTalk(os.Stdin, a.printer)
+	if _, inside := doctor.InsideAgent(os.Environ()); !onTerminal() || inside {
+		return a, nil
 	}
-	return a
+	var err error
+	if a.client, err = openClient(); err != nil {
+		return nil, err
+	}
+	a.prompter = terminal.NewPrompter(os.Stdin, a.printer, a.submit)
+	a.prompter.Messages(func(ctx context.Context, text string) {
+		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), who("attach"))
+	})
+	return a, nil
 }
 
 // recently is how much of what was said before is shown.
@@ -56,6 +58,9 @@ var errLeft = errors.New("left")
 
 // show shows the run until it goes on no more, and gives its exit code as an error; nil if the person leaves before.
 func (a *attached) show(ctx context.Context) error {
+	if a.prompter != nil {
+		defer func() { _ = a.client.Close() }() // what was left is on disk
+	}
 	ctx, stop, err := untilLeft(ctx)
 	if err != nil {
 		return err
@@ -67,6 +72,10 @@ func (a *attached) show(ctx context.Context) error {
 	told := make(chan struct{})
 	stays := context.AfterFunc(ctx, func() { // who waits for a reader that stands still must not
 		defer close(told)
+		select {
+		case <-a.asked: // and has said what stays open
+		case <-time.After(leavingPatience):
+		}
 		at := cmp.Or(a.log.Agent, a.log.Run)
 		a.printer.Notice("\nDetached; " + at + " goes on as it was. Back with:\n  claude-supervise attach " + at)
 		_ = a.closed()
@@ -105,7 +114,7 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 	if err != nil {
 		return err
 	}
-	typing, still := context.WithCancel(ctx)
+	asking, still := context.WithCancel(ctx)
 	defer still()
 	group, ctx := errgroup.WithContext(ctx)
 	looking, live := errgroup.WithContext(ctx)
@@ -116,7 +125,7 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 	looking.Go(func() error {
 		err := a.reader.Attend(live, a.log.Run, func(s view.Snapshot) error {
 			printed.Wait(live)
-			return a.see(s)
+			return a.see(live, s)
 		})
 		if errors.Is(err, errOver) {
 			return nil
@@ -127,18 +136,17 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 		defer still()
 		return looking.Wait()
 	})
-	if a.talk != nil {
-		group.Go(func() error {
-			if err := a.talk.Run(typing, func(ctx context.Context, text string, asked int) {
-				a.typed(ctx, text, asked, leave)
-			}); err != nil {
-				a.printer.Notice("Nothing can be typed here: " + err.Error())
-			} else if typing.Err() == nil {
-				leave(errLeft)
-			}
+	group.Go(func() error {
+		defer close(a.asked)
+		if a.prompter == nil {
 			return nil
-		})
-	}
+		}
+		a.prompter.Leaves(func() { leave(errLeft) })
+		if err := a.prompter.Run(asking); err != nil {
+			a.printer.Notice("Nothing can be typed here: " + err.Error())
+		}
+		return nil
+	})
 	return group.Wait()
 }
 
@@ -169,16 +177,9 @@ func (a *attached) said(texts ...string) error {
 	return nil
 }
 
-// see shows what has happened to the run, and what can be typed now.
-func (a *attached) see(s view.Snapshot) error {
+// see shows what has happened to the run, and asks what is open.
+func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 	s = a.ofAgent(s)
-	a.mu.Lock()
-	dropped := len(s.Open) == 0 && a.undecided != ""
-	if dropped {
-		a.undecided = ""
-	}
-	a.open = s.Open
-	a.mu.Unlock()
 	var texts []string
 	if a.first && s.Run.GoesOn() {
 		texts = append(texts, a.asItStands(s))
@@ -192,34 +193,15 @@ func (a *attached) see(s view.Snapshot) error {
 	if err := a.said(texts...); err != nil {
 		return err
 	}
-	a.number(s.Open)
-	if dropped {
-		a.printer.Notice("What you typed was not sent: the question is no longer open.")
-	}
 	agent, is := s.Run.Agent(a.log.Agent)
+	if a.prompter != nil {
+		a.prompter.Set(toAsk(ctx, a.client, views(s.Open)))
+		a.prompter.Hint(string(cmp.Or(agent.Status, s.Run.Status)) + " · type a message · Ctrl-D leaves")
+	}
 	if is && agent.ExitCode != nil {
 		return errOver
 	}
-	if a.talk != nil && s.Run.GoesOn() {
-		a.talk.Hint(string(cmp.Or(agent.Status, s.Run.Status)) + " · " + canType(s.Open))
-	}
 	return nil
-}
-
-// number takes note that questions were shown: what was typed before is no answer to them.
-func (a *attached) number(open []*supervisor.Question) {
-	if a.talk == nil {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	asked := map[string]int{}
-	for _, q := range open {
-		if asked[q.ID] = a.asked[q.ID]; asked[q.ID] == 0 {
-			asked[q.ID] = a.talk.Asked()
-		}
-	}
-	a.asked = asked
 }
 
 // ofAgent gives as much of a sight as is of the agent that is looked at.
@@ -241,23 +223,21 @@ func (a *attached) asItStands(s view.Snapshot) string {
 	return at(s.Run.Since) + state(s.Run)
 }
 
-// canType says what can be typed while these questions are open.
-func canType(open []*supervisor.Question) string {
-	switch len(open) {
-	case 0:
-		return "type a message · /help · Ctrl-D leaves"
-	case 1:
-		return open[0].ID + " is open: /answer VALUE · /say MESSAGE · /help"
-	}
-	return fmt.Sprintf("%d questions are open: /answer ID VALUE · /say MESSAGE · /help", len(open))
-}
-
 // words says a notice as it stands between what the agent says; "" for what is shown elsewhere.
 func (a *attached) words(n supervisor.Notification) string {
 	var text string
 	switch n.Type {
 	case supervisor.QuestionOpen:
+		if a.prompter != nil { // which asks it
+			return ""
+		}
 		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
+	case supervisor.QuestionDone:
+		if a.prompter != nil { // which tells of it, unless it was answered there
+			a.prompter.Gone(n.Question.ID, gone(view.View(n.Question)))
+			return ""
+		}
+		text = words(n)
 	case supervisor.RunStarted:
 		text = "supervised again"
 	case view.MessageLeft:
@@ -283,148 +263,11 @@ func (a *attached) words(n supervisor.Notification) string {
 // at begins a line of ours between those of the log, which begin with their times, too.
 func at(t time.Time) string { return view.Stamp(t) + " -- " }
 
-// typed does what a line asks for. asked is the number of the last question that it can be an answer to.
-func (a *attached) typed(ctx context.Context, line string, asked int, leave context.CancelCauseFunc) {
-	a.mu.Lock()
-	open, undecided, about := a.open, a.undecided, a.about
-	var seen []*supervisor.Question // when the line was begun
-	for _, q := range open {
-		if n := a.asked[q.ID]; n > 0 && n <= asked || asked == terminal.Unknown {
-			seen = append(seen, q)
-		}
+// submit leaves an answer as the answer command does.
+func (a *attached) submit(ctx context.Context, id string, r terminal.Reply) error {
+	_, also, err := reply(ctx, a.client, id, r, answerFlags{}, who("attach"))
+	if also != "" {
+		a.printer.Notice(also)
 	}
-	early := undecided != "" && asked < a.choice
-	if !early {
-		a.undecided = ""
-	}
-	a.mu.Unlock()
-	if early && understood(line, nil, undecided).kind != understood(line, nil, "").kind {
-		a.printer.Notice("That was typed before it was asked, and decides nothing. Type a, m, or n for neither.")
-		return
-	}
-	ids := make([]string, len(seen))
-	for i, q := range seen {
-		ids[i] = q.ID
-	}
-	if asked == terminal.Unknown {
-		seen = nil
-	}
-	switch w := understood(line, ids, undecided); w.kind {
-	case toSay:
-		a.say(ctx, w.text)
-	case toAnswer:
-		// another may have taken its place meanwhile
-		if undecided != "" && w.text == undecided && len(about) == 1 && asked != terminal.Unknown {
-			w.question = about[0]
-		}
-		a.answer(ctx, open, seen, w)
-	case toChoose:
-		a.mu.Lock()
-		a.undecided, a.about, a.choice = w.text, ids, 0
-		a.mu.Unlock()
-		if asked == terminal.Unknown {
-			a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") +
-				", or a message? Type m for a message, n for neither, or\n  /answer " + ids[0] + " VALUE")
-			return
-		}
-		a.printer.Notice("Is that the answer to " + strings.Join(ids, " or ") +
-			", or a message? Type a, m, or n for neither.")
-		a.mu.Lock()
-		a.choice = a.talk.Asked()
-		a.mu.Unlock()
-	case toDrop:
-		a.printer.Notice("Dropped; nothing was sent.")
-	case toDetach:
-		leave(errLeft)
-	case toHelp:
-		a.printer.Notice(attachHelp)
-	default:
-		a.printer.Notice("There is no " + w.text + ". To send it as a message: /say " + line + "\n" + attachHelp)
-	}
-}
-
-const attachHelp = `  MESSAGE            is for the agent, while no question is open
-  /say MESSAGE       is for the agent, and answers nothing
-  /answer VALUE      answers the question that was open when you began to type
-  /answer ID VALUE   answers one of several
-  /detach, Ctrl-D    leaves; the run goes on`
-
-func (a *attached) say(ctx context.Context, text string) {
-	if text == "" {
-		a.printer.Notice("Type the message behind it: /say MESSAGE")
-		return
-	}
-	a.printer.Notice(at(time.Now()) + "you: " + text) // before the agent may reply
-	becomes, err := a.sent(ctx, text)
-	if err != nil {
-		becomes = "Not sent: " + err.Error()
-	}
-	a.printer.Notice(becomes)
-}
-
-func (a *attached) sent(ctx context.Context, text string) (becomes string, err error) {
-	c, err := openClient()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = c.Close() }() // what was left is on disk
-	return say(ctx, c, a.to, text, who("attach"))
-}
-
-// answer answers a question as the answer command does. seen are those of the open ones that the line can be an answer
-// to unless it names another by its whole id, which nobody types before they have read it.
-func (a *attached) answer(ctx context.Context, open, seen []*supervisor.Question, w typedLine) {
-	if err := a.answered(ctx, open, seen, w); err != nil {
-		a.printer.Notice("Not taken: " + err.Error())
-	}
-}
-
-func (a *attached) answered(ctx context.Context, open, seen []*supervisor.Question, w typedLine) error {
-	if i := slices.IndexFunc(open, func(q *supervisor.Question) bool {
-		return q.ID == w.question || q.ID == "q-"+w.question
-	}); i >= 0 {
-		seen = open[i : i+1]
-	} else if len(open) > 0 && len(seen) == 0 {
-		return fmt.Errorf("%s may have come after you began to type: name it, as in /answer %s VALUE", open[0].ID, open[0].ID)
-	}
-	q, err := oneOf(seen, w.question)
-	if err != nil {
-		return err
-	}
-	if w.text == "" {
-		return errors.New("type the answer behind it: /answer VALUE")
-	}
-	c, err := openClient()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.Close() }() // what was left is on disk
-	cwd, err := folderOf(ctx, c, q)
-	if err != nil {
-		return err
-	}
-	value, err := terminal.Choose(shown(q), w.text, cwd)
-	if err != nil {
-		return fmt.Errorf("%w; %s stays open", err, q.ID)
-	}
-	return c.Answer(ctx, q.ID, client.Answer{Text: value, By: who("attach")})
-}
-
-// oneOf gives the open question that an id or its start names; "" names the only one.
-func oneOf(open []*supervisor.Question, id string) (*supervisor.Question, error) {
-	var meant []*supervisor.Question
-	for _, q := range open {
-		if strings.HasPrefix(q.ID, id) || strings.HasPrefix(q.ID, "q-"+id) {
-			meant = append(meant, q)
-		}
-	}
-	switch {
-	case len(open) == 0:
-		return nil, errors.New("no question is open")
-	case len(meant) == 0:
-		return nil, fmt.Errorf("%s is not open here", id)
-	case len(meant) > 1:
-		return nil, fmt.Errorf("%d questions are open: name the one, as in /answer %s VALUE", len(meant), meant[0].ID)
-	}
-	return meant[0], nil
+	return err
 }

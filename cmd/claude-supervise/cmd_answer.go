@@ -155,7 +155,7 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 	if q.Run == "" {
 		return ".", nil
 	}
-	return c.FolderOf(ctx, q)
+	return c.FolderOf(ctx, q.Run, q.Agent)
 }
 
 // keep gives a question its answer.

@@ -29,14 +29,9 @@ another terminal, or the background. Without RUN it is the one that goes on. RUN
 may be an agent's id: then only that agent is shown, until it has ended.
 
 What is typed is a message to the agent, of a run to its first. It is kept until
-the agent has read it, and goes into the turn that is under way. While a question
-is open, a message is told apart from its answer:
-
-  /answer VALUE      answers the question that was open when you began to
-                     type, as the answer command does
-  /answer ID VALUE   answers that one
-  /say MESSAGE       sends a message; the question stays open
-  /detach            leaves, as Ctrl-D and Ctrl-C do; the run goes on
+the agent has read it, and goes into the turn that is under way. An open question
+is asked as run asks it; Esc puts it aside to write a message first (/say MESSAGE
+where nothing is drawn in place). Ctrl-D and Ctrl-C leave; the run goes on.
 
 With MESSAGE (- reads it from stdin) that is sent, and nothing shown: for
 scripts. Without a terminal attach only shows. It ends with the run or agent,
@@ -125,6 +120,16 @@ func say(ctx context.Context, c client.Client, id, text, by string) (string, err
 	return strings.TrimSpace(becomes), nil
 }
 
+// sayAbove sends a message that was typed on a terminal, and shows there what becomes of it, each after begins.
+func sayAbove(ctx context.Context, p *terminal.Printer, c client.Client, to, text, begins, by string) {
+	p.Notice(begins + "you: " + text) // before the agent may reply
+	becomes, err := say(ctx, c, to, text, by)
+	if err != nil {
+		becomes = "Not sent: " + err.Error()
+	}
+	p.Notice(becomes)
+}
+
 // runAttach shows a run until it has ended or the person leaves.
 func runAttach(ctx context.Context, id string, plain bool) error {
 	r, err := view.OpenReader()
@@ -146,7 +151,11 @@ func runAttach(ctx context.Context, id string, plain bool) error {
 	} else if run.Agents[0].ID == log.Agent {
 		log.Agent = ""
 	}
-	return newAttached(r, log, id, plain).show(ctx)
+	a, err := newAttached(r, log, id, plain)
+	if err != nil {
+		return err
+	}
+	return a.show(ctx)
 }
 
 // onlyLive gives the one run that goes on.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
 		Choose: func(q *supervisor.Question, typed string) (string, error) {
-			folder := s.folder(q, cwd)
+			folder := cmp.Or(pathsBegin(context.Background(), s.Client, view.View(q)), cwd)
 			value, err := terminal.Choose(shown(q), typed, folder)
 			if err == nil {
 				err = supervisor.CheckDecision(q, value, folder)
@@ -191,16 +192,6 @@ func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error
 	})
 }
 
-// say sends a message that was typed here to the run's agent, and shows what becomes of it.
-func (s *session) say(ctx context.Context, run, text string) {
-	s.printer.Notice("you: " + text) // before the agent may reply
-	becomes, err := say(ctx, s.Client, run, text, who("run"))
-	if err != nil {
-		becomes = "Not sent: " + err.Error()
-	}
-	s.printer.Notice(becomes)
-}
-
 func (s *session) open(open []*supervisor.Question) {
 	s.caller.closed(open)
 	s.phone.set(open)
@@ -210,24 +201,7 @@ func (s *session) open(open []*supervisor.Question) {
 	for _, q := range open {
 		s.prompted[q.ID] = true
 	}
-	all := shownAll(open)
-	for i, q := range open {
-		all[i].Folder = s.folder(q, "")
-	}
-	s.prompter.Set(all)
-}
-
-// folder is where the agent works that a question is of, if paths in the answer begin there: a child may have a
-// worktree of its own. Where that cannot be read, it is the other folder.
-func (s *session) folder(q *supervisor.Question, otherwise string) string {
-	if q.Validate != "path" { // which is rare, and all that needs it
-		return otherwise
-	}
-	folder, err := s.FolderOf(context.Background(), q)
-	if err != nil {
-		return otherwise
-	}
-	return folder
+	s.prompter.Set(toAsk(context.Background(), s.Client, views(open)))
 }
 
 // notify gives a question's one notice. On a terminal the prompt is the notice.
@@ -246,17 +220,17 @@ func (s *session) notify(ctx context.Context, q *supervisor.Question) {
 // print writes one event of --json. A pipe that is gone does not end the run: it is told of at the end.
 func (s *session) print(v any) { _ = s.printer.JSON(v) }
 
-func shownAll(qs []*supervisor.Question) []terminal.Question {
+func views(qs []*supervisor.Question) []view.QuestionView {
 	views := make([]view.QuestionView, len(qs))
 	for i, q := range qs {
 		views[i] = view.View(q)
 	}
-	return placedViews(views)
+	return views
 }
 
-// placedViews is questions as the terminal shows them, each with how many were asked together, and of which run it is
-// where it is known by more than its id.
-func placedViews(qs []view.QuestionView) []terminal.Question {
+// toAsk is questions as a prompt asks them: each with how many were asked together, of which run it is where it is
+// known by more than its id, and where paths in its answer begin.
+func toAsk(ctx context.Context, c client.Client, qs []view.QuestionView) []terminal.Question {
 	sizes := map[string]int{}
 	for _, q := range qs {
 		sizes[q.Group] = max(sizes[q.Group], q.Index+1)
@@ -264,9 +238,22 @@ func placedViews(qs []view.QuestionView) []terminal.Question {
 	all := make([]terminal.Question, len(qs))
 	for i, q := range qs {
 		all[i] = placedView(q)
-		all[i].Of = sizes[q.Group]
+		all[i].Of, all[i].Folder = sizes[q.Group], pathsBegin(ctx, c, q)
 	}
 	return all
+}
+
+// pathsBegin is where paths in the answer to a question begin: a child may have a worktree of its own. It is "" where
+// none is asked for, and where that cannot be read.
+func pathsBegin(ctx context.Context, c client.Client, q view.QuestionView) string {
+	if q.Validate != "path" || q.Run == "" { // most: nothing is read for them
+		return ""
+	}
+	folder, err := c.FolderOf(ctx, q.Run, q.Agent)
+	if err != nil {
+		return ""
+	}
+	return folder
 }
 
 // shown is a question as the terminal shows it.

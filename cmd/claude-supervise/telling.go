@@ -133,7 +133,9 @@ func (s *session) tell(n supervisor.Notification) {
 	if n.Type == supervisor.RunStarted {
 		underWay()
 		s.phone.begin(n.Run)
-		s.prompter.Messages(func(ctx context.Context, text string) { s.say(ctx, n.Run, text) })
+		s.prompter.Messages(func(ctx context.Context, text string) {
+			sayAbove(ctx, s.printer, s.Client, n.Run, text, "", who("run"))
+		})
 	}
 	if s.asJSON {
 		s.print(event(n))

@@ -26,7 +26,7 @@ func (c Client) checkDecision(ctx context.Context, id string, a Answer) error {
 	default:
 		return nil
 	}
-	cwd, err := c.FolderOf(ctx, q)
+	cwd, err := c.FolderOf(ctx, q.Run, q.Agent)
 	if err != nil {
 		return err
 	}

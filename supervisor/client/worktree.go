@@ -6,12 +6,12 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// FolderOf is where the agent works that a question is of, absolute. Paths in an answer begin there.
-func (c Client) FolderOf(ctx context.Context, q *supervisor.Question) (string, error) {
-	run, err := c.Store.Run(ctx, q.Run)
+// FolderOf is where an agent of a run works, absolute. Paths in an answer to it begin there.
+func (c Client) FolderOf(ctx context.Context, run, agent string) (string, error) {
+	record, err := c.Store.Run(ctx, run)
 	if err != nil {
 		return "", err
 	}
-	agents, err := c.Store.Agents(ctx, q.Run)
-	return supervisor.FoldersIn(run, agents).Folder(q.Agent), err
+	agents, err := c.Store.Agents(ctx, run)
+	return supervisor.FoldersIn(record, agents).Folder(agent), err
 }

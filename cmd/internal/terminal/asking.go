@@ -44,6 +44,7 @@ type promptState struct {
 	answered map[string]bool               // open as last told, but answered here
 	told     map[string]bool               // was shown to the person
 	say      func(context.Context, string) // takes messages; nil: nobody does
+	hint     string                        // stands above the line for messages; empty: see Hint
 	draft    *typing                       // of a message; nil: none was begun
 	aside    bool                          // a message is written while questions are open
 	left     func()                        // Ctrl-D leaves by it; nil: it only ends asking
@@ -227,6 +228,8 @@ func (a *promptState) typed(ctx context.Context, got arrival) {
 	switch {
 	case got.tooLong && a.current != nil:
 		a.tooLong()
+	case got.tooLong:
+		a.out.Notice(tooMuch)
 	case len(got.lines) == 0:
 	case a.current == nil:
 		a.paused = false
@@ -299,8 +302,8 @@ func (a *promptState) command(ctx context.Context, text string) {
 		}
 		a.choose(ctx, text)
 	default:
-		if said, is := strings.CutPrefix(strings.TrimSpace(text), "/say "); is && a.say != nil {
-			a.message(ctx, said)
+		if strings.HasPrefix(strings.TrimSpace(text), toSay) && a.say != nil {
+			a.message(ctx, text)
 			a.again("")
 			return
 		}

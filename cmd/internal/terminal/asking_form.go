@@ -41,12 +41,12 @@ func (a *promptState) draw(anew bool) {
 	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
 }
 
-// pressed takes what arrived for the current question. Within its grace that is dropped; input says that there was
-// some, if only the start of a key. What comes with the key that ends a form was not meant for the next one. It reports
-// whether the grace has ended.
-func (a *promptState) pressed(ctx context.Context, msgs []tea.Msg, input bool, now time.Time) (ready bool) {
+// pressed takes what arrived for the current question. Within its grace that is dropped; quiet says that there was
+// nothing, not even the start of a key. What comes with the key that ends a form was not meant for the next one. It
+// reports whether the grace has ended.
+func (a *promptState) pressed(ctx context.Context, msgs []tea.Msg, quiet bool, now time.Time) (ready bool) {
 	switch {
-	case a.waits() && input:
+	case a.waits() && !quiet:
 		a.grace.drop(now)
 		return false
 	case a.waits():

@@ -12,7 +12,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -112,41 +111,18 @@ func (f *FullScreen) Run(ctx context.Context, picture Picture) error {
 				return nil
 			}
 		}
-		listening, limit := l.foreground(), backgroundLook
-		if listening {
-			if err := raw.take(); errors.Is(err, unix.EIO) {
-				return nil // the terminal hung up
-			} else if err != nil {
-				return err
-			}
-			if raw.stopped.Swap(false) {
-				canvas.forget()
-			}
-			if err := canvas.show(f.size, picture); err != nil {
-				return err
-			}
-			if limit = picture.Stands(time.Now()); raw.keys.half() {
-				limit = escapeTime
-			}
-		} else {
+		if !l.foreground() {
 			raw.leave()
-		}
-		ready, err := l.wait(listening, limit)
-		if err != nil {
-			return err
-		}
-		if !listening || !l.foreground() {
+			if _, err := l.wait(false, backgroundLook); err != nil {
+				return err
+			}
 			continue
 		}
-		msgs, ended, err := raw.read(ready)
-		if err != nil || ended {
+		msgs, err := f.look(raw, canvas, picture)
+		if errors.Is(err, errHungUp) {
+			return nil
+		} else if err != nil {
 			return err
-		}
-		if raw.onKey(msgs) {
-			continue
-		}
-		if !ready && !raw.keys.half() {
-			msgs = append(msgs, Tick{})
 		}
 		for _, msg := range msgs {
 			if !picture.Update(msg, time.Now()) {
@@ -155,6 +131,24 @@ func (f *FullScreen) Run(ctx context.Context, picture Picture) error {
 		}
 	}
 	return nil
+}
+
+// look draws the picture, and gives what happens then.
+func (f *FullScreen) look(raw *rawTerminal, canvas *canvas, picture Picture) ([]tea.Msg, error) {
+	if err := raw.take(); err != nil {
+		return nil, err
+	}
+	if raw.stopped.Swap(false) {
+		canvas.forget()
+	}
+	if err := canvas.show(f.size, picture); err != nil {
+		return nil, err
+	}
+	msgs, quiet, err := raw.await(picture.Stands(time.Now()))
+	if quiet {
+		msgs = append(msgs, Tick{})
+	}
+	return msgs, err
 }
 
 func (f *FullScreen) size() (columns, rows int) {

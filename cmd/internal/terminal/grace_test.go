@@ -116,7 +116,7 @@ func (h *hand) press(text string, key tea.KeyPressMsg) {
 		h.keys = append(h.keys, stroke{h.now, text})
 	}
 	if h.a.form != nil {
-		h.a.pressed(h.t.Context(), []tea.Msg{key}, true, h.now)
+		h.a.pressed(h.t.Context(), []tea.Msg{key}, false, h.now)
 	}
 	h.sync()
 }
@@ -130,7 +130,7 @@ func (h *hand) wait(d time.Duration) {
 			break
 		}
 		h.now = h.now.Add(left)
-		h.a.pressed(h.t.Context(), nil, false, h.now)
+		h.a.pressed(h.t.Context(), nil, true, h.now)
 	}
 	h.now = end
 	h.sync()
@@ -332,23 +332,5 @@ func TestAFormSaysThatKeysDoNotCountYet(t *testing.T) {
 	case got := <-d.answers:
 		t.Errorf("%+v is answered within its grace", got)
 	default:
-	}
-}
-
-// A line that was begun before a question came is no answer to it; what is typed stays as it is.
-func TestALineOfATalkKnowsWhichQuestionsItCanAnswer(t *testing.T) {
-	ms := func(n int) time.Time { return when.Add(time.Duration(n) * time.Millisecond) }
-	var a attention
-	if a.look(0) || !a.look(2) {
-		t.Error("a question is not noticed")
-	}
-	a.grace.begin(ms(0))
-	a.typed(true, ms(500))
-	a.typed(false, ms(799))
-	if a.ready != 0 {
-		t.Error("a question can be answered within its grace")
-	}
-	if a.typed(false, ms(800)); a.ready != 2 {
-		t.Error("a question can never be answered")
 	}
 }

@@ -1,10 +1,13 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
+	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 )
 
 // While no question is asked, what is typed is a message to the agents. On an able terminal the first key opens a line
@@ -17,6 +20,12 @@ func (p *Prompter) Messages(say func(ctx context.Context, text string)) {
 	p.change(func() { p.say = say })
 }
 
+// Hint has the line for messages shown though nothing is typed, where questions are forms, and text above it: how the
+// run stands and what can be typed. Without it there is no line until something is typed. It does not block.
+func (p *Prompter) Hint(text string) {
+	p.change(func() { p.hint = CleanLine(text, 0) })
+}
+
 const messageHint = "message to the agent · Enter sends it · Alt-Enter: new line"
 
 const asideHint = "message to the agent · Enter sends it · Esc: back to the question"
@@ -26,15 +35,16 @@ func (a *promptState) writes() bool {
 	return a.say != nil && a.current == nil && !a.paused && !a.deaf && a.styles != nil
 }
 
-// drawDraft shows what has been typed of a message; nothing while that is nothing, unless a question stands aside.
+// drawDraft shows what has been typed of a message. While that is nothing, it shows the hint, if there is one.
 func (a *promptState) drawDraft(anew bool) {
 	if a.draft == nil {
 		a.draft = newTyping()
 	}
-	hint := messageHint
-	if a.aside {
+	hint := cmp.Or(a.hint, messageHint)
+	switch {
+	case a.aside:
 		hint = asideHint
-	} else if a.draft.area.Length() == 0 {
+	case a.draft.area.Length() == 0 && a.hint == "":
 		a.out.drawBelow(nil, anew)
 		return
 	}
@@ -75,9 +85,12 @@ func (a *promptState) goBackFromAside() {
 	}
 }
 
+// toSay begins a message, which it is no part of, where lines are answers.
+const toSay = "/say "
+
 // message hands over a message.
 func (a *promptState) message(ctx context.Context, text string) {
-	if text = strings.TrimSpace(text); text != "" && a.say != nil {
+	if text = strings.TrimSpace(strings.TrimPrefix(text, toSay)); text != "" && a.say != nil {
 		a.say(ctx, text)
 	}
 }
@@ -92,4 +105,61 @@ func (a *promptState) dropDraft() {
 		a.out.Notice("Not sent: " + CleanLine(text, 200))
 	}
 	a.draft = nil
+}
+
+const tooMuch = "That was longer than this terminal can take, and nothing was sent. Put it into a file and name the " +
+	"file."
+
+// typing is the line that is being typed: bubbles' text area, in which Enter sends.
+type typing struct{ area textarea.Model }
+
+func newTyping() *typing {
+	a := textarea.New()
+	a.Prompt, a.ShowLineNumbers, a.DynamicHeight, a.MinHeight = "> ", false, true, 1
+	a.CharLimit, a.MaxContentHeight = maxText, maxText
+	a.EndOfBufferCharacter = ' '
+	plain := textarea.StyleState{}
+	a.SetStyles(textarea.Styles{Focused: plain, Blurred: plain, Cursor: textarea.CursorStyle{Color: lipgloss.NoColor{}}})
+	keys := a.KeyMap
+	keys.InsertNewline.SetKeys("alt+enter", "ctrl+j")
+	keys.Paste.SetEnabled(false) // both would start a program that reads the clipboard
+	keys.CopySelection.SetEnabled(false)
+	a.KeyMap = keys
+	a.Focus()
+	return &typing{a}
+}
+
+// What a key makes of a line.
+const (
+	goesOn = iota
+	sent
+	refused
+	left
+)
+
+// take gives the line once it is sent, or says what else became of it.
+func (t *typing) take(msg tea.Msg) (text string, end int) {
+	switch msg := msg.(type) {
+	case tooLong:
+		return "", refused
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "enter":
+			text = t.area.Value()
+			t.area.Reset()
+			return text, sent
+		case "ctrl+d":
+			if t.area.Length() == 0 {
+				return "", left
+			}
+		}
+	}
+	t.area, _ = t.area.Update(msg) // its commands only make the cursor blink
+	return "", goesOn
+}
+
+func (t *typing) rows(columns, most int) []string {
+	t.area.MaxHeight = most
+	t.area.SetWidth(columns)
+	return strings.Split(strings.TrimRight(t.area.View(), "\n"), "\n")
 }

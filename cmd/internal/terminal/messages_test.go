@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,13 +77,43 @@ func TestKeysWhileNothingIsAskedAreAMessage(t *testing.T) {
 	d.nothingTyped()
 }
 
+func TestAMessageIsEditedPastedAndHintedAt(t *testing.T) {
+	d := enterAble(t)
+	said := d.takesMessages()
+	d.prompter.Hint("running · type a message")
+	d.sees("running · type a message") // before anything is typed
+	d.sees("> ")
+	d.types("twp\x7fo\r")
+	d.says(said, "two")
+	d.types(paste("three\nlines\nof a paste"))
+	d.sees("of a paste")
+	d.types("\r")
+	d.says(said, "three\nlines\nof a paste")
+	d.types(toSay + "one\r")
+	d.says(said, "one")
+	d.leave()
+	d.nothingTyped()
+	mustClose(t, d.printer)
+	if _, err := d.tty.WriteString("the shell's"); err != nil {
+		t.Fatal(err)
+	}
+	d.sees("the shell's")
+	mustBalance(t, d.everything())
+}
+
 func TestLinesWhileNothingIsAskedAreAMessage(t *testing.T) {
 	d := enterRaw(t, nil)
 	said := d.takesMessages()
 	d.types("use the database\n")
 	d.says(said, "use the database")
+	d.types("two\nlines\n") // at once: a paste
+	d.says(said, "two\nlines")
+	d.types(strings.Repeat("x", 5000) + "\n")
+	d.sees("nothing was sent")
 	d.prompter.Set([]Question{question("q-1", "PostgreSQL", "SQLite")})
 	d.sees("q-1> ")
+	d.types("/say use another\n") // answers nothing
+	d.says(said, "use another")
 	d.types("2\n")
 	d.answered(submitted{ID: "q-1", Answer: "SQLite"})
 	d.types("\x04")

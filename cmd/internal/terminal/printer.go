@@ -203,6 +203,15 @@ func (p *Printer) Result(text string) error {
 	return p.result(strings.TrimRight(Clean(text), "\n") + "\n")
 }
 
+// Said writes text to stdout as Result does, in lines that fit if that is a terminal.
+func (p *Printer) Said(text string) error {
+	text = strings.TrimRight(Clean(text), "\n")
+	if p.out.terminal != nil {
+		text = wrapWords(text, p.Columns())
+	}
+	return p.result(text + "\n")
+}
+
 // JSON writes v to stdout as one line of JSON, as the function of that name encodes it. Characters that a terminal
 // would obey are escaped, so the line is as safe to show as it is to parse. Blocking and errors are those of Result.
 func (p *Printer) JSON(v any) error {

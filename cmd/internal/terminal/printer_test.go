@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
 )
 
 func newPipePrinter(look Look) (p *Printer, out, err *bytes.Buffer) {
@@ -280,5 +281,34 @@ func BenchmarkProgress(b *testing.B) {
 	}
 	if err := p.Close(b.Context()); err != nil {
 		b.Fatal(err)
+	}
+}
+
+func TestSaidFitsATerminalAndNothingElse(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	var out bytes.Buffer
+	p := NewPrinter(&out, io.Discard, Look{})
+	if err := p.Said(long + "\x1b[2J"); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, p)
+	if got := out.String(); got != long+"\n" {
+		t.Errorf("a pipe shows %q", got)
+	}
+	person, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = person.Close(); _ = tty.Close() }()
+	p = NewPrinter(tty, tty, Look{})
+	if err := p.Said(long); err != nil {
+		t.Fatal(err)
+	}
+	p.Bell()
+	mustClose(t, p)
+	got := make([]byte, 400)
+	n, err := io.ReadAtLeast(person, got, len(long))
+	if err != nil || !bytes.Contains(got[:n], []byte("word\r\nword")) {
+		t.Errorf("a terminal shows %q, %v", got[:n], err)
 	}
 }

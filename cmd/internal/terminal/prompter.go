@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Prompter asks the open questions of a run on a terminal, one at a time, oldest first. Without a terminal, or as a
@@ -43,6 +41,7 @@ type Prompter struct {
 	mu     sync.Mutex
 	open   []Question
 	say    func(context.Context, string) // see Messages
+	hint   string                        // see Hint
 	left   func()                        // see Leaves
 	gone   map[string]string
 	redraw bool
@@ -129,7 +128,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer a.pause()
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
-		a.say = p.messages()
+		a.say, a.hint = p.messages()
 		if a.update(open, gone) {
 			raw.discard() // what was typed was meant for the question that is gone
 		}
@@ -141,87 +140,73 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 			a.ask(*a.current, a.earlier)
 		}
 		a.show(listening)
-
-		listen, limit := listening && a.listens(), time.Duration(-1)
-		switch {
-		case terminal && !a.deaf && !listening:
-			limit = backgroundLook
-			raw.leave()
-			a.out.drawBelow(nil, false)
-		case a.writes():
-			if err := raw.take(); errors.Is(err, unix.EIO) {
-				a.hangUp()
-				continue
-			} else if err != nil {
-				return err
-			}
-			a.drawDraft(raw.stopped.Swap(false))
-			if raw.keys.half() {
-				limit = raw.limit()
-			}
-		case a.form == nil && !a.waits():
-			raw.leave()
-		default:
-			if err := raw.take(); errors.Is(err, unix.EIO) {
-				a.hangUp()
-				continue
-			} else if err != nil {
-				return err
-			}
-			anew := raw.stopped.Swap(false)
-			a.drawn = a.drawn || anew
-			a.draw(anew)
-			if a.drawn {
-				p.out.finishLine(ctx) // a terminal that stands still shows nothing yet
-				raw.discard()
-				a.begin(p.now())
-			}
-			limit = raw.limit()
-			if a.waits() && !raw.keys.open() {
-				limit = min(limit, a.grace.left(p.now()))
-			}
-		}
-		ready, err := l.wait(listen, limit)
-		if err != nil {
+		switch err := p.turn(ctx, a, raw, terminal && !a.deaf, listening); {
+		case errors.Is(err, errHungUp):
+			a.hangUp()
+		case err != nil:
 			return err
-		}
-		switch {
-		case !l.foreground():
-		case a.writes():
-			got, ended, err := raw.read(ready)
-			switch {
-			case err != nil:
-				return err
-			case ended:
-				a.hangUp()
-			case !raw.onKey(got):
-				a.write(ctx, got)
-			}
-		case a.form != nil || a.waits():
-			got, ended, err := raw.read(ready)
-			if err != nil {
-				return err
-			}
-			switch {
-			case ended:
-				a.hangUp()
-			case raw.onKey(got):
-			case a.pressed(ctx, got, ready || raw.keys.open(), p.now()) && a.form == nil:
-				raw.discard()
-				raw.leave()
-				a.prompt()
-			}
-		case ready:
-			got, err := l.arrived(ctx)
-			if err != nil {
-				return err
-			}
-			a.typed(ctx, got)
 		}
 	}
 	open, gone, _ := p.changes() // what ended the asking may be that it is answered elsewhere
 	a.update(open, gone)
 	return nil
+}
+
+// turn shows what stands now, waits until something happens, and takes that.
+func (p *Prompter) turn(ctx context.Context, a *promptState, raw *rawTerminal, hears, listening bool) error {
+	switch {
+	case hears && !listening:
+		raw.leave()
+		a.out.drawBelow(nil, false)
+		_, err := raw.lines.wait(false, backgroundLook)
+		return err
+	case a.writes():
+		if err := raw.take(); err != nil {
+			return err
+		}
+		a.drawDraft(raw.stopped.Swap(false))
+		keys, _, err := raw.await(-1)
+		a.write(ctx, keys)
+		return err
+	case a.form != nil || a.waits():
+		return p.key(ctx, a, raw)
+	}
+	raw.leave()
+	ready, err := raw.lines.wait(listening && a.listens(), -1)
+	if err != nil || !ready || !raw.lines.foreground() {
+		return err
+	}
+	got, err := raw.lines.arrived(ctx)
+	if err == nil {
+		a.typed(ctx, got)
+	}
+	return err
+}
+
+// key is turn for a question that stands there: a form, or one in lines whose grace is not over.
+func (p *Prompter) key(ctx context.Context, a *promptState, raw *rawTerminal) error {
+	if err := raw.take(); err != nil {
+		return err
+	}
+	anew := raw.stopped.Swap(false)
+	a.drawn = a.drawn || anew
+	a.draw(anew)
+	if a.drawn {
+		p.out.finishLine(ctx) // a terminal that stands still shows nothing yet
+		raw.discard()
+		a.begin(p.now())
+	}
+	limit := minute
+	if a.waits() && !raw.keys.open() {
+		limit = min(limit, a.grace.left(p.now()))
+	}
+	keys, quiet, err := raw.await(limit)
+	if err == nil && a.pressed(ctx, keys, quiet, p.now()) && a.form == nil {
+		raw.discard()
+		raw.leave()
+		a.prompt()
+	}
+	return err
 }
 
 func (p *Prompter) attach(wake func()) {
@@ -230,10 +215,10 @@ func (p *Prompter) attach(wake func()) {
 	p.wake = wake
 }
 
-func (p *Prompter) messages() func(context.Context, string) {
+func (p *Prompter) messages() (say func(context.Context, string), hint string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.say
+	return p.say, p.hint
 }
 
 func (p *Prompter) changes() (open []Question, gone map[string]string, redraw bool) {

@@ -39,13 +39,18 @@ func newRawTerminal(l *lines, out *Printer) *rawTerminal {
 	}}
 }
 
+// errHungUp is the end of the terminal: nobody is there any more.
+var errHungUp = errors.New("the terminal is gone")
+
 // take sets the mode in which keys are read, again if a shell has set another one meanwhile. What was typed before the
-// form was to be seen is no answer to it.
+// form was to be seen is no answer to it. The error is errHungUp if the terminal is gone.
 func (s *rawTerminal) take() error {
 	if s.restore == nil {
 		s.discard()
 	}
-	if err := s.mode.enter(); err != nil {
+	if err := s.mode.enter(); errors.Is(err, unix.EIO) {
+		return errHungUp
+	} else if err != nil {
 		return err
 	}
 	if s.restore == nil {
@@ -76,24 +81,34 @@ func (s *rawTerminal) discard() {
 	s.keys.reset()
 }
 
-// limit is how long to wait at the most.
-func (s *rawTerminal) limit() time.Duration {
-	if s.keys.half() {
-		return escapeTime
-	}
-	return minute
-}
-
 // minute is how often a form is drawn anew though nothing happens: it says how long ago it was asked.
 const minute = time.Minute
 
-// read gives the keys that have arrived, if any; ended tells that the terminal is gone.
-func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
+// await blocks until keys come, wake is called or the time is over; for a negative limit it never is. What was begun
+// and is not completed is a key of its own soon after. A key that stops or quits the program does so, and is not among
+// the keys. quiet reports whether the terminal is the program's and nothing is being typed on it. The error is
+// errHungUp if the terminal is gone.
+func (s *rawTerminal) await(limit time.Duration) (keys []tea.Msg, quiet bool, err error) {
+	if s.keys.half() {
+		limit = escapeTime
+	}
+	ready, err := s.lines.wait(true, limit)
+	if err != nil || !s.lines.foreground() {
+		return nil, false, err
+	}
+	if keys, err = s.read(ready); err != nil || s.onKey(keys) {
+		return nil, false, err
+	}
+	return keys, !ready && !s.keys.open(), nil
+}
+
+// read gives the keys that have arrived, if any.
+func (s *rawTerminal) read(ready bool) (got []tea.Msg, err error) {
 	if !ready {
 		if s.keys.half() && time.Since(s.arrived) >= escapeTime {
 			got = s.keys.settle()
 		}
-		return got, false, nil
+		return got, nil
 	}
 	var in []byte
 	buf := make([]byte, 4096)
@@ -103,11 +118,11 @@ func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 			n = 0
 		case errors.Is(err, unix.EIO):
-			return nil, true, nil
+			return nil, errHungUp
 		case err != nil:
-			return nil, false, fmt.Errorf("reading the terminal: %w", err)
+			return nil, fmt.Errorf("reading the terminal: %w", err)
 		case n == 0 && len(in) == 0 && s.lines.waiting():
-			return nil, true, nil
+			return nil, errHungUp
 		}
 		in = append(in, buf[:n]...)
 		// A paste without marks comes in pieces; keys that are pressed come one by one.
@@ -119,7 +134,7 @@ func (s *rawTerminal) read(ready bool) (got []tea.Msg, ended bool, err error) {
 		}
 	}
 	s.arrived = time.Now()
-	return s.keys.take(in), false, nil
+	return s.keys.take(in), nil
 }
 
 // onKey stops or quits the program where a key asks for that, and tells so. What was typed with it is forgotten, as the
