@@ -19,7 +19,25 @@ import (
 	"claude-supervise/examples"
 )
 
-// A block is one of the README's fenced sessions: commands, each with what is seen after it. What follows "console"
+// pages returns the README and the topics of help, by their paths from the top of the repository.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../cmd/claude-supervise/topics/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("the topics are %q (%v)", paths, err)
+	}
+	texts := map[string]string{}
+	for _, path := range append(paths, "../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[strings.TrimPrefix(path, "../")] = string(text)
+	}
+	return texts
+}
+
+// A block is one of a page's fenced sessions: commands, each with what is seen after it. What follows "console"
 // says where: on a terminal (tty), on another machine (elsewhere), or else in a pipe. Any other fenced block with a
 // second word is the file of that name, which the sessions after it use.
 type block struct {
@@ -30,29 +48,36 @@ type block struct {
 	file, text string
 }
 
-// Every session that the README shows is played, in one home, in its order, and must look as printed there, but for
-// ids, folders and times.
-func TestTheReadmesSessionsAreTrue(t *testing.T) {
+// Every session that a page shows is played, those of a page in one home, in their order. It must look as printed
+// there, but for ids, folders and times.
+func TestTheSessionsOfThePagesAreTrue(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := sessions(string(text))
-	if len(blocks) < 4 {
-		t.Fatalf("the README has %d sessions", len(blocks))
-	}
-	here, elsewhere := newWorld(t), newWorld(t)
-	here.cwd, elsewhere.cwd = shortFolder(t, "web"), shortFolder(t, "clone")
-	here.demosIn("/tmp/r")
-	ids := map[string]string{} // the README's ids to those of this machine
-	for _, b := range blocks {
-		w := here
-		if b.where == "elsewhere" {
-			w = elsewhere
-			carryPacked(t, here.cwd, elsewhere.home)
+	played := 0
+	for page, text := range pages(t) {
+		blocks := sessions(text)
+		if len(blocks) == 0 {
+			continue
 		}
-		w.plays(b, ids, strings.NewReplacer(here.cwd, "/home/you/web", elsewhere.cwd, "/home/you/clone"))
+		played += len(blocks)
+		folder := "/tmp/" + string(rune('A'+played)) // the page's own, and as short
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			here, elsewhere := newWorld(t), newWorld(t)
+			here.cwd, elsewhere.cwd = shortFolder(t, "web"), shortFolder(t, "clone")
+			here.demosIn(folder)
+			ids := map[string]string{} // the page's ids to those of this machine
+			for _, b := range blocks {
+				w := here
+				if b.where == "elsewhere" {
+					w = elsewhere
+					carryPacked(t, here.cwd, elsewhere.home)
+				}
+				w.plays(b, ids, strings.NewReplacer(here.cwd, "/home/you/web", elsewhere.cwd, "/home/you/clone"))
+			}
+		})
+	}
+	if played < 16 {
+		t.Errorf("the pages have %d sessions and files", played)
 	}
 }
 
@@ -73,7 +98,7 @@ func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 		}
 		learn(ids, b.outputs[i], seen)
 		if diff := cmp.Diff(want, normal(seen)); diff != "" {
-			w.t.Errorf("$ %s\n(-README +seen)\n%s", command, diff)
+			w.t.Errorf("$ %s\n(-page +seen)\n%s", command, diff)
 		}
 	}
 }
@@ -98,7 +123,7 @@ func looks(command string) bool {
 	})
 }
 
-// shortFolder makes a folder with a short path, or the lines wrap elsewhere than in the README.
+// shortFolder makes a folder with a short path, or the lines wrap elsewhere than on the page.
 func shortFolder(t *testing.T, name string) string {
 	dir, err := os.MkdirTemp("/tmp", name)
 	if err != nil {
@@ -241,20 +266,19 @@ func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 	}
 }
 
-// The commands that the README shows without their output work, too.
-func TestTheReadmesPlainCommandsWork(t *testing.T) {
+// The commands that the pages show without their output work, too.
+func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	repository, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := 0
-	for _, command := range plainCommands(string(text)) {
-		ran++
+	var commands []string
+	for _, text := range pages(t) {
+		commands = append(commands, plainCommands(text)...)
+	}
+	slices.Sort(commands)
+	for _, command := range slices.Compact(commands) {
 		t.Run(command, func(t *testing.T) {
 			switch {
 			case command == "make test":
@@ -275,6 +299,11 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 				if out, err := shell.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
+			case command == "claude-supervise doctor":
+				w := newWorld(t).real(load(t, "permission"), nil)
+				if seen := w.session(command, false, nil); strings.Contains(seen, "BAD") || !strings.Contains(seen, "ok   claude") {
+					t.Errorf("it shows:\n%s", seen)
+				}
 			case strings.HasPrefix(command, "claude-supervise run --detach --notify \"ntfy "):
 				tellsItsEnd(t, command)
 			case strings.HasPrefix(command, "claude-supervise answer q-7kq2mx "):
@@ -293,7 +322,10 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 					t.Fatalf("it shows:\n%s", seen)
 				}
 			case strings.HasPrefix(command, "claude-supervise run "):
-				s := load(t, "permission")
+				s := isDoneAtOnce("all is well")
+				if strings.Contains(command, "--permission-mode acceptEdits") {
+					s = load(t, "permission")
+				}
 				w := newWorld(t).real(s, nil)
 				if seen := w.session(command, false, nil); !strings.Contains(seen, s.Expect.Summary) {
 					t.Fatalf("it shows:\n%s", seen)
@@ -303,8 +335,8 @@ func TestTheReadmesPlainCommandsWork(t *testing.T) {
 			}
 		})
 	}
-	if ran < 7 {
-		t.Fatalf("the README shows %d plain commands", ran)
+	if len(commands) < 20 {
+		t.Fatalf("the pages show %d plain commands", len(commands))
 	}
 }
 
@@ -317,6 +349,14 @@ func plainCommands(page string) []string {
 		all = append(all, strings.TrimSpace(command))
 	}
 	return all
+}
+
+// isDoneAtOnce is an agent that asks nothing and is done.
+func isDoneAtOnce(summary string) examples.Scenario {
+	return examples.Scenario{Prompt: "Do it.", Expect: examples.Expect{Summary: summary},
+		Turns: []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
+			Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: " + summary + "\n[/COMPLETION_REPORT]",
+		}}}}}
 }
 
 // answersADelegation runs a command that decides a delegation, and sees that the agent is told what was decided.
@@ -339,9 +379,7 @@ func answersADelegation(t *testing.T, command string) {
 
 // doesEach runs a command that makes a pool of the files that git lists in docs.
 func doesEach(t *testing.T, command string) {
-	report := []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
-		Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: it is mended\n[/COMPLETION_REPORT]",
-	}}}}
+	report := isDoneAtOnce("it is mended").Turns
 	w := newWorld(t).real(examples.Scenario{Prompt: "Proofread.",
 		Turns: report, Children: []examples.Child{{Task: "Proofread", Turns: report}}}, nil)
 	w.env = append(w.env, "PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
@@ -357,10 +395,7 @@ func doesEach(t *testing.T, command string) {
 
 // tellsItsEnd runs a command that lets a run go on in the background with task.txt, and have its end told by ntfy.
 func tellsItsEnd(t *testing.T, command string) {
-	s := examples.Scenario{Prompt: "Say that all is well.",
-		Turns: []examples.Turn{{When: "## YOUR TASK", Replies: []examples.Reply{{
-			Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\nstatus: success\nsummary: all is well\n[/COMPLETION_REPORT]",
-		}}}}}
+	s := isDoneAtOnce("all is well")
 	w := newWorld(t).real(s, nil)
 	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
 	if err := errors.Join(
@@ -392,33 +427,45 @@ func tellsItsEnd(t *testing.T, command string) {
 	}
 }
 
-// What README.md and CONTRIBUTING.md say of make is in the Makefile, and the files that they name are there.
-func TestTheMakeTargetsAndFilesThatAreNamedExist(t *testing.T) {
+// What the pages and CONTRIBUTING.md say of make is in the Makefile, and the files and topics that they name are there.
+func TestTheMakeTargetsFilesAndTopicsThatAreNamedExist(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for doc, least := range map[string]int{"README.md": 4, "CONTRIBUTING.md": 40} {
-		text, err := os.ReadFile("../" + doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		targets := regexp.MustCompile(`\bmake ([a-z]+)\b`).FindAllStringSubmatch(string(text), -1)
-		for _, m := range targets {
+	texts := pages(t)
+	contributing, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts["CONTRIBUTING.md"] = string(contributing)
+	named := 0
+	for page, text := range texts {
+		for _, m := range regexp.MustCompile("(?m)(?:`|^    )make ([a-z-]+)").FindAllStringSubmatch(text, -1) {
+			named++
 			if !regexp.MustCompile(`(?m)^` + m[1] + `:`).Match(makefile) {
-				t.Errorf("%s: there is no make %s", doc, m[1])
+				t.Errorf("%s: there is no make %s", page, m[1])
 			}
 		}
-		files := regexp.MustCompile("`((?:cmd|supervisor|procs|signals|checkpoints|examples|e2e)/[a-z0-9_./-]+)`").
-			FindAllStringSubmatch(string(text), -1)
-		for _, m := range files {
+		for _, m := range regexp.MustCompile("[`(]((?:cmd|supervisor|procs|signals|checkpoints|examples|e2e)/[a-z0-9_./-]+)[`)]").
+			FindAllStringSubmatch(text, -1) {
+			named++
 			if _, err := os.Stat("../" + m[1]); err != nil {
-				t.Errorf("%s: %v", doc, err)
+				t.Errorf("%s: %v", page, err)
 			}
 		}
-		if len(targets)+len(files) < least {
-			t.Errorf("%s names %d targets and %d files", doc, len(targets), len(files))
+		for _, m := range regexp.MustCompile(`claude-supervise help\s([a-z-]+)`).FindAllStringSubmatch(text, -1) {
+			named++
+			if texts["cmd/claude-supervise/topics/"+m[1]+".md"] == "" {
+				t.Errorf("%s: there is no topic %s", page, m[1])
+			}
 		}
+		if page == "README.md" && len(strings.Split(text, "\n")) > 201 {
+			t.Error("the README is longer than 200 lines: the rest belongs into topics")
+		}
+	}
+	if named < 80 {
+		t.Errorf("the pages name %d targets, files and topics", named)
 	}
 }

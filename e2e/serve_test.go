@@ -409,7 +409,7 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	w.must("stop", parse[runView](t, text).ID)
 }
 
-// servesAsShown starts serve as the README does, on this machine, and asks the page for what is open.
+// servesAsShown starts serve as its topic does, on this machine, and asks the page for what is open.
 func servesAsShown(t *testing.T, command string) {
 	w := newWorld(t)
 	bin := t.TempDir()
@@ -461,7 +461,7 @@ func (w *world) certificate() *x509.CertPool {
 	return pool
 }
 
-// asksThePage runs a request of the README's while a run asks.
+// asksThePage runs a request of a topic while a run asks.
 func asksThePage(t *testing.T, command string) {
 	w := newWorld(t)
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))

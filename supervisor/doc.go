@@ -122,6 +122,6 @@
 //		checkpoints/drop.go, TestAQuestionIsReadFromARegularFileOfOursOnly
 //
 // What is not held: a determined program of the same user (it may write the database, or type into the terminal); what
-// Claude Code itself does not ask about; programs that a folder's .git/config names for the git of the agent. README.md
-// lists these.
+// Claude Code itself does not ask about; programs that a folder's .git/config names for the git of the agent.
+// `claude-supervise help limits` lists these.
 package supervisor

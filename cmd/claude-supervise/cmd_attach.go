@@ -29,9 +29,10 @@ another terminal, or the background. Without RUN it is the one that goes on. RUN
 may be an agent's id: then only that agent is shown, until it has ended.
 
 What is typed is a message to the agent, of a run to its first. It is kept until
-the agent has read it, and goes into the turn that is under way. An open question
-is asked as run asks it; Esc puts it aside to write a message first (/say MESSAGE
-where nothing is drawn in place). Ctrl-D and Ctrl-C leave; the run goes on.
+the agent has read it, and goes into the turn that is under way. An open
+question is asked as run asks it; Esc puts it aside to write a message first
+(/say MESSAGE where nothing is drawn in place). Ctrl-D and Ctrl-C leave; the run
+goes on.
 
 With MESSAGE (- reads it from stdin) that is sent, and nothing shown: for
 scripts. Without a terminal attach only shows. It ends with the run or agent,

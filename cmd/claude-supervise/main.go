@@ -1,5 +1,5 @@
 // Claude-supervise runs Claude Code headless, hears the moment an agent needs a person, and keeps the question until it
-// is answered. `claude-supervise --help` is its manual; the README tells the rest.
+// is answered. `claude-supervise --help` and its topics are its manual.
 package main
 
 import (

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,9 +67,12 @@ func newRoot() *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
+	cobra.AddTemplateFunc("topics", listTopics)
 	root.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", ".FlagUsagesWrapped 80", " for more information about a command.", " tells more.", // within 80 columns
+		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics, by claude-supervise help TOPIC:\n{{topics}}{{end}}\n\nUse \"",
 	).Replace(root.UsageTemplate()))
+	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newReport(), newAttach(), newWait(),
@@ -76,10 +81,25 @@ func newRoot() *cobra.Command {
 		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
 	)
 	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Example = "  source <(claude-supervise completion bash)"
-	}
+	explainCompletion(root)
 	return root
+}
+
+// explainCompletion gives the commands that cobra adds the form of ours.
+func explainCompletion(root *cobra.Command) {
+	const load = "  claude-supervise completion "
+	for shell, example := range map[string]string{
+		"": "  source <(claude-supervise completion bash)",
+		"bash": "  source <(claude-supervise completion bash)\n" + load +
+			"bash \\\n    > ~/.local/share/bash-completion/completions/claude-supervise",
+		"zsh":        "  source <(claude-supervise completion zsh)\n" + load + "zsh > \"${fpath[1]}/_claude-supervise\"",
+		"fish":       load + "fish | source\n" + load + "fish \\\n    > ~/.config/fish/completions/claude-supervise.fish",
+		"powershell": load + "powershell | Out-String | Invoke-Expression",
+	} {
+		if cmd, _, err := root.Find(strings.Fields("completion " + shell)); err == nil {
+			cmd.Short, cmd.Long, cmd.Example = "print the completion script of "+cmp.Or(shell, "a shell"), "", example
+		}
+	}
 }
 
 func flagError(cmd *cobra.Command, err error) error {
@@ -87,10 +107,12 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {
-	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
-		return fmt.Sprintf(" (did you mean %s?)", near[0])
+	near := cmd.SuggestionsFor(typed)
+	if len(near) == 0 {
+		return ""
 	}
-	return ""
+	begins := func(name string) bool { return strings.HasPrefix(name, typed) }
+	return fmt.Sprintf(" (did you mean %s?)", near[max(slices.IndexFunc(near, begins), 0)])
 }
 
 // exactly wraps cobra's count of arguments, so that a wrong count is a usage error that says what is taken.

@@ -15,7 +15,7 @@ import (
 
 // Of CLAUDE.md and what belongs to it claude reads by --add-dir what lies in the folder itself. What it would read
 // besides, in the folders above and in CLAUDE.local.md, is left for it in a folder of ours, as one text. A CLAUDE.md
-// below the folder, which it would read with the first file from there, is not: README.md says so.
+// below the folder, which it would read with the first file from there, is not: `help limits` says so.
 
 // The bounds of what is read of it, in bytes: of one file, and of all.
 const (

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/internal/terminal"
+)
+
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND | TOPIC]",
+		Short: "show the help of a command, or a topic",
+		Long: `Show the help of a command, or a topic; claude-supervise --help lists both. A
+topic that is longer than the terminal is shown through $PAGER (default: less);
+PAGER=cat prints it.`,
+		Example: "  claude-supervise help run\n  claude-supervise help trust\n  claude-supervise help limits | grep -i macos",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			if of, rest, err := root.Find(args); err == nil && len(rest) == 0 {
+				of.InitDefaultHelpFlag()
+				return of.Help()
+			}
+			all := topics()
+			i := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
+			if i < 0 {
+				name := strings.Join(args, " ")
+				return usage("there is no command or topic %q; `claude-supervise help` lists them%s", name,
+					suggestion(withTopics(root, all), name))
+			}
+			if err := terminal.Page(os.Stdout, all[i].plain(), os.LookupEnv); err != nil {
+				return fmt.Errorf("cannot write the output: %w", err)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
+			var found []cobra.Completion
+			if len(args) == 0 {
+				for _, c := range withTopics(cmd.Root(), topics()).Commands() {
+					found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// withTopics returns a command that has the names of all that help takes, and does nothing.
+func withTopics(root *cobra.Command, all []topic) *cobra.Command {
+	names := &cobra.Command{SuggestionsMinimumDistance: root.SuggestionsMinimumDistance}
+	add := func(name, about string) {
+		names.AddCommand(&cobra.Command{Use: name, Short: about, Run: func(*cobra.Command, []string) {}})
+	}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			add(c.Name(), c.Short)
+		}
+	}
+	for _, t := range all {
+		add(t.name, t.about)
+	}
+	return names
+}
