@@ -1,0 +1,132 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// fragment reports whether the script asks: it needs the card alone.
+func fragment(r *http.Request) bool { return r.Header.Get("X-Fragment") != "" }
+
+// formAnswer takes an answer by the form. What is no answer comes back with the reason beside what was sent.
+func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	a := Answer{By: by("the page", r), Change: r.PostForm.Get("change") != "", AllLike: r.PostForm.Get("all_like") != ""}
+	form := Form{Words: r.PostForm.Get("words"), Instead: r.PostForm.Get("instead")}
+	for _, text := range r.PostForm["option"] {
+		place, err := strconv.Atoi(text)
+		if err != nil {
+			return &Refusal{Status: http.StatusBadRequest, Text: "that is no option; nothing was answered"}
+		}
+		form.Places = append(form.Places, place)
+	}
+	switch why := r.PostForm.Get("why"); r.PostForm.Get("do") {
+	case "skip":
+		a.Skip = true
+	case "decline":
+		a.Decline = &why
+	default:
+		a.Form = &form
+	}
+	_, refused := s.config.Actions.Answer(r.Context(), id, a)
+	status, p := http.StatusOK, problem{}
+	if refused != nil {
+		if status, p = problemOf(refused); status == http.StatusNotFound || status >= http.StatusInternalServerError {
+			return refused
+		}
+	}
+	s.desk.refresh(r.Context())
+	if refused == nil && !fragment(r) {
+		http.Redirect(w, r, "/?answered="+url.QueryEscape(id), http.StatusSeeOther)
+		return nil
+	}
+	q, err := s.config.Source.Question(r.Context(), id)
+	if view.NoSuchID(err) && refused == nil { // a script's: its file has gone with the answer
+		q, err = view.QuestionView{ID: id, State: "answered"}, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	c := s.card(now, q)
+	c.Error, c.Given = p.text(), form
+	if fragment(r) {
+		return s.page(w, status, "card", c)
+	}
+	return s.page(w, status, "question", questionPage{s.frame(now, id, "/live?question="+url.QueryEscape(id)), c})
+}
+
+// said says a text to the script.
+func said(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // who has gone needs it no more
+}
+
+// done shows what becomes of something that was done, and leads back to where it was.
+func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string, err error) error {
+	if err != nil {
+		return err
+	}
+	s.desk.refresh(r.Context())
+	if fragment(r) {
+		said(w, http.StatusOK, s.config.Clean(text))
+		return nil
+	}
+	return s.page(w, http.StatusOK, "done", struct {
+		frame
+		Text, Back string
+	}{frame{Title: "Done"}, text, back})
+}
+
+// place is the page of a run or an agent.
+func place(id string) string {
+	if strings.HasPrefix(id, "a-") {
+		return "/agents/" + url.PathEscape(id)
+	}
+	return "/runs/" + url.PathEscape(id)
+}
+
+func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if r.PostForm.Get("sure") == "" {
+		return s.page(w, http.StatusOK, "sure", struct {
+			frame
+			ID, Back string
+		}{frame{Title: "Stop " + id + "?"}, id, place(id)})
+	}
+	text, err := s.config.Actions.Stop(r.Context(), id)
+	return s.done(w, r, place(id), text, err)
+}
+
+func (s *Server) formResume(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Resume(r.Context(), id)
+	return s.done(w, r, place(id), text, err)
+}
+
+func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	text, err := s.config.Actions.Say(r.Context(), id, r.PostForm.Get("text"), by("the page", r))
+	return s.done(w, r, place(id), text, err)
+}
+
+// ended reports whether an agent has come to its end.
+func ended(a view.AgentView) bool { return supervisor.Status(a.Status).Ended() }

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"claude-supervise/supervisor/view"
+)
+
+const (
+	pageCards  = 50  // questions on one page
+	pageRuns   = 50  // runs on one page
+	pageAgents = 100 // of each run where several runs are shown
+	allAgents  = 2000
+)
+
+// A deskPage is all that is before a person, or some runs of it.
+type deskPage struct {
+	frame
+	Cards          []shownCard
+	Earlier, Later int // from where other pages begin; -1: there is none
+	Runs           []shownRun
+	MoreRuns       int
+	Problems       []string
+	Answered       *shownCard // that was answered just now
+}
+
+func (s *Server) deskPage(now view.Overview, from int) deskPage {
+	cards, more := part(now.Questions, from, pageCards)
+	p := deskPage{frame: s.frame(now, "", fmt.Sprintf("/live?from=%d", from)), Earlier: -1, Later: -1,
+		Problems: now.Problems, MoreRuns: max(len(now.Runs)-pageRuns, 0)}
+	for _, q := range cards {
+		p.Cards = append(p.Cards, s.card(now, q))
+	}
+	if from > 0 {
+		p.Earlier = max(from-pageCards, 0)
+	}
+	if more {
+		p.Later = from + pageCards
+	}
+	for _, v := range now.Runs[:min(len(now.Runs), pageRuns)] {
+		p.Runs = append(p.Runs, treeOf(v, pageAgents))
+	}
+	return p
+}
+
+func from(r *http.Request) int {
+	n, err := strconv.Atoi(r.URL.Query().Get("from"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	p := s.deskPage(now, from(r))
+	if id := r.URL.Query().Get("answered"); id != "" {
+		if q, err := s.config.Source.Question(r.Context(), id); err == nil {
+			c := s.card(now, q)
+			p.Answered = &c
+		}
+	}
+	return s.page(w, http.StatusOK, "desk", p)
+}
+
+// A questionPage is one question, open or not.
+type questionPage struct {
+	frame
+	shownCard
+}
+
+func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
+	q, err := s.config.Source.Question(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.page(w, http.StatusOK, "question", questionPage{s.frame(now, q.ID, "/live?question="+url.QueryEscape(q.ID)),
+		s.card(now, q)})
+}
+
+func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
+	first := from(r)
+	runs, err := s.config.Source.Past(r.Context(), first, pageRuns+1)
+	if err != nil {
+		return err
+	}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	p := deskPage{frame: s.frame(now, "Past runs", countOnly), Earlier: -1, Later: -1}
+	shown, more := part(runs, 0, pageRuns)
+	for _, v := range shown {
+		p.Runs = append(p.Runs, treeOf(v, pageAgents))
+	}
+	if first > 0 {
+		p.Earlier = max(first-pageRuns, 0)
+	}
+	if more {
+		p.Later = first + pageRuns
+	}
+	return s.page(w, http.StatusOK, "past", p)
+}
+
+// runPage is a run with its open questions; without any Runs if there is none of this id.
+func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage {
+	p := deskPage{frame: s.frame(now, id, "/live?run="+url.QueryEscape(id))}
+	v, err := s.config.Source.Run(r.Context(), id)
+	if err != nil {
+		return p
+	}
+	p.Runs = []shownRun{treeOf(v, allAgents)}
+	for _, q := range now.Questions {
+		if q.Run == v.ID {
+			p.Cards = append(p.Cards, s.card(now, q))
+		}
+	}
+	return p
+}
+
+func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) error {
+	v, err := s.config.Source.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	now, err := s.desk.overview(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.page(w, http.StatusOK, "runpage", s.runPage(r, now, v.ID))
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+
+	"claude-supervise/supervisor/view"
+)
+
+// A cardChange is a change of a question for the script.
+type cardChange struct {
+	ID    string        `json:"id"`
+	HTML  template.HTML `json:"html"`
+	Open  bool          `json:"open"`
+	Next  string        `json:"next"` // the open question that stands behind it; "": none
+	Count int           `json:"count"`
+	Text  string        `json:"text"`
+}
+
+func (s *Server) questionChange(now view.Overview, q view.QuestionView, next string) any {
+	c := s.card(now, q)
+	return cardChange{ID: q.ID, HTML: s.html("card", c), Open: c.Open(), Next: next, Count: len(now.Questions),
+		Text: strings.Join(strings.Fields(c.Text), " ")}
+}
+
+// A piece of the page is one of its elements for the script.
+type piece struct {
+	ID    string        `json:"id"`
+	HTML  template.HTML `json:"html"`
+	Ended bool          `json:"ended,omitempty"`
+}
+
+func (s *Server) runChange(v view.RunView) any {
+	return piece{ID: v.ID, HTML: s.html("run", treeOf(v, pageAgents)), Ended: v.EndedAt != nil}
+}
+
+// A liveState is what a page shows, for its script. A list that is nil is not on that page.
+type liveState struct {
+	Cards  []piece `json:"cards"`
+	Runs   []piece `json:"runs"`
+	Agents []piece `json:"agents"`
+	Count  int     `json:"count"`
+}
+
+// pageLive tells the script of a page what has changed: of the first page all, of another what it is about.
+func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	question, run, agent := query.Get("question"), query.Get("run"), query.Get("agent")
+	if question+run+agent+query.Get("count") == "" {
+		return s.serveChanges(w, r, func(now view.Overview) any { return s.pieces(s.deskPage(now, from(r))) },
+			func(c *change) (string, []byte) { return c.name, c.page })
+	}
+	return s.serveChanges(w, r, func(now view.Overview) any {
+		state := liveState{Count: len(now.Questions)}
+		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
+			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
+		}
+		if run != "" {
+			state = s.pieces(s.runPage(r, now, run))
+		}
+		if v, err := s.config.Source.Run(r.Context(), agent); err == nil && agent != "" {
+			state.Agents = s.agentPiece(v.Agents, agent)
+		}
+		return state
+	}, func(c *change) (string, []byte) {
+		switch {
+		case c.question != "" && c.question != question && (run == "" || c.run != run):
+			return "count", encoded(struct {
+				Count int `json:"count"`
+			}{c.count})
+		case c.question != "" || run != "" && c.run == run:
+			return c.name, c.page
+		case agent != "":
+			if changed := s.agentPiece(c.agents, agent); changed != nil {
+				return "agent", encoded(changed[0])
+			}
+		}
+		return "", nil
+	})
+}
+
+func (s *Server) pieces(p deskPage) liveState {
+	state := liveState{Cards: []piece{}, Runs: []piece{}, Count: p.Count}
+	for _, c := range p.Cards {
+		state.Cards = append(state.Cards, piece{ID: c.ID, HTML: s.html("card", c)})
+	}
+	for _, v := range p.Runs {
+		state.Runs = append(state.Runs, piece{ID: v.ID, HTML: s.html("run", v)})
+	}
+	return state
+}
+
+// agentPiece gives the line that says how an agent is.
+func (s *Server) agentPiece(agents []view.AgentView, id string) []piece {
+	for _, a := range agents {
+		if a.ID == id {
+			return []piece{{ID: id, HTML: s.html("agentline", a)}}
+		}
+	}
+	return nil
+}

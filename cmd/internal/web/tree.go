@@ -1,0 +1,54 @@
+package web
+
+import "claude-supervise/supervisor/view"
+
+// A shownRun is a run with its agents as a tree.
+type shownRun struct {
+	view.RunView
+	Tree []shownAgent
+	More int  // agents that are left out
+	Left bool // resume goes on with it
+}
+
+// Told reports whether an agent's line says the reason of the run, too.
+func (r shownRun) Told() bool {
+	return r.Reason == "" || len(r.Tree) > 0 && r.Tree[0].Reason == r.Reason
+}
+
+// Version is another for a run that looks otherwise.
+func (r shownRun) Version() string { return version(r) }
+
+// A shownAgent is an agent with those that it has started.
+type shownAgent struct {
+	view.AgentView
+	Below []shownAgent
+}
+
+// treeOf puts each agent below the one that has started it, at most most of them.
+func treeOf(v view.RunView, most int) shownRun {
+	r := shownRun{RunView: v, Left: !v.GoesOn() && v.EndedAt == nil}
+	agents := v.Agents[:min(len(v.Agents), most)]
+	r.More = len(v.Agents) - len(agents)
+	below, known := map[string][]view.AgentView{}, map[string]bool{}
+	for _, a := range agents {
+		known[a.ID] = true
+	}
+	for _, a := range agents {
+		parent := a.Parent
+		if !known[parent] {
+			parent = ""
+		}
+		below[parent] = append(below[parent], a)
+	}
+	var grow func(string) []shownAgent
+	grow = func(parent string) (grown []shownAgent) {
+		children := below[parent]
+		delete(below, parent) // which may be in a circle, in a database that somebody has changed
+		for _, a := range children {
+			grown = append(grown, shownAgent{a, grow(a.ID)})
+		}
+		return grown
+	}
+	r.Tree = grow("")
+	return r
+}
