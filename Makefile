@@ -88,7 +88,7 @@ simulation: ## SCHEDULES seeded orders of what can happen, through the engine it
 	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) \
 	$(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
 
-page: ## the page of serve in a real Chromium, with axe; its pictures are kept in bin/page (1 min)
+page: ## the page of serve in a real Chromium, with axe; its pictures are kept in bin/page (2 min)
 	installed=$$(e2e/page/install); mkdir -p bin/page; \
 	CLAUDE_SUPERVISE_TEST_CHROMIUM=$$(head -1 <<<"$$installed") CLAUDE_SUPERVISE_TEST_AXE=$$(tail -1 <<<"$$installed") \
 	CLAUDE_SUPERVISE_TEST_PICTURES=$$PWD/bin/page \

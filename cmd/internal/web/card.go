@@ -24,14 +24,18 @@ func (c shownCard) Version() string { return version(c) }
 // A diffLine is a line of evidence, and whether a change adds or removes it.
 type diffLine struct{ Text, Class string }
 
+// diffLines gives the lines of a text. What comes before the first @@ of a change is no part of it.
 func diffLines(text string) []diffLine {
 	var lines []diffLine
+	changes := false
 	for line := range strings.SplitSeq(text, "\n") {
 		class := ""
 		switch {
-		case strings.HasPrefix(line, "+"):
+		case strings.HasPrefix(line, "@@ "):
+			changes = true
+		case changes && strings.HasPrefix(line, "+"):
 			class = "added"
-		case strings.HasPrefix(line, "-"):
+		case changes && strings.HasPrefix(line, "-"):
 			class = "removed"
 		}
 		lines = append(lines, diffLine{line, class})

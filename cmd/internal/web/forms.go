@@ -61,6 +61,9 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := s.card(now, q)
 	c.Error, c.Given = p.text(), form
+	if p.Answer != nil {
+		c.Error = "Yours came later. The answer that stands:"
+	}
 	if fragment(r) {
 		return s.page(w, status, "card", c)
 	}

@@ -45,12 +45,18 @@ func (s *Server) page(w http.ResponseWriter, status int, name string, data any) 
 	return nil
 }
 
-// pageProblem shows what is wrong.
+// pageProblem shows what is wrong; to who has no token, where to write it.
 func (s *Server) pageProblem(w http.ResponseWriter, status int, p problem) {
+	enters := status == http.StatusUnauthorized
+	title := http.StatusText(status)
+	if enters {
+		title = "Sign in"
+	}
 	_ = s.page(w, status, "problem", struct {
 		frame
 		problem
-	}{frame{Title: http.StatusText(status)}, p})
+		Enters bool
+	}{frame{Title: title}, p, enters})
 }
 
 func version(v any) string {

@@ -38,6 +38,15 @@
 		if (had && now.tabIndex === -1) now.focus();
 	}
 
+	// move takes no press where cards move: it would land on another than it was meant for.
+	let moving;
+	function move() {
+		const cards = document.getElementById("cards");
+		cards.classList.add("moving");
+		clearTimeout(moving);
+		moving = setTimeout(() => { cards.classList.remove("moving"); }, grace);
+	}
+
 	function appear(card) {
 		card.inert = true;
 		setTimeout(() => { card.inert = false; }, grace);
@@ -55,13 +64,17 @@
 		const old = document.getElementById("question-" + c.id);
 		showCount(c.count);
 		if (old) {
-			if (!c.open && !old.classList.contains("closed")) tell("Closed: " + c.text);
+			if (!c.open && !old.classList.contains("closed")) {
+				tell("Closed: " + c.text);
+				move();
+			}
 			replace(old, element(c.html));
 			forget(cards, ".card.closed");
 			if (c.count && !cards.querySelector(".card:not(.closed)") && document.querySelector("[rel=next]")) location.reload();
 		} else if (c.open) {
 			tell("Asked: " + c.text);
 			const next = document.getElementById("question-" + c.next);
+			if (next) move();
 			if (next || !document.querySelector("[rel=next]")) cards.insertBefore(appear(element(c.html)), next);
 		}
 	}
@@ -171,12 +184,13 @@
 		}
 		const now = element(text);
 		(document.getElementById(card.id) || card).replaceWith(now);
+		move();
 		if (now.querySelector("[role=alert]")) {
 			(now.querySelector("[aria-invalid], textarea, input") || now).focus();
 			return;
 		}
 		(document.querySelector("#cards > .card:not(.closed)") || now).focus();
-		tell(now.querySelector(".outcome")?.textContent || "");
+		tell([...now.querySelectorAll(".outcome, .reply")].map((e) => e.textContent).join(" "));
 	}
 
 	main.addEventListener("submit", (e) => {
