@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
@@ -68,60 +67,54 @@ func runReport(ctx context.Context, run string, f reportFlags) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	page := filepath.Ext(f.output) == ".html"
 	var text bytes.Buffer
 	if run != "" {
-		write := report.Markdown
-		if page {
-			write = report.HTML
-		}
-		what, err := r.Report(ctx, run)
-		if err == nil {
-			err = write(&text, what)
-		}
-		if err != nil {
-			return err
-		}
+		err = writeReport(ctx, &text, r, run, f)
 	} else {
-		write := report.RecordMarkdown
-		if page {
-			write = report.RecordHTML
-		}
-		l := listing{}
-		if f.cwd != "" {
-			if l.cwd, err = filepath.Abs(f.cwd); err != nil {
-				return err
-			}
-		}
-		what, err := r.RecordSince(ctx, since, l.cwd, func(v view.RunView) bool { return len(l.of([]view.RunView{v})) > 0 })
-		if err == nil {
-			err = write(&text, what)
-		}
-		if err != nil {
-			return err
-		}
+		err = writeRecord(ctx, &text, r, since, f)
+	}
+	if err != nil {
+		return err
 	}
 	if f.output == "" {
 		return print(func(p *terminal.Printer) error { return p.Result(text.String()) })
 	}
-	if err := writeWhole(f.output, &text); err != nil {
+	if err := client.ReplaceFile(f.output, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
 }
 
-// writeWhole writes a file of the person's own so that it is there whole or as it was.
-func writeWhole(path string, text io.Reader) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+// writeReport writes the report of a run.
+func writeReport(ctx context.Context, to io.Writer, r view.Reader, run string, f reportFlags) error {
+	what, err := r.Report(ctx, run)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
+	if f.page() {
+		return report.HTML(to, what)
 	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // nobody wants half of it
-	}
-	return err
+	return report.Markdown(to, what)
 }
+
+// writeRecord writes what was decided in all runs since a time.
+func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Time, f reportFlags) error {
+	l := listing{}
+	if f.cwd != "" {
+		var err error
+		if l.cwd, err = filepath.Abs(f.cwd); err != nil {
+			return err
+		}
+	}
+	what, err := r.RecordSince(ctx, since, l.cwd, func(v view.RunView) bool { return len(l.of([]view.RunView{v})) > 0 })
+	if err != nil {
+		return err
+	}
+	if f.page() {
+		return report.RecordHTML(to, what)
+	}
+	return report.RecordMarkdown(to, what)
+}
+
+// page reports whether a page is wanted, and not Markdown.
+func (f reportFlags) page() bool { return filepath.Ext(f.output) == ".html" }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -162,6 +161,9 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
 			err = fmt.Errorf("%w; a task that begins with - is read from stdin: claude-supervise run -", err)
 		}
+		if unnamed := new(pflag.ValueRequiredError); errors.As(err, &unnamed) && unnamed.GetSpecifiedName() == "demo" {
+			return listDemos()
+		}
 		return flagError(cmd, err)
 	})
 	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
@@ -229,7 +231,7 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
 	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
 	fl.StringVar(&f.demo, "demo", "",
-		"play the built-in `SCENARIO` instead of claude, in a temporary folder: "+strings.Join(examples.Names(), ", "))
+		"play the built-in `SCENARIO` instead of claude, in a temporary folder; without a name: list them")
 	fl.StringVar(&f.each, "each", "",
 		"a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, "+
 			"{index} its number")

@@ -143,11 +143,7 @@ func completesDemo(cmd *cobra.Command) {
 		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var found []cobra.Completion
 			for _, name := range examples.Names() {
-				about := ""
-				if scenario, err := examples.Load(name); err == nil {
-					about = scenario.About
-				}
-				found = append(found, cobra.CompletionWithDesc(name, inAFewWords(about)))
+				found = append(found, cobra.CompletionWithDesc(name, inAFewWords(aboutDemo(name))))
 			}
 			return found, cobra.ShellCompDirectiveDefault // or a file
 		})

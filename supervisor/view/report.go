@@ -129,28 +129,39 @@ func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 
 // asTree puts children right below their parents.
 func asTree(agents []ReportedAgent) []ReportedAgent {
-	below := map[string][]ReportedAgent{}
-	there := map[string]bool{}
-	for _, a := range agents {
-		there[a.ID] = true
-	}
-	for _, a := range agents {
-		parent := a.Parent
-		if !there[parent] {
-			parent = ""
-		}
-		below[parent] = append(below[parent], a)
-	}
+	below := ByParent(agents, func(a ReportedAgent) (string, string) { return a.ID, a.Parent })
 	var sorted []ReportedAgent
 	var add func(parent string)
 	add = func(parent string) {
-		for _, a := range below[parent] {
+		children := below[parent]
+		delete(below, parent)
+		for _, a := range children {
 			sorted = append(sorted, a)
 			add(a.ID)
 		}
 	}
 	add("")
 	return sorted
+}
+
+// ByParent gives agents by the id of the one that has started each, in their order; those whose parent is not among
+// them under "". Who walks through it takes each list out: in a database that somebody has changed, parents may go in a
+// circle.
+func ByParent[A any](agents []A, ids func(A) (id, parent string)) map[string][]A {
+	known := map[string]bool{}
+	for _, a := range agents {
+		id, _ := ids(a)
+		known[id] = true
+	}
+	below := map[string][]A{}
+	for _, a := range agents {
+		_, parent := ids(a)
+		if !known[parent] {
+			parent = ""
+		}
+		below[parent] = append(below[parent], a)
+	}
+	return below
 }
 
 // decisions gives what was asked in a run.

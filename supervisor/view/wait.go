@@ -21,17 +21,9 @@ type Awaited struct {
 	View RunView
 }
 
-// await blocks until a node has ended or nobody supervises its run, and gives the run as it is then. It waits for as
-// long as that takes, or until ctx ends: the error is then the cause of that. *checkpoints.UnknownError if there is no
-// such run.
-func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
-	var end RunView
-	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
-	return end, err
-}
-
-// AwaitEach is await for several nodes, of which an agent is waited for until it has ended: each is given once, as soon
-// as it has ended or is left. It looks at all of them at least once, whatever ctx says.
+// AwaitEach blocks until each node has ended, or nobody supervises its run, and gives each then, once, with the run as
+// it is. It waits for as long as that takes, or until ctx ends: the error is then the cause of that. It looks at all of
+// them at least once, whatever ctx says. *checkpoints.UnknownError if there is no such run.
 func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
 	return r.awaitEach(ctx, nodes, Awaited.goesOn, each)
 }

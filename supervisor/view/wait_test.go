@@ -103,3 +103,10 @@ func TestTheWorstOfSeveralExitCodesCounts(t *testing.T) {
 		}
 	}
 }
+
+// await is AwaitEach of one node.
+func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
+	var end RunView
+	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
+	return end, err
+}

@@ -22,8 +22,8 @@ import (
 //go:embed templates
 var files embed.FS
 
-// CSS is the style of Fragment, for a page that has one of its own.
-var CSS = func() string {
+// css is the style of a page.
+var css = func() string {
 	style, err := files.ReadFile("templates/report.css")
 	if err != nil {
 		panic(err) // it is embedded
@@ -48,7 +48,7 @@ var funcs = template.FuncMap{
 	"asked":    func(all []view.Decision) []view.Decision { return chosen(all, false) },
 	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
 	"timeline": newTimeline,
-	"style":    func() template.CSS { return template.CSS(CSS) },
+	"style":    func() template.CSS { return template.CSS(css) },
 	"indent":   func(depth int) int { return min(depth, 12) },
 }
 
@@ -56,9 +56,6 @@ var templates = template.Must(template.New("").Funcs(funcs).ParseFS(files, "temp
 
 // HTML writes the report of a run as a page.
 func HTML(w io.Writer, r view.RunReport) error { return templates.ExecuteTemplate(w, "page", r) }
-
-// Fragment writes what stands in the main part of that page.
-func Fragment(w io.Writer, r view.RunReport) error { return templates.ExecuteTemplate(w, "run", r) }
 
 // RecordHTML writes what was decided in several runs as a page.
 func RecordHTML(w io.Writer, r view.Record) error { return templates.ExecuteTemplate(w, "record", r) }

@@ -29,21 +29,11 @@ func treeOf(v view.RunView, most int) shownRun {
 	r := shownRun{RunView: v, Left: !v.GoesOn() && v.EndedAt == nil}
 	agents := v.Agents[:min(len(v.Agents), most)]
 	r.More = len(v.Agents) - len(agents)
-	below, known := map[string][]view.AgentView{}, map[string]bool{}
-	for _, a := range agents {
-		known[a.ID] = true
-	}
-	for _, a := range agents {
-		parent := a.Parent
-		if !known[parent] {
-			parent = ""
-		}
-		below[parent] = append(below[parent], a)
-	}
+	below := view.ByParent(agents, func(a view.AgentView) (string, string) { return a.ID, a.Parent })
 	var grow func(string) []shownAgent
 	grow = func(parent string) (grown []shownAgent) {
 		children := below[parent]
-		delete(below, parent) // which may be in a circle, in a database that somebody has changed
+		delete(below, parent)
 		for _, a := range children {
 			grown = append(grown, shownAgent{a, grow(a.ID)})
 		}

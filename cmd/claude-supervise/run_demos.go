@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/examples"
+)
+
+// listDemos shows the built-in scenarios, each with what it is about: in 80 columns, through a pager where they are
+// more than the terminal has lines.
+func listDemos() error {
+	var list strings.Builder
+	for _, name := range examples.Names() {
+		about := ansi.Wrap(aboutDemo(name), 80-demoIndent, "")
+		fmt.Fprintf(&list, "%-*s%s\n", demoIndent, name, strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", demoIndent)))
+	}
+	list.WriteString("\nPlay one: claude-supervise run --demo ask\n")
+	if err := terminal.Page(os.Stdout, list.String(), os.LookupEnv); err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	return nil
+}
+
+// demoIndent is longer than every name.
+const demoIndent = 28
+
+// aboutDemo says what a built-in scenario is about, in a line.
+func aboutDemo(name string) string {
+	scenario, err := examples.Load(name)
+	if err != nil {
+		return ""
+	}
+	return scenario.About
+}
