@@ -80,7 +80,6 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
 	addGivenFlags(cmd, &g)
 	addSessionFlags(cmd, &f)
-	completesPolicies(cmd)
 	return completes(cmd, completeRuns(false, isLeft), completeNothing)
 }
 

@@ -19,20 +19,27 @@ type completer func(ctx context.Context, r view.Reader, args []string) []cobra.C
 // completes makes the arguments of a command complete: the first by the first completer, and so on; the last goes on
 // for the rest.
 func completes(cmd *cobra.Command, by ...completer) *cobra.Command {
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective) {
+		found, directive := byState(by[min(len(args), len(by)-1)])(cmd, args, typed)
+		return slices.DeleteFunc(found, func(c cobra.Completion) bool {
+			id, _, _ := strings.Cut(c, "\t")
+			return slices.Contains(args, id)
+		}), directive
+	}
+	return cmd
+}
+
+// byState completes by what is in the state, and to no files.
+func byState(by completer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		r, err := view.OpenReader()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer func() { _ = r.Close() }() // only read
-		found := by[min(len(args), len(by)-1)](cmd.Context(), r, args)
-		return slices.DeleteFunc(found, func(c cobra.Completion) bool {
-			id, _, _ := strings.Cut(c, "\t")
-			return slices.Contains(args, id)
-		}), cobra.ShellCompDirectiveNoFileComp
+		return by(cmd.Context(), r, args), cobra.ShellCompDirectiveNoFileComp
 	}
-	return cmd
 }
 
 // completesFlag makes a flag complete to one of some values.
@@ -154,16 +161,7 @@ func completesDemo(cmd *cobra.Command) {
 
 // completesFlagBy makes a flag complete by what is in the state.
 func completesFlagBy(cmd *cobra.Command, flag string, by completer) {
-	err := cmd.RegisterFlagCompletionFunc(flag,
-		func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			r, err := view.OpenReader()
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			defer func() { _ = r.Close() }() // only read
-			return by(cmd.Context(), r, args), cobra.ShellCompDirectiveNoFileComp
-		})
-	if err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(flag, byState(by)); err != nil {
 		panic(err) // there is no such flag
 	}
 }

@@ -29,6 +29,7 @@ func addGivenFlags(cmd *cobra.Command, f *givenFlags) {
 	fl.IntVar(&f.maxDepth, "max-depth", 0, "agents start others at most `N` levels below the first (0: any depth)")
 	fl.IntVar(&f.maxAgents, "max-agents", 0, "no agent is started by another once the run has `N` (0: any number)")
 	addBudgetFlags(cmd, &f.budgetFlags)
+	completesPolicies(cmd)
 }
 
 // given reads the flags; passed is what follows --.
