@@ -2,6 +2,8 @@ package view
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,11 +60,13 @@ func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error)
 // first look is whole even where there is no time for a second.
 func (r Reader) follow(ctx context.Context,
 	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
-	return r.followBeside(ctx, nil, see)
+	return r.followBeside(ctx, nil, nil, see)
 }
 
-// followBeside is follow that looks again for each value of besides, too: something else has changed.
-func (r Reader) followBeside(ctx context.Context, besides <-chan struct{},
+// followBeside is follow that looks again for each value of besides, too: something else has changed. It tells gone
+// where the database that it has read is not there any more, and waits for it to come back; where gone is nil, that is
+// a state without runs.
+func (r Reader) followBeside(ctx context.Context, besides <-chan struct{}, gone func(error) error,
 	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
 	database := filepath.Base(r.Dirs.Database())
 	changes, err := newWatch(r.Dirs.State, func(name string) bool { return name == database || name == database+"-wal" })
@@ -80,11 +84,13 @@ func (r Reader) followBeside(ctx context.Context, besides <-chan struct{},
 	defer minute.Stop()
 	for {
 		began := time.Now()
-		now, err := db.reader()
-		if err != nil {
-			return err
+		var runs []RunView
+		more, err := true, db.gone()
+		if gone != nil && err != nil {
+			err = gone(err)
+		} else {
+			runs, more, err = db.read(context.WithoutCancel(ctx), see)
 		}
-		runs, more, err := see(context.WithoutCancel(ctx), now)
 		if err != nil || !more {
 			return err
 		}
@@ -205,6 +211,23 @@ type reopening struct {
 	dirs  checkpoints.Dirs
 	store *checkpoints.Store
 	file  fs.FileInfo // nil: there was none
+}
+
+// gone tells that the database that was read is not there any more.
+func (o *reopening) gone() error {
+	if _, err := os.Stat(o.dirs.Database()); o.file != nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s was moved away or removed; put it back, and it is read again", o.dirs.Database())
+	}
+	return nil
+}
+
+func (o *reopening) read(ctx context.Context,
+	see func(context.Context, Reader) ([]RunView, bool, error)) ([]RunView, bool, error) {
+	r, err := o.reader()
+	if err != nil {
+		return nil, false, err
+	}
+	return see(ctx, r)
 }
 
 func (o *reopening) reader() (Reader, error) {

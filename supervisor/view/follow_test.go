@@ -216,6 +216,53 @@ func TestWatchSurvivesThatTheStateIsRemoved(t *testing.T) {
 	}
 }
 
+func TestAnOverviewStaysWhileTheDatabaseIsAway(t *testing.T) {
+	dirs := storetest.TestDirs(t)
+	s := storetest.NewSaver(t, dirs, "r-watched1")
+	s.Save(checkpoints.Running, "launch 1")
+	look, seen := make(chan struct{}), make(chan Overview)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		err := Reader{Dirs: dirs}.WatchOverview(ctx, look, func(o Overview) error {
+			select {
+			case seen <- o:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); ended.Wait() })
+	next := func(problems int) {
+		t.Helper()
+		for { // what has changed may be seen in two looks
+			select {
+			case o := <-seen:
+				if len(o.Runs) != 1 {
+					t.Fatalf("there is %+v", o)
+				}
+				if len(o.Problems) == problems {
+					return
+				}
+			case look <- struct{}{}:
+			}
+		}
+	}
+	next(0)
+	away := dirs.Database() + ".away"
+	if err := os.Rename(dirs.Database(), away); err != nil {
+		t.Fatal(err)
+	}
+	next(1)
+	if err := os.Rename(away, dirs.Database()); err != nil {
+		t.Fatal(err)
+	}
+	next(0)
+}
+
 func TestWatchEndsWithTheFirstError(t *testing.T) {
 	stop := errors.New("enough")
 	err := Reader{Dirs: storetest.TestDirs(t)}.Watch(t.Context(), false, func([]RunView) error { return stop })

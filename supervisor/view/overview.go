@@ -24,7 +24,8 @@ type Overview struct {
 }
 
 // WatchOverview gives the overview at once, and again after each change and each value of look. It blocks until ctx
-// ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits for it.
+// ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits for it; where it is
+// gone the last overview is given again, with that among its problems.
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
@@ -32,7 +33,12 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
-	err := r.followBeside(ctx, besides, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
+	gone := func(err error) error {
+		last := before
+		last.Ended, last.Closed, last.Problems = nil, nil, append(slices.Clip(before.Problems), err.Error())
+		return each(last)
+	}
+	err := r.followBeside(ctx, besides, gone, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		o, err := now.overview(ctx, before)
 		if err == nil {
 			before, err = o, each(o)

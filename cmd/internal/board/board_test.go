@@ -298,6 +298,10 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	if strings.Contains(d.screen(80, 24), "gone") {
 		t.Error("it is still said")
 	}
+	away := someRuns()
+	away.Problems = []string{"state.db was moved away"}
+	d.Update(away, d.at)
+	d.shows("! state.db was moved away", "q-1")
 }
 
 func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {

@@ -147,6 +147,9 @@ func (b *Board) foot(columns int) []string {
 	case b.broken != nil:
 		note = terminal.CleanLine("! the state cannot be read, and is tried again: "+b.broken.Error(), columns)
 		look = wrong
+	case note == "" && len(b.now.Problems) > 0:
+		note = terminal.CleanLine("! "+b.now.Problems[len(b.now.Problems)-1], columns)
+		look = wrong
 	case strings.HasPrefix(note, "!"):
 		look = wrong
 	}
