@@ -117,10 +117,11 @@ func (b *browser) to(selector string) {
 	b.t.Fatalf("Tab does not come to %s", selector)
 }
 
-// click presses what a selector, or an XPath, finds first, once the cards take a press.
+// click presses what a selector, or an XPath, finds first, once the script is there, if it comes, and the cards take a
+// press.
 func (b *browser) click(what string) {
 	b.t.Helper()
-	b.until("!document.querySelector('#cards.moving')")
+	b.until("document.readyState === 'complete' && !document.querySelector('#cards.moving')")
 	b.do(chromedp.Click(what, chromedp.BySearch, chromedp.NodeVisible))
 }
 

@@ -16,8 +16,12 @@ import (
 func listDemos() error {
 	var list strings.Builder
 	for _, name := range examples.Names() {
-		about := ansi.Wrap(aboutDemo(name), 80-demoIndent, "")
-		fmt.Fprintf(&list, "%-*s%s\n", demoIndent, name, strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", demoIndent)))
+		for i, line := range strings.Split(ansi.Wrap(aboutDemo(name), 80-demoIndent, ""), "\n") {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&list, "%-*s%s\n", demoIndent, name, line)
+		}
 	}
 	list.WriteString("\nPlay one: claude-supervise run --demo ask\n")
 	if err := terminal.Page(os.Stdout, list.String(), os.LookupEnv); err != nil {

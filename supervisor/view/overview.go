@@ -24,8 +24,8 @@ type Overview struct {
 }
 
 // WatchOverview gives the overview at once, and again after each change and each value of look. It blocks until ctx
-// ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits for it; where it is
-// gone the last overview is given again, with that among its problems.
+// ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits for it; where the
+// database is gone it gives the last overview again, with that among its problems.
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
