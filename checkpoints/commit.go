@@ -27,6 +27,10 @@ type Change struct {
 	// IfInboxAt. So a delivery can begin only with the answer as it stands at that instant.
 	CheckInbox bool
 	IfInboxAt  int64
+
+	// Lazy: Commit does not wait for the disk. A power cut may undo the change, and then all that came after it; never
+	// one that came before another that was waited for. The end of a process undoes nothing.
+	Lazy bool
 }
 
 func (c *Change) run() string {
@@ -36,17 +40,17 @@ func (c *Change) run() string {
 	return c.Event.Run
 }
 
-// Commit saves a change in one transaction. When it returns nil the change is on the disk; on an error nobody sees
-// anything of it, and it may be tried again as it is (errFull, errBusy, errUnwritable). ErrOutOfOrder means that the
-// event's Seq is not one more than the last: somebody else has written this run. ErrDuplicateID: an id belongs to
-// another run's record already.
+// Commit saves a change in one transaction. When it returns nil the change is on the disk, unless it is Lazy; on an
+// error nobody sees anything of it, and it may be tried again as it is (errFull, errBusy, errUnwritable).
+// ErrOutOfOrder means that the event's Seq is not one more than the last: somebody else has written this run.
+// ErrDuplicateID: an id belongs to another run's record already.
 func (s *Store) Commit(ctx context.Context, c Change) error {
 	rows, err := c.rows()
 	if err != nil {
 		return err
 	}
 	run := c.run()
-	return s.write(ctx, "save a change of run "+run+" in", func(ctx context.Context) error {
+	return s.writeSo(ctx, "save a change of run "+run+" in", c.Lazy, func(ctx context.Context) error {
 		if c.CheckInbox {
 			if err := s.refuseIfMoved(ctx, run, c.IfInboxAt); err != nil {
 				return err

@@ -39,7 +39,9 @@
 //
 // A Commit is on the disk when it returns: one transaction, synchronous=FULL (on macOS a flush of the drive, too). So
 // are notes, answers, an import, a removal, and the database itself once Open returns. After a crash or a power cut,
-// what was acknowledged is there, and what was under way is there whole or not at all.
+// what was acknowledged is there, and what was under way is there whole or not at all. A Change that is Lazy
+// acknowledges nothing: a crash leaves it, a power cut may undo it, unless something came after it that was
+// acknowledged, which brought to the disk all that came before.
 //
 // An error of a write means that nobody sees anything of it, and that it may be made again as it is: on the same store,
 // too, once the disk has room or works again. Only if the program ends before that, after a disk that failed in the

@@ -36,12 +36,13 @@ type recorded struct {
 	kind, name, to string
 	at, size       int64
 	data           []byte
-	acknowledged   int // with callAcknowledged
+	made           int  // with callMade
+	lazily         bool // and the last of them may be lost
 }
 
 const (
-	callAcknowledged = "acknowledged" // so many operations were, by now
-	callSyncFailed   = "sync failed"
+	callMade       = "made" // so many operations were, by now
+	callSyncFailed = "sync failed"
 )
 
 func (r *recorder) before(c diskCall) syscall.Errno {
@@ -71,10 +72,10 @@ func (r *recorder) add(what recorded) {
 	}
 }
 
-func (r *recorder) acknowledge(n int) {
+func (r *recorder) acknowledge(n int, lazily bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done = append(r.done, recorded{kind: callAcknowledged, acknowledged: n})
+	r.done = append(r.done, recorded{kind: callMade, made: n, lazily: lazily})
 }
 
 // system is the one of this package's own calls, recorded too.
@@ -95,6 +96,18 @@ func (r *recorder) system() system {
 			r.after(diskCall{kind: callUnlink, path: path})
 		}
 		return err
+	}
+	sys.rewrite = func(path string) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		r.after(diskCall{kind: callWrite, path: path, data: text})
+		if errno := r.before(diskCall{kind: callSync, path: path}); errno != 0 {
+			return errno
+		}
+		r.after(diskCall{kind: callSync, path: path})
+		return rewrite(path)
 	}
 	sys.syncDir = func(dir string) error {
 		err := syncDir(dir)
@@ -121,13 +134,15 @@ type disk struct {
 	since  []func(namespace)
 }
 
-// afterPowerCut gives the files that a disk could hold if the power failed after so many of the recorded calls, and how
-// many operations were acknowledged by then.
-func (r *recorder) afterPowerCut(calls int, random *rand.Rand) (files map[string][]byte, acknowledged int) {
+// afterPowerCut gives the files that a disk could hold if the power failed after so many of the recorded calls, up to
+// which operation all was acknowledged by then, and how many were made.
+func (r *recorder) afterPowerCut(calls int, random *rand.Rand) (files map[string][]byte, acknowledged, made int) {
 	d := disk{random: random, now: namespace{}, safe: namespace{}}
 	for _, c := range r.done[:calls] {
-		if c.kind == callAcknowledged {
-			acknowledged = c.acknowledged
+		if c.kind == callMade {
+			if made = c.made; !c.lazily {
+				acknowledged = made
+			}
 			continue
 		}
 		d.do(c)
@@ -144,7 +159,7 @@ func (r *recorder) afterPowerCut(calls int, random *rand.Rand) (files map[string
 		d.settle(f, d.luck())
 		files[name] = f.safe
 	}
-	return files, acknowledged
+	return files, acknowledged, made
 }
 
 // luck says of one thing after another whether it has reached the disk: all, none, or some.

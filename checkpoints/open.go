@@ -49,10 +49,11 @@ type system struct {
 	rename    func(from, to string) error
 	remove    func(path string) error
 	syncDir   func(dir string) error
+	rewrite   func(path string) error
 	patience  time.Duration // how long a process is waited for that creates the database
 }
 
-var theSystem = system{networkFS, os.Rename, os.Remove, syncDir, busyTimeout}
+var theSystem = system{networkFS, os.Rename, os.Remove, syncDir, rewrite, busyTimeout}
 
 func open(d Dirs, sys system) (*Store, error) {
 	path := d.Database()
@@ -84,6 +85,7 @@ func open(d Dirs, sys system) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.rewrite = sys.rewrite
 	return s, s.indexByName()
 }
 
@@ -193,7 +195,8 @@ func dial(path, mode string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{path: path, db: sql.OpenDB(connector), patience: busyTimeout, prepared: map[string]*sql.Stmt{}}
+	s := &Store{path: path, db: sql.OpenDB(connector), patience: busyTimeout, logged: defaultLogged,
+		prepared: map[string]*sql.Stmt{}}
 	if s.conn, err = s.db.Conn(context.Background()); err != nil {
 		return nil, errors.Join(s.failed("open", err), s.db.Close())
 	}

@@ -22,15 +22,24 @@ type Store struct {
 	patience time.Duration // with the queue of writers
 
 	mu       sync.Mutex // one transaction at a time: there is one connection
+	lazy     bool       // a commit does not wait for the disk (sync.go)
+	doubtful bool       // the disk may have forgotten some of the log
+	rewrite  func(path string) error
+	logged   int // pages in the log from which on they are moved into the file
 	conn     *sql.Conn
 	queued   *queued              // nil: this Store waits for no turn
 	prepared map[string]*sql.Stmt // by their text; kept, for compiling costs more than running
 }
 
-// Close gives the database back. It must not be called while another method runs.
+// Close gives the database back. It must not be called while another method runs. Where the last commit was lazy and
+// the disk refuses it now, the store stays open: Close may be called again.
 func (s *Store) Close() error {
 	if s.db == nil {
 		return nil
+	}
+	s.doubtful = s.doubtful || s.lazy // SQLite would not tell
+	if err := s.reassure(context.Background()); err != nil {
+		return err
 	}
 	var errs []error
 	for _, stmt := range s.prepared {
@@ -48,6 +57,11 @@ func (s *Store) failed(doing string, err error) error {
 // write runs work in one transaction that excludes other writers from its first statement on. The error of work is
 // returned as it is, and nothing is saved then.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context) error) error {
+	return s.writeSo(ctx, doing, false, work)
+}
+
+// writeSo is write, or does not wait for the disk, as a lazy Change.
+func (s *Store) writeSo(ctx context.Context, doing string, lazy bool, work func(ctx context.Context) error) error {
 	if s.db == nil {
 		return &databaseError{Path: s.path, Doing: doing, Problem: errUnwritable,
 			Err: errors.New("opened for reading, and not there")}
@@ -59,6 +73,12 @@ func (s *Store) write(ctx context.Context, doing string, work func(ctx context.C
 		return fmt.Errorf("%s %s: %w", doing, s.path, err)
 	}
 	ctx = context.WithoutCancel(ctx) // a commit that is interrupted would leave unknown whether it happened
+	if err := s.reassure(ctx); err != nil {
+		return err
+	}
+	if err := s.beLazy(ctx, lazy); err != nil {
+		return err
+	}
 	if err := s.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return s.failed(doing, err)
 	}
@@ -66,7 +86,10 @@ func (s *Store) write(ctx context.Context, doing string, work func(ctx context.C
 		return s.rollback(ctx, doing, err)
 	}
 	if err := s.exec(ctx, `COMMIT`); err != nil {
-		return s.rollback(ctx, doing, err)
+		s.doubt(err)
+		err = s.rollback(ctx, doing, err)
+		_ = s.reassure(ctx) // else the next write does
+		return err
 	}
 	return nil
 }

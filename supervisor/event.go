@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -93,4 +94,18 @@ func MustCheckInbox(before, after State, event Happened) bool {
 		}
 	}
 	return false
+}
+
+// MayBeLost reports whether a power cut may undo an event, and what came of it: it tells of a process of this machine,
+// which the same cut ends, and of nothing that anybody was told, or that has effect elsewhere. A supervisor that comes
+// afterwards finds what a crash could have left just before the event, and asks the transcript as it does then. So it
+// need not wait for the disk; what waits takes it along.
+func MayBeLost(event Happened, told []Notification) bool {
+	switch event.Event.(type) {
+	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
+		Recovered:
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(told, func(n Notification) bool { return n.Type != AgentStarted && n.Type != ResumedNow })
 }

@@ -50,7 +50,7 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 	before, after := e.state, e.state
 	var events []supervisor.Happened
 	var told []supervisor.Notification
-	decisive, opened := false, false
+	decisive, lasting, opened := false, false, false
 	for _, h := range happened {
 		if h.event == nil {
 			told = append(told, h.notice)
@@ -63,14 +63,15 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 		if !welcome {
 			continue
 		}
-		told = append(told, supervisor.Notifications(after, next, *h.event)...)
+		tells := supervisor.Notifications(after, next, *h.event)
+		told, lasting = append(told, tells...), lasting || !supervisor.MayBeLost(*h.event, tells)
 		decisive = decisive || supervisor.MustCheckInbox(after, next, *h.event)
 		_, opens := h.event.Event.(supervisor.Opened)
 		opened = opened || opens
 		events, after = append(events, *h.event), next
 	}
 	if len(events) > 0 {
-		if err := e.save(ctx, after, events, decisive); err != nil {
+		if err := e.save(ctx, after, events, decisive, lasting || decisive); err != nil {
 			return err
 		}
 	}
@@ -97,9 +98,10 @@ func (e *engine) step(s supervisor.State, event supervisor.Happened) (next super
 	return next, err == nil, err
 }
 
-// save commits what events changed. Where the disk refuses, it says so and tries again until it can: the children
-// are not read meanwhile, and nothing is shown or done that is not saved.
-func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Happened, decisive bool) error {
+// save commits what events changed, and waits for the disk if it is to last. Where the disk refuses, it says so and tries
+// again until it can: the children are not read meanwhile, and nothing is shown or done that is not saved.
+func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Happened,
+	decisive, lasting bool) error {
 	change := supervisor.Changes(e.state, next)
 	for i, event := range events {
 		record, err := event.Record(e.run, e.seq+int64(i)+1)
@@ -111,7 +113,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 	}
 	last := len(events) - 1
 	change.Event, change.Earlier = change.Earlier[last], change.Earlier[:last]
-	change.CheckInbox, change.IfInboxAt = decisive, next.Taken
+	change.CheckInbox, change.IfInboxAt, change.Lazy = decisive, next.Taken, !lasting
 	for told := false; ; {
 		err := e.Store.Commit(ctx, change)
 		switch {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -174,7 +175,11 @@ func (p *simProcess) answered(in simInput) {
 	c := p.calls[i]
 	p.calls = slices.Delete(slices.Clone(p.calls), i, i+1)
 	p.w.truth.replied(p.w, p.talk, c, in.reply)
-	result := procs.ToolResult{ToolUse: c.toolUse, Text: string(in.reply)}
+	returned := string(in.reply)
+	if c.served {
+		_ = json.Unmarshal(in.reply, &returned) // the text that a tool of ours returns
+	}
+	result := procs.ToolResult{ToolUse: c.toolUse, Text: returned}
 	if c.from != nil {
 		result.Parent = c.from.ToolUse
 	}

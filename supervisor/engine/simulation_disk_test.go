@@ -17,6 +17,39 @@ type simDisk struct {
 	kept   supervisor.State // the records
 	events []checkpoints.Event
 	inbox  []supervisor.InboxEntry
+	lazily []simKept // what it held before each change that waited for no disk, since one that did
+}
+
+// A simKept is what the disk held at a moment.
+type simKept struct {
+	state  supervisor.State
+	events int
+}
+
+// powerCut leaves what the disk held at some moment since the last change that waited for it.
+func (d *simDisk) powerCut() {
+	if n := len(d.lazily); n > 0 {
+		if i := d.w.rng.IntN(n + 1); i < n {
+			d.kept, d.events = d.lazily[i].state, d.events[:d.lazily[i].events]
+			d.w.reached.undone += n - i
+		}
+	}
+	d.lazily = nil
+}
+
+// waits takes note of whether a change waits for the disk, before it is made.
+func (d *simDisk) waits(lazy bool) {
+	if !lazy {
+		d.lazily = nil
+		return
+	}
+	was := d.kept
+	was.Agents, was.Launches = maps.Clone(was.Agents), maps.Clone(was.Launches)
+	for id, ls := range was.Launches {
+		was.Launches[id] = slices.Clone(ls)
+	}
+	was.Questions, was.Deliveries = maps.Clone(was.Questions), maps.Clone(was.Deliveries)
+	d.lazily = append(d.lazily, simKept{was, len(d.events)})
 }
 
 // commit saves a change, all of it or nothing.
@@ -28,6 +61,7 @@ func (d *simDisk) commit(c checkpoints.Change) error {
 	for i, e := range events {
 		d.w.must("the history has no gaps", e.Seq == int64(len(d.events)+i+1), "event %d after %d", e.Seq, len(d.events)+i)
 	}
+	d.waits(c.Lazy)
 	k := &d.kept
 	if k.Agents == nil {
 		*k = supervisor.State{
@@ -143,6 +177,7 @@ func (d *simDisk) answer(kind string, n supervisor.InboxEntry) error {
 
 // leave puts a note into the inbox.
 func (d *simDisk) leave(n supervisor.InboxEntry) {
+	d.waits(false)
 	n.Seq, n.Run, n.At = int64(len(d.inbox)+1), d.kept.Run.ID, d.w.now()
 	d.inbox = append(d.inbox, n)
 }

@@ -82,6 +82,11 @@ func TestTheSimulationFinds(t *testing.T) {
 				c.Earlier = nil
 				return c
 			})},
+		{"a save that nobody waits for", "an answer is delivered once", 930,
+			saving(func(c checkpoints.Change) checkpoints.Change {
+				c.Lazy = true
+				return c
+			})},
 		{"a batch whose earlier events change no question", "an acknowledged answer is delivered", 1,
 			saving(func(c checkpoints.Change) checkpoints.Change {
 				if len(c.Earlier) > 0 {

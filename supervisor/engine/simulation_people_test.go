@@ -184,6 +184,17 @@ func (w *simulation) aside(b supervisor.Event) bool {
 	return true
 }
 
+// powerFails ends all that runs here, and undoes what the disk need not have kept. The transcripts stay.
+func (w *simulation) powerFails() {
+	if w.engine != nil {
+		w.crash()
+	}
+	for _, p := range w.processes {
+		p.killed()
+	}
+	w.disk.powerCut()
+}
+
 // mayDie is a moment within the engine's work at which the supervisor can be killed.
 func (w *simulation) mayDie() {
 	if w.disturb > 0 && w.one(120) && w.drawn() {
@@ -229,11 +240,7 @@ var disturbances = []struct {
 			w.crash()
 		}
 	}},
-	{"the supervisor is killed", func(w *simulation) {
-		if w.engine != nil {
-			w.crash()
-		}
-	}},
+	{"the power fails", (*simulation).powerFails},
 	{"a process is killed", (*simulation).kill},
 	{"a process is killed", (*simulation).kill},
 	{"a process hangs", func(w *simulation) {

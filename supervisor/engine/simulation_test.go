@@ -189,6 +189,7 @@ type reached struct {
 	disturbances map[string]int
 	unwelcome    int
 	batches      int
+	undone       int // changes, by power cuts
 }
 
 func newReached() *reached {
@@ -214,6 +215,7 @@ func (r *reached) add(o *reached) {
 	addCounts(r.disturbances, o.disturbances)
 	r.unwelcome += o.unwelcome
 	r.batches += o.batches
+	r.undone += o.undone
 }
 
 func addCounts[K comparable](to, from map[K]int) {
@@ -227,7 +229,8 @@ func (r *reached) log(t *testing.T, n uint64) {
 	for _, c := range r.bodies {
 		steps += c
 	}
-	t.Logf("%d schedules, %d steps, %d unwelcome events, %d batches", n, steps, r.unwelcome, r.batches)
+	t.Logf("%d schedules, %d steps, %d unwelcome events, %d batches, %d changes undone by power cuts",
+		n, steps, r.unwelcome, r.batches, r.undone)
 	t.Logf("events: %v", r.bodies)
 	t.Logf("deeds: %v", r.deeds)
 	t.Logf("disturbances: %v", r.disturbances)
@@ -255,6 +258,9 @@ func (r *reached) wantsAll(t *testing.T) {
 		if name, ok := strings.CutPrefix(point, supervisor.BeforeSave); ok && r.bodies[name] == 0 {
 			t.Errorf("no schedule has come to an event %q: model what it comes from", name)
 		}
+	}
+	if r.undone == 0 {
+		t.Error("no power cut has undone anything")
 	}
 	if r.batches == 0 {
 		t.Error("no schedule has saved several events together")
