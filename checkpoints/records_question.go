@@ -19,7 +19,8 @@ const (
 	AskBudget        QuestionKind = "budget"
 	AskCommand       QuestionKind = "command"
 	AskFile          QuestionKind = "file"
-	AskOverrun       QuestionKind = "overrun" // work that takes longer than its estimate
+	AskOverrun       QuestionKind = "overrun"     // work that takes longer than its estimate
+	AskElicitation   QuestionKind = "elicitation" // an MCP server of the person's own asks
 )
 
 // QuestionState is how far a question has got.

@@ -15,7 +15,6 @@ import (
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
-	"claude-supervise/procs"
 )
 
 // An attack lays files that are to grant or run something that nobody was asked about, in one of the places from which
@@ -216,14 +215,11 @@ func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 // Nothing that comes with a folder grants or runs anything, wherever it lies and whenever it is written.
 func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	t.Parallel()
-	program := claude.Program(t)
-	version, err := procs.Version(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, release := claude.Program(t), releaseOf(t)
+	version := release.Version
 	known := strings.Fields(everywhere)
 	like := version // a newer release is taken to be as the newest that was measured
-	if procs.ReleaseOf(version).NewerThanMeasured() {
+	if release.NewerThanMeasured() {
 		like = known[len(known)-1]
 	}
 	if !slices.Contains(known, like) {

@@ -22,6 +22,10 @@ var callScenarios = []killScenario{
 		at: []string{"after save called"}},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `"A1: ledger`}},
+	{name: "a form of an MCP server", scenario: "elicitation", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		at: fromServer},
+	{name: "a form of an MCP server parked after its hold", scenario: "elicitation",
+		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: fromServer},
 	{name: "a message", scenario: "testdata/kill/waits.yaml", says: true, ends: (*world).messageRead},
 	{name: "a rule that is given and taken back", scenario: "testdata/kill/rule.yaml",
 		flags: []string{"--hold", "forever", "--on-question", "ask"}, revokes: true, ends: (*world).ruleTakenBack},
@@ -30,6 +34,9 @@ var callScenarios = []killScenario{
 // toSubagent is how the answer to a subagent's question is said: as the result of its call, else to the main
 // conversation.
 var toSubagent = []string{byPrompt[0], `[{"text":"JWT","type":"text"}]`}
+
+// fromServer are the points at which an answer is on its way to an MCP server.
+var fromServer = []string{"after save asked", "after save noted", "before deliver", "after deliver"}
 
 // bothAsk is when two subagents wait.
 var bothAsk = &pass{1, "before save called", 2}

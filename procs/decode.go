@@ -32,11 +32,12 @@ func (replied) message()      {}
 
 // A decoder turns the lines of one process into messages. It remembers what several lines say together.
 type decoder struct {
-	ledger     ledger
-	background background
-	receipts   receipts
-	subagents  subagents
-	resets     time.Time // of the usage limit that is reached, by the last rate_limit_event
+	ledger      ledger
+	background  background
+	receipts    receipts
+	subagents   subagents
+	serverCalls serverCalls
+	resets      time.Time // of the usage limit that is reached, by the last rate_limit_event
 }
 
 // decode gives the messages that one line holds, most often one or none, and whether the line was JSON. What it gives
@@ -122,6 +123,7 @@ func (d *decoder) assistant(l *line) (out []Message) {
 			out = append(out, Text{ID: l.Message.ID, Parent: l.Parent, Text: b.Text, Agent: l.AgentID})
 		case b.Type == "tool_use":
 			d.subagents.used(l.Parent, b)
+			d.serverCalls.begin(b)
 			out = append(out, ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input,
 				Agent: l.AgentID})
 		}
@@ -140,6 +142,7 @@ func (d *decoder) user(l *line) (out []Message) {
 		case "tool_result":
 			text := b.Content.text()
 			d.subagents.gave(b.ToolUseID)
+			d.serverCalls.end(b.ToolUseID)
 			out = append(out, ToolResult{
 				Parent: l.Parent, ToolUse: b.ToolUseID, Text: cut(text, maxResult), IsError: b.IsError,
 				BrokenOff: b.IsError && inPlaceOfAnswer(text),
@@ -244,6 +247,8 @@ func (d *decoder) request(l *line) []Message {
 			Reason: r.DecisionReason, From: d.subagents.caller(r.ToolUseID, r.AgentID, r.ToolName), Input: r.Input,
 			Suggestions: r.Suggestions,
 		})
+	case r.Subtype == "elicitation":
+		return one(d.elicits(l.RequestID, r))
 	case r.Subtype == "mcp_message":
 		return one(d.mcpMessage(l.RequestID, r))
 	case r.Subtype == "hook_callback" && r.CallbackID == startCallback:

@@ -150,6 +150,8 @@ type controlRequest struct {
 	// hook_callback; its input is read when the callback is ours
 	CallbackID string `json:"callback_id"`
 
+	Elicitation // but for its message
+
 	// mcp_message
 	ServerName string          `json:"server_name"`
 	Message    json.RawMessage `json:"message"`

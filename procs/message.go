@@ -75,13 +75,16 @@ type (
 	// turn failed. After either it is in the conversation.
 	Receipt struct{ UUID, State string }
 
-	// Ask is a request that waits for Allow or Deny: AskUserQuestion, or any tool that needs permission.
+	// Ask is a request that waits for Allow or Deny: AskUserQuestion, or any tool that needs permission. One that Elicits
+	// waits for Elicit: an MCP server of the person's own asks, mcp__ and its name being Name. Its Input is an
+	// Elicitation, its ToolUse the call of that server that is under way, "" if there is none.
 	Ask struct {
 		Request, ToolUse, Name, Description, Reason string
 		Input                                       json.RawMessage
 		// rules that the CLI offers (permission_suggestions), nil: none
 		Suggestions json.RawMessage
 		From        Subagent
+		Elicits     bool `json:",omitempty"`
 	}
 
 	// Call is a call of one of Spec.Tools, with an input that fits its schema. It waits for Return.

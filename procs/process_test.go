@@ -172,6 +172,8 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 	r.waits("r2", byVerdict)
 	r.waits("r3", byGate)
 	r.waits("r4", byGate)
+	r.waits("r5", byElicit)
+	r.waits("r6", byElicit)
 	for _, c := range []struct {
 		say  func() error
 		want string
@@ -187,6 +189,10 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 		{func() error { return r.Gate("r4", "report first") },
 			`{"response":{"request_id":"r4","response":{"decision":"block","reason":"report ` +
 				`first"},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.Elicit("r5", "accept", json.RawMessage(`{"size":"M"}`)) },
+			`{"response":{"request_id":"r5","response":{"action":"accept","content":{"size":"M"}},"subtype":"success"},"type":"control_response"}`},
+		{func() error { return r.Elicit("r6", "decline", nil) },
+			`{"response":{"request_id":"r6","response":{"action":"decline"},"subtype":"success"},"type":"control_response"}`},
 		{func() error { return r.stdin.write(interrupt) },
 			`{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
 	} {
@@ -203,7 +209,11 @@ func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
 	r := start(t, spec(t, "show"))
 	next[Text](r)
 	r.waits("r1", byVerdict)
+	r.waits("r2", byElicit)
 	r.waits("after", byGate)
+	if err := r.Elicit("r2", "agree", nil); err == nil {
+		t.Error("a server is answered what the protocol does not have")
+	}
 	for _, input := range []string{"", "{", "nonsense\n{}"} {
 		if err := r.Allow("r1", json.RawMessage(input)); err == nil {
 			t.Errorf("%q was written", input)

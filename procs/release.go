@@ -26,6 +26,7 @@ type Release struct {
 	AgentTypes   bool
 	AddedMemory  bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
 	SaysSpending bool // says at any time what it has spent (get_usage)
+	Elicits      bool // hands over what an MCP server of the person's own asks; else the server is told that nobody can
 	TotalsGoOn   bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
 
@@ -34,20 +35,20 @@ type Release struct {
 var measured = []Release{
 	{Version: "2.1.7"}, // Task{resume} makes a request that the API refuses
 	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
-		WaitsForTasks: true, AgentTypes: true},
+		WaitsForTasks: true, AgentTypes: true, Elicits: true},
 	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true},
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true},
 	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true},
+		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true},
 	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true},
+		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true},
 }
 
 // ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.
@@ -121,5 +122,7 @@ func (r Release) Channels() []Channel {
 		either("background list", r.BackgroundList || r.HookBackground, "it lists what lives on after a turn", unlisted),
 		either("subagent revival", r.RevivesSubagents, "a parked subagent goes on with its own work",
 			"a parked subagent's task is given again, with its work"),
+		either("elicitation", r.Elicits, "what an MCP server asks in a call is asked here",
+			"an MCP server that asks hears that nobody can answer"),
 	}
 }

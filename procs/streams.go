@@ -158,7 +158,11 @@ func (p *Process) take(m Message) {
 		p.reply(func() error { return p.respond(m.Request, briefed(m.Input, p.spec.Briefing)) })
 		return
 	case Ask:
-		if !p.admit(request{id: m.Request, how: byVerdict}, func(why string) { p.deny(m.Request, why) }) {
+		how, refuse := byVerdict, func(why string) { p.deny(m.Request, why) }
+		if m.Elicits {
+			how, refuse = byElicit, func(why string) { p.refuse(m.Request, why) }
+		}
+		if !p.admit(request{id: m.Request, how: how}, refuse) {
 			return
 		}
 	case StopHook:

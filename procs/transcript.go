@@ -159,7 +159,8 @@ func inPlaceOfAnswer(text string) bool {
 			return true
 		}
 	}
-	return false
+	// Of an MCP server that ended with the process. A command may print the same, among other things.
+	return text == "Connection closed" || text == "MCP error -32000: Connection closed"
 }
 
 // scanTranscript hands each line that mentions what to visit, until that returns true. A line that is broken, as the

@@ -29,6 +29,7 @@ const (
 	byVerdict answering = iota // Allow, Deny
 	byGate                     // Gate
 	byReturn                   // Return
+	byElicit                   // Elicit
 )
 
 // A request of the child waits for its answer.

@@ -37,6 +37,8 @@ func (s State) answerText(group []*Question) string {
 		return stopAnswered(first, sig, s.further(first))
 	case checkpoints.AskPermission:
 		return permissionDecided(first)
+	case checkpoints.AskElicitation:
+		return elicitationDecided(group)
 	case checkpoints.AskDelegation:
 		return s.delegationDecided(first)
 	}

@@ -10,9 +10,14 @@ import (
 	"claude-supervise/signals"
 )
 
-// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion, or that one
-// whether another tool is permitted. look shows a call to that person. The error is for the model: why nobody is asked.
+// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion or of an MCP
+// server, or that one whether another tool is permitted. look shows a call to that person. The error is for the model:
+// why nobody is asked.
 func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
+	if m.Elicits {
+		qs, err := ElicitationAsked(m.Input)
+		return Asked{Kind: checkpoints.AskElicitation, Questions: qs}, err
+	}
 	if m.Name == AskUserQuestion {
 		qs, err := UserQuestions(m.Input)
 		return Asked{Kind: checkpoints.AskClarification, Questions: qs}, err

@@ -235,6 +235,8 @@ func (s State) forSubagent(group []*Question) string {
 		}
 		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
 			text.Preview(first.Tool.Input), decided)
+	case checkpoints.AskElicitation:
+		fmt.Fprintf(&b, "\nThe MCP server %s had asked the person in a call.\n%s\n", first.Header, elicitationOutcome(group))
 	case checkpoints.AskDelegation:
 		fmt.Fprintf(&b, "\n%s\n", s.delegationDecided(first))
 	case checkpoints.AskBlocker:

@@ -19,6 +19,7 @@
 //	step.go, settle.go   what follows from it; hold.go how long a process waits, speak.go what it is told
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
+//	                     elicitation.go what an MCP server of the person's own asks in a call,
 //	                     permission.go what is to be permitted; check_work.go, own_tree.go what an agent sees of
 //	                     its own run
 //	subagent.go          what becomes of subagents that waited when their process ended; branch.go what is said of them
@@ -94,6 +95,12 @@
 //		cmd/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
 //	model: may phrase a question; may not have a preset permit a call
 //		supervisor/preset.go, e2e TestAPresetAllowsNoCall
+//	MCP server: may ask for a form; may not look like the supervisor, or like the agent
+//		supervisor/elicitation.go, TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf
+//	MCP server: may ask for a form; may not be answered by a preset, a file, or an answer given to another
+//		supervisor/preset.go, TestNoAnswerGivenInAdvanceAnswersAServer
+//	MCP server: may ask for anything; may not ask what cannot be shown or told apart
+//		supervisor/elicitation.go, TestAServerThatAsksForWhatNobodyCanAnswerIsCancelled
 //	model: may start runs inside an agent; may not answer, stop or resume its own
 //		procs/inside.go, e2e TestScripts
 //	model: may start runs inside an agent; may not leave the tree and its budget

@@ -49,6 +49,10 @@ func (e Sent) apply(d *transition) error {
 	if v == nil || v.State != checkpoints.DeliveryPending || v.Launch != e.Launch {
 		return unwelcome("delivery %s is not pending", e.UUID) // its receipt may have been faster
 	}
+	if v.Tool != nil && v.Tool.ToolUse == "" { // no call whose result would be its receipt
+		d.arrived(e.UUID)
+		return nil
+	}
 	d.delivery(e.UUID).State = checkpoints.DeliverySent
 	d.inTurn(v, e.Launch)
 	return nil

@@ -52,20 +52,22 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 		return delivering{key: fmt.Sprintf("%s %d %s", why, l.N, call.Request), tool: &call, reply: r}, true
 	}
 	switch {
+	case b.Refused != "" && b.Kind == checkpoints.AskElicitation:
+		return answer("refused", text.JSON(Reply{Action: cancelIt}))
 	case b.Refused != "":
 		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
 	case b.Kind == checkpoints.AskPermission && d.readsOwnRun(b.Agent, call):
 		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
-	case b.Kind != checkpoints.AskPermission:
+	case b.Kind != checkpoints.AskPermission && b.Kind != checkpoints.AskElicitation:
 		return v, false
-	case d.Config.Permissions == DenyPermissions:
+	case b.Kind == checkpoints.AskPermission && d.Config.Permissions == DenyPermissions:
 		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: permissionsDenied}))
 	}
-	if g := d.grant(b.Agent, fingerprint, b.Rule); g != nil {
+	if g := d.grant(b, fingerprint); g != nil {
 		d.question(g.ID).GrantSpent = true
-		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, []*Question{g})}, true
+		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, d.Group(g.Group))}, true
 	}
-	if d.permitted(b.Rule, b.Agent) != "" {
+	if b.Kind == checkpoints.AskPermission && d.permitted(b.Rule, b.Agent) != "" {
 		return answer("by rule", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	}
 	return v, false
@@ -76,15 +78,16 @@ func FingerprintOf(call checkpoints.ToolCall) string {
 	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
 }
 
-// grant finds a permission that was given after its call was gone, for exactly this tool and input, and of which the
-// agent was told. It is good for one call: without it a parked agent would ask for ever. The rule differs where the
-// path has become a link, or one no more, and leads to another file than the person has seen.
-func (d *transition) grant(agent, fingerprint, rule string) *Question {
-	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
-		return q.Kind == checkpoints.AskPermission && q.Fingerprint == fingerprint && q.Rule == rule &&
-			allowed(q) && !q.GrantSpent
+// grant finds a permission, or an answer to an MCP server, that was given after its call was gone, for exactly this
+// tool and input, and of which the agent was told. It is good for one call: without it a parked agent would ask for
+// ever. The rule differs where the path has become a link, or one no more, and leads to another file than the person
+// has seen.
+func (d *transition) grant(b Asked, fingerprint string) *Question {
+	for _, q := range d.FindQuestionsOf(b.Agent, func(q *Question) bool {
+		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && !q.GrantSpent &&
+			(allowed(q) || q.Kind == checkpoints.AskElicitation && !revoked(d.Group(q.Group)))
 	}) {
-		for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
+		for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
 		}) {
 			if v.Tool == nil && slices.Contains(v.Groups, q.Group) {

@@ -220,6 +220,8 @@ func Grants(q *Question) bool {
 		return word == raise
 	case checkpoints.AskCommand:
 		return q.Answer == RunIt
+	case checkpoints.AskElicitation: // a server would get it that was asked for elsewhere
+		return true
 	case checkpoints.AskBlocker:
 		return Resolve(q).How == DelegateIt
 	}
@@ -265,6 +267,16 @@ func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
 			return
 		}
 		reshow(q, DelegationQuestion(WorkIn(q)))
+	case checkpoints.AskElicitation:
+		var asked []signals.Question
+		if first := d.Questions[q.Group]; first.Tool != nil {
+			asked, _ = ElicitationAsked(first.Tool.Input) // what cannot be read asks for nothing
+		}
+		if q.Index >= len(asked) {
+			q.State = checkpoints.QuestionWithdrawn
+			return
+		}
+		reshow(q, asked[q.Index])
 	}
 }
 

@@ -79,6 +79,8 @@ func (p Preset) Grants(q *Question, cfg Config) string {
 		if q.Answer != leaveIt {
 			return "it would run a command as you, which is answered on a terminal only"
 		}
+	case checkpoints.AskElicitation:
+		return "an MCP server asks it, whose questions only a person answers"
 	case checkpoints.AskBlocker:
 		switch Resolve(q).How {
 		case RunCommand:

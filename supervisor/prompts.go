@@ -62,7 +62,7 @@ func (s State) told(agent string) string {
 			return false // the list of its children tells
 		}
 		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission &&
-			q.Kind != checkpoints.AskCommand
+			q.Kind != checkpoints.AskCommand && q.Kind != checkpoints.AskElicitation
 	}) {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, AnswerOf(q))
 	}
@@ -189,9 +189,12 @@ func report(sig signals.Signal) *checkpoints.Report {
 
 // A Reply is the body that answers a call in its own turn, as the CLI takes it.
 type Reply struct {
-	Behavior     string          `json:"behavior"` // allow, deny
+	Behavior     string          `json:"behavior,omitempty"` // allow, deny
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 	Message      string          `json:"message,omitempty"`
+
+	Action  string          `json:"action,omitempty"` // of an elicitation: accept, decline, cancel
+	Content json.RawMessage `json:"content,omitempty"`
 }
 
 // replyTo answers the call that a group of questions came by. A tool of ours returns a text.
@@ -211,6 +214,8 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 // toolReply answers a call with the answers of its questions.
 func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 	switch first := group[0]; {
+	case first.Kind == checkpoints.AskElicitation:
+		return text.JSON(elicited(call, group))
 	case first.Kind != checkpoints.AskPermission &&
 		!slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
 		return text.JSON(Reply{Behavior: Deny, Message: answersDeclined(group)})

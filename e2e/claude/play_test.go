@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,8 @@ func (s *session) accompany(p *process) {
 			}
 		case "control_request/can_use_tool":
 			p.respond(l, s.decide(l))
+		case "control_request/elicitation":
+			p.respond(l, map[string]any{"action": "accept", "content": s.filled(l)})
 		case "control_request/mcp_message":
 			switch {
 			case l.text("request", "message", "method") != "tools/call":
@@ -208,6 +211,26 @@ func (s *session) decide(ask line) map[string]any {
 	}
 	return map[string]any{"behavior": "allow",
 		"updatedInput": map[string]any{"questions": input["questions"], "answers": answers}}
+}
+
+// filled is what the person types into the form of an MCP server.
+func (s *session) filled(elicitation line) map[string]any {
+	content := map[string]any{}
+	form, _ := elicitation.at("request", "requested_schema", "properties").(map[string]any)
+	for name := range form {
+		field := line(form[name].(map[string]any))
+		answer := s.answerTo(field.text("title"))
+		labels, _ := field["enumNames"].([]any)
+		if at := slices.Index(labels, any(answer)); at >= 0 {
+			content[name] = field["enum"].([]any)[at]
+			continue
+		}
+		content[name] = answer
+		if field.text("type") == "integer" {
+			content[name] = json.Number(answer)
+		}
+	}
+	return content
 }
 
 // The expectations of a scenario are those of a run; what an agent alone can meet of them is its files, unless it

@@ -136,11 +136,12 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	if err != nil || id == "" || seen.SubagentIDs && id != other.From.ID {
 		tr.t.Fatalf("the subagent %q asked, and by its transcript it is %q (%v)", other.From.ID, id, err)
 	}
-	tr.spec.Resume, tr.spec.Marker.Launch = true, 2
+	tr.spec.Resume, tr.spec.Marker.Launch, tr.spec.Flags = true, 2, append(tr.spec.Flags, shop(tr.t)...)
 	tr.start("## WAKE",
 		turn("## WAKE", calls("SendMessage", map[string]any{"to": id, "message": "## ANSWER", "summary": "the answer"}),
 			says("It is awake.")),
 		turn("## ANSWER", says("I go on with the other part.")),
+		turn("## ORDER", calls("mcp__shop__order", nil), says("I have called.")),
 		turn("## BACKGROUND",
 			calls("Bash", map[string]any{"command": "read line < go; echo > done", "description": "work",
 				"run_in_background": true}), says("It runs.")),
@@ -154,6 +155,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 			tr.t.Errorf("the subagent that was woken has its own work %d times", n)
 		}
 	}
+	seen.Elicits = tr.orders()
 	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
 	seen.TotalsGoOn = tr.total(2) > 1.5*first.CostUSD
 
@@ -164,6 +166,26 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 		*fact = bytes.Contains(tr.lines.Bytes(), []byte(text))
 	}
 	return seen
+}
+
+// orders calls a tool whose server asks something, and reports whether that was handed over.
+func (tr *trial) orders() bool {
+	tr.t.Helper()
+	tr.say("## ORDER")
+	asked, elicits := until[procs.Message](tr, func(m procs.Message) bool {
+		switch m := m.(type) {
+		case procs.Ask:
+			return m.Elicits
+		case procs.ToolResult:
+			return true
+		}
+		return false
+	}).(procs.Ask)
+	if elicits {
+		tr.must(tr.process.Elicit(asked.Request, "decline", nil))
+	}
+	until[procs.Result](tr, nil)
+	return elicits
 }
 
 // leavesWork closes the input while a command works in the background, and reports whether that was waited for. The

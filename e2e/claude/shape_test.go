@@ -141,6 +141,8 @@ func (s *session) note(l line) {
 				add("%s=%s", k, s.json(v))
 			}
 		}
+	case "control_request/elicitation":
+		add("%s", s.json(l["request"]))
 	case "control_request/mcp_message":
 		add("%s", l.text("request", "message", "method"))
 		if name := l.text("request", "message", "params", "name"); name != "" {

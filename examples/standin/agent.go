@@ -40,6 +40,8 @@ type agent struct {
 	hooks    []string // ids of the Stop hooks
 	starting []string // and of those before a subagent starts
 	server   *server  // nil until the other side has said that it serves tools
+	locals   []*local // MCP servers that it has started
+	heard    chan heard
 	requests []*request
 
 	strands   []*strand
@@ -71,7 +73,7 @@ var (
 func newAgent(scenario examples.Scenario, opts options, cwd string, env []string, out io.Writer) *agent {
 	a := &agent{
 		scenario: scenario, opts: opts, cwd: cwd, env: env, out: out,
-		ended: make(chan *task), answered: map[string]bool{}, seen: map[string]bool{},
+		ended: make(chan *task), heard: make(chan heard), answered: map[string]bool{}, seen: map[string]bool{},
 	}
 	a.main = newConversation(a)
 	return a
@@ -149,6 +151,9 @@ func (a *agent) gone(session string) error {
 
 // run plays until the process is to end: the error is an ending, or a failure of the stand-in itself.
 func (a *agent) run() error {
+	if err := a.startLocals(); err != nil {
+		return err
+	}
 	for {
 		if err := a.connect(); err != nil {
 			return err
@@ -196,6 +201,8 @@ func (a *agent) wait() error {
 		return a.take(line)
 	case t := <-a.ended:
 		a.taskEnded(t)
+	case h := <-a.heard:
+		h.take()
 	case s := <-a.signals:
 		return endingBy(s)
 	case <-a.done:
@@ -334,6 +341,9 @@ func (a *agent) setMode(mode string) {
 func (a *agent) tidy() {
 	for _, t := range a.tasks {
 		a.killTask(t)
+	}
+	for _, s := range a.locals {
+		s.end()
 	}
 	a.dismiss()
 	if a.main.transcript.file != nil {

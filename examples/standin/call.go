@@ -174,10 +174,13 @@ func (c *conversation) give(t *turn, made call, r result) error {
 func (c *conversation) call(t *turn, made call) (result, error) {
 	t.calls++
 	use, known := tools[made.name]
-	if !known && c.server.serves(made.name) {
-		use, known = tool{run: (*conversation).served}, true
-	}
-	if !known {
+	switch {
+	case known:
+	case c.server.serves(made.name):
+		use = tool{run: (*conversation).served}
+	case c.local(made.name) != nil:
+		use = tool{run: (*conversation).servedByProcess}
+	default:
 		return misuse("Error: No such tool available: " + made.name), nil
 	}
 	if c.sub != nil && made.name == "AskUserQuestion" {

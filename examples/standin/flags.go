@@ -19,14 +19,15 @@ const (
 )
 
 type options struct {
-	session string // "" for a new one
-	resume  bool
-	fork    string // the session that the new one goes on from
-	mode    string
-	allowed []string // rules: Bash, Bash(git:*), Write
-	denied  []string // the same
-	replay  bool     // --replay-user-messages
-	servers []string // of --mcp-config: those that the other side serves itself
+	session  string // "" for a new one
+	resume   bool
+	fork     string // the session that the new one goes on from
+	mode     string
+	allowed  []string  // rules: Bash, Bash(git:*), Write
+	denied   []string  // the same
+	replay   bool      // --replay-user-messages
+	servers  []string  // of --mcp-config: those that the other side serves itself,
+	programs []program // and those that are started
 
 	subagentText bool // --forward-subagent-text
 	model        string
@@ -71,7 +72,8 @@ func complain(format string, args ...any) error { return complaint(fmt.Sprintf(f
 // supervisor reads: `error: unknown option '--x'` tells it what a release does not have.
 func parseFlags(args []string) (options, error) {
 	o := options{}
-	var input, output, prompts, mode, resume, servers string
+	var input, output, prompts, mode, resume string
+	var servers []string
 	var skip, verbose, printing, fork bool
 	f := pflag.NewFlagSet("claude", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -88,7 +90,7 @@ func parseFlags(args []string) (options, error) {
 	f.StringVar(&prompts, "permission-prompt-tool", "", "")
 	f.BoolVar(&o.replay, "replay-user-messages", false, "")
 	f.BoolVar(&o.subagentText, "forward-subagent-text", false, "")
-	f.StringVar(&servers, "mcp-config", "", "")
+	f.StringArrayVar(&servers, "mcp-config", nil, "")
 	f.Bool("strict-mcp-config", false, "") // there is no other configuration
 	f.String("agent", "", "")              // an unknown one is no error
 	f.String("setting-sources", "", "")    // no settings are read,
@@ -104,8 +106,7 @@ func parseFlags(args []string) (options, error) {
 	f.Var((*ruleList)(&o.allowed), "allowedTools", "")
 	f.Var((*ruleList)(&o.denied), "disallowedTools", "")
 	f.StringVar(&o.model, "model", "scripted", "")
-	err := f.Parse(args)
-	if err != nil {
+	if err := f.Parse(args); err != nil {
 		return o, flagError(args, err)
 	}
 	switch {
@@ -119,8 +120,8 @@ func parseFlags(args []string) (options, error) {
 	case !verbose:
 		return o, complain("Error: When using --print, --output-format=stream-json requires --verbose")
 	}
-	if servers != "" {
-		if o.servers, err = sdkServers(servers); err != nil {
+	for _, config := range servers {
+		if err := o.addServers(config); err != nil {
 			return o, err
 		}
 	}

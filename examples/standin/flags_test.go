@@ -62,8 +62,8 @@ func TestOtherFlagsAreRefusedInTheWordsOfTheCLI(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a server to start": {append([]string{`--mcp-config={"mcpServers":{"x":{"type":"stdio"}}}`}, flags...),
-			"Error: the stand-in knows no MCP servers but those of type sdk"},
+		"a server far away": {append([]string{`--mcp-config={"mcpServers":{"x":{"type":"http"}}}`}, flags...),
+			"Error: the stand-in knows no MCP servers but those of type sdk and stdio"},
 		"an unknown one":          {append([]string{"--nonsense"}, flags...), "error: unknown option '--nonsense'"},
 		"with a value":            {append([]string{"--nonsense=3"}, flags...), "error: unknown option '--nonsense=3'"},
 		"a short one":             {append([]string{"-y"}, flags...), "error: unknown option '-y'"},

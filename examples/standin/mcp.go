@@ -12,6 +12,9 @@ import (
 // protocolVersion is that of MCP which the CLI asks for.
 const protocolVersion = "2025-11-25"
 
+// clientInfo is what the CLI says of itself to a server.
+var clientInfo = doc{"name": "claude-code", "title": "Claude Code", "version": version}
+
 // A server is the other side as it serves tools to this one: MCP in control requests, over the stream that is there
 // anyway. A nil server serves nothing.
 type server struct {
@@ -30,22 +33,29 @@ type servedTool struct {
 	} `json:"annotations"`
 }
 
-// sdkServers reads --mcp-config and names the servers that speak over the stream. The stand-in starts no others.
-func sdkServers(config string) ([]string, error) {
+// addServers reads --mcp-config: the servers that speak over the stream, and those that are started.
+func (o *options) addServers(config string) error {
 	var c struct {
-		Servers map[string]struct{ Type string } `json:"mcpServers"`
+		Servers map[string]struct {
+			Type string
+			program
+		} `json:"mcpServers"`
 	}
 	if err := json.Unmarshal([]byte(config), &c); err != nil {
-		return nil, complain("Error: Invalid MCP configuration:\n%v", err)
+		return complain("Error: Invalid MCP configuration:\n%v", err)
 	}
-	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
-		if c.Servers[name].Type != "sdk" {
-			return nil, complain("Error: the stand-in knows no MCP servers but those of type sdk")
+		switch s := c.Servers[name]; s.Type {
+		case "sdk":
+			o.servers = append(o.servers, name)
+		case "", "stdio":
+			s.name = name
+			o.programs = append(o.programs, s.program)
+		default:
+			return complain("Error: the stand-in knows no MCP servers but those of type sdk and stdio")
 		}
-		names = append(names, name)
 	}
-	return names, nil
+	return nil
 }
 
 // servedName takes the name apart that a served tool has for the model: mcp__SERVER__TOOL.
@@ -128,7 +138,7 @@ func (a *agent) greet(names []string) {
 			a.server = &server{name: name, next: 1}
 			a.server.hello = a.ask(a.server.message("initialize", doc{
 				"protocolVersion": protocolVersion, "capabilities": doc{},
-				"clientInfo": doc{"name": "claude-code", "title": "Claude Code", "version": version},
+				"clientInfo": clientInfo,
 			}, 0))
 		}
 	}
@@ -211,9 +221,16 @@ func (c *conversation) served(made call) (result, error) {
 	data, err := c.awaitResult(c.ask(s.message("tools/call", doc{
 		"name": tool, "arguments": made.input, "_meta": doc{"claudecode/toolUseId": made.id, "progressToken": id},
 	}, id)))
+	if errors.Is(err, errInterrupted) {
+		c.ask(s.message("notifications/cancelled", doc{"requestId": id, "reason": "AbortError: remote-cancel"}, -1))
+	}
+	return toolAnswer(data, err)
+}
+
+// toolAnswer makes a result of what a server has answered to a call, or of why it has not.
+func toolAnswer(data json.RawMessage, err error) (result, error) {
 	switch {
 	case errors.Is(err, errInterrupted):
-		c.ask(s.message("notifications/cancelled", doc{"requestId": id, "reason": "AbortError: remote-cancel"}, -1))
 		return brokenOff(stoppedCall), err
 	case errors.Is(err, errStreamClosed):
 		return failure(cutCall), nil

@@ -59,8 +59,9 @@ func (a *agent) forget(r *request) {
 // cancelRequests withdraws what is asked: an interrupt has made it pointless.
 func (a *agent) cancelRequests() {
 	for _, r := range a.requests {
-		if r.body["subtype"] == "mcp_message" {
-			continue // it is told by the protocol inside
+		switch r.body["subtype"] {
+		case "mcp_message", "elicitation":
+			continue // the protocol inside tells the one, its call the other
 		}
 		a.print(doc{"type": "control_cancel_request", "request_id": r.id})
 	}

@@ -6,7 +6,8 @@
 // crashes where the scenario says. A conformance test runs it and the real CLI side by side (package e2e/claude).
 //
 // Its subagents work in conversations of their own, in the foreground and in the background, and are revived with their
-// work; the tools of the other side are called over the stream (MCP servers of type sdk).
+// work; the tools of the other side are called over the stream (MCP servers of type sdk), and those of MCP servers that
+// it starts over pipes, which may ask with a form in the middle of a call.
 //
 // It is no model and no sandbox. It knows no other MCP servers, output styles, hooks other than Stop, time-outs of
 // Bash, or retries of the API: each failure of the API is final, and a subagent's ends the work of all. Of the

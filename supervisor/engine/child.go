@@ -212,6 +212,15 @@ func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) e
 	if m.BrokenOff {
 		return nil
 	}
+	for _, q := range e.state.FindQuestionsOf(c.Agent, func(q *supervisor.Question) bool {
+		return q.Kind == checkpoints.AskElicitation && supervisor.IsOpen(q) && q.Index == 0 &&
+			q.Tool.Launch == c.Launch && q.Tool.ToolUse == m.ToolUse
+	}) { // the server has gone on without an answer
+		cancelled := supervisor.AskCancelled{Agent: c.Agent, Launch: c.Launch, Request: q.Tool.Request}
+		if err := e.apply(ctx, cancelled); err != nil {
+			return err
+		}
+	}
 	for _, d := range e.state.FindDeliveries(c.Agent, func(d *supervisor.Delivery) bool {
 		return d.Tool != nil && d.Tool.ToolUse == m.ToolUse && d.Launch == c.Launch
 	}) {

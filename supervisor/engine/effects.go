@@ -164,6 +164,9 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 		if d.Tool.Served {
 			return c.process.Return(d.Tool.Request, r.Message, false)
 		}
+		if r.Action != "" {
+			return c.process.Elicit(d.Tool.Request, r.Action, r.Content)
+		}
 		if r.Behavior == supervisor.Allow {
 			return c.process.Allow(d.Tool.Request, r.UpdatedInput)
 		}

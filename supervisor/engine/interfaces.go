@@ -48,6 +48,7 @@ type Process interface {
 	Allow(request string, updatedInput json.RawMessage) error
 	Deny(request, message string, interrupt bool) error
 	Return(request, text string, isError bool) error
+	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
 
 	// End ends the process and what it has started, by the stop ladder. It returns once nothing is left, or ctx has ended

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
 )
 
 // told is what the model makes of a prompt before its next request: a call that was let through is made again.
@@ -16,6 +17,15 @@ func (p *simProcess) told(text string) {
 	p.reviveSubs(text)
 	if strings.Contains(text, "end your turn now, without a report") && !p.w.one(4) {
 		p.turn.over = true
+	}
+	if strings.Contains(text, "Make the call again, unchanged") {
+		for _, e := range slices.Backward(p.talk.entries) {
+			use, ok := e.said.(procs.ToolUse)
+			if ok && use.Name == serverTool && !p.talk.answered(use.ID) && !p.w.one(4) {
+				p.call(serverTool, string(use.Input))
+				return
+			}
+		}
 	}
 	if !strings.Contains(text, "it will be let through") {
 		return
@@ -65,6 +75,12 @@ func (p *simProcess) act() {
 	case 7:
 		p.delegates()
 	case 8, 9:
+		if w.one(4) {
+			p.call(serverTool, string(text.JSON(procs.Elicitation{Server: "shop", Message: "Choose", Mode: "form",
+				Schema: fmt.Appendf(nil, `{"required":["a"],"properties":{"a":{"type":"string","title":"Which of %s"}}}`,
+					w.id("T"))})))
+			break
+		}
 		if w.one(5) { // subagents call at the same time
 			p.call("Write", fmt.Sprintf(`{"file_path":"/work/%s"}`, w.id("T")))
 		}
@@ -163,7 +179,8 @@ func (p *simProcess) callFrom(from *procs.Subagent, name, in string) {
 		p.say(procs.Call{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who})
 		return
 	}
-	p.say(procs.Ask{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who})
+	p.say(procs.Ask{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who,
+		Elicits: name == serverTool})
 }
 
 // answered takes the reply to a call.
@@ -185,6 +202,9 @@ func (p *simProcess) answered(in simInput) {
 	}
 	p.keep(talkEntry{sub: c.from != nil, call: c.toolUse, answered: true, read: result.Text, said: result})
 }
+
+// serverTool is a tool of an MCP server of the person's own. What the server asks in a call stands for its input.
+const serverTool = "mcp__shop__order"
 
 // neverMade is a file that is never there, however often it is reported.
 const neverMade = "never.md"

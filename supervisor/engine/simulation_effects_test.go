@@ -88,6 +88,10 @@ func (h simHandle) Deny(request, message string, _ bool) error {
 	return h.replies(request, supervisor.Reply{Behavior: supervisor.Deny, Message: message})
 }
 
+func (h simHandle) Elicit(request, action string, content json.RawMessage) error {
+	return h.replies(request, supervisor.Reply{Action: action, Content: content})
+}
+
 func (h simHandle) replies(request string, r supervisor.Reply) error {
 	return h.writes(simInput{request: request, reply: text.JSON(r)}, request)
 }

@@ -244,6 +244,9 @@ func (w *simulation) atEnd() {
 			q.Kind == checkpoints.AskPermission && w.firstOf(a) > 1 {
 			continue // a conversation that began afterwards has no use for a permission
 		}
+		if q.Kind == checkpoints.AskElicitation {
+			continue // it is the server's
+		}
 		if word(n) == "" && q.Tool != nil && q.Tool.Served && q.Kind != checkpoints.AskDelegation {
 			continue // what such a call returns does not repeat the question
 		}

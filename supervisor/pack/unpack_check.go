@@ -93,8 +93,8 @@ func checkQuestions(s supervisor.State) error {
 			return notPack("the signal of question %s cannot be read", id)
 		case q.Child != "" && (!checkpoints.PlainID(q.Child) || !strings.HasPrefix(q.Child, checkpoints.AgentPrefix)):
 			return notPack("question %s is about the agent %.60q", id, q.Child)
-		case q.Kind == checkpoints.AskPermission && q.Tool == nil:
-			return notPack("question %s asks for a permission, and not of what", id)
+		case (q.Kind == checkpoints.AskPermission || q.Kind == checkpoints.AskElicitation) && q.Tool == nil:
+			return notPack("question %s asks in a call, and not in which", id)
 		case q.Kind == checkpoints.AskBudget && (q.Exceeded == nil || first != q):
 			return notPack("question %s is about a budget, and not about which", id)
 		case q.State != checkpoints.QuestionOpen && q.State != checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
@@ -109,7 +109,7 @@ func checkQuestions(s supervisor.State) error {
 var kinds = []checkpoints.QuestionKind{
 	checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation,
 	checkpoints.AskBudget,
-	checkpoints.AskCommand, checkpoints.AskFile, checkpoints.AskOverrun,
+	checkpoints.AskCommand, checkpoints.AskFile, checkpoints.AskOverrun, checkpoints.AskElicitation,
 }
 
 func checkDeliveries(s supervisor.State) error {

@@ -178,7 +178,9 @@ func View(q *supervisor.Question) QuestionView {
 
 // Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like
 // are denied, and a script that belongs to no run takes any text for an answer.
-func Declinable(q QuestionView) bool { return q.Run != "" && supervisor.Writable(q.Kind) }
+func Declinable(q QuestionView) bool {
+	return q.Run != "" && (supervisor.Writable(q.Kind) || q.Kind == checkpoints.AskElicitation)
+}
 
 // AnswerCommand is what to type, on any terminal of this user, to answer the question.
 func AnswerCommand(q *supervisor.Question) string {

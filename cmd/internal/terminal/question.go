@@ -20,7 +20,7 @@ type Question struct {
 	Asker       string // whom the agent asks for, where that is a subagent: what it is, its task, its depth
 	Options     []Option
 	MultiSelect bool
-	Validate    string // choice, path, regex:PATTERN, integer, yes_no; any other sets no rule
+	Validate    string // choice, path, regex:PATTERN, integer, yes_no, schema:JSON; any other sets no rule
 	Optional    bool   // it can be skipped
 	Declinable  bool   // the person may say that there will be no answer, and why
 	Urgent      bool

@@ -30,6 +30,9 @@ func (q Question) check(text, dir string) error {
 	case q.Validate == "path":
 		return checkPath(text, dir)
 	}
+	if s, ok := q.schema(); ok && !s.fits(text) {
+		return refuse(Invalid, "%s is not what is asked for: type %s", show(text), q.rule())
+	}
 	return nil
 }
 
@@ -48,6 +51,9 @@ func (q Question) rule() string {
 		return "yes or no"
 	case q.Validate == "path":
 		return "a path that exists"
+	}
+	if s, ok := q.schema(); ok {
+		return s.words()
 	}
 	return ""
 }
