@@ -58,7 +58,7 @@ brings it back. The file holds all that the agents saw: keep it as private.`,
 
 func addMaxSize(cmd *cobra.Command, size *string) {
 	cmd.Flags().StringVar(size, "max-size", humanize.IBytes(pack.DefaultMaxWork),
-		"the uncommitted work may have this `SIZE`")
+		"`SIZE` of the uncommitted work")
 }
 
 func workSize(text string) (int64, error) {

@@ -72,12 +72,11 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 			return runResume(cmd.Context(), args[0], policy, failed, program, given, f)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, each in the background")
-	cmd.Flags().BoolVar(&failed, "failed", false, "try those agents of the run again that have failed")
-	cmd.Flags().StringVar(&policy, "on-question",
-		"", "`WHAT` follows: ask, park or fail (default: as the run was started)")
-	cmd.Flags().StringVar(&program.claude, "claude", "", "another claude than the run was started with, at `PATH`")
-	cmd.Flags().StringVar(&program.exec, "exec", "", "another `COMMAND` than the run was started with by --exec")
+	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, in the background")
+	cmd.Flags().BoolVar(&failed, "failed", false, "try the agents again that have failed")
+	cmd.Flags().StringVar(&policy, "on-question", "", "`ACTION`: ask, park, fail (default: as at first)")
+	cmd.Flags().StringVar(&program.claude, "claude", "", "the claude at `PATH` instead")
+	cmd.Flags().StringVar(&program.exec, "exec", "", "with this `COMMAND` instead, if it was one")
 	addGivenFlags(cmd, &g)
 	addSessionFlags(cmd, &f)
 	return completes(cmd, completeRuns(false, isLeft), completeNothing)

@@ -74,8 +74,18 @@ them is its result.
 
 A pool is many like tasks: each, with files: PATTERN or lines: FILE (- is
 stdin), or --each COMMAND. For each there is one agent, with what child says,
-or else with the task itself; {item} in its texts stands for the file or line.
+or else with the task itself; {item} in its texts stands for the file or line,
+{index} for its number. COMMAND is run without a shell.
 What failed of it is tried again by resume --failed.
+
+--check looks before the launch whether a task has context, goals and success
+criteria: ask asks for what is missing, require exits 2. The KEY of --answer is
+the id of a question, its header or a part of its text; it permits nothing.
+
+A process waits for an answer as long as --hold says: less for a yes or no, up
+to 8/5 of it for a text and several questions. Then it is parked. --on-question
+ask stays until it is answered, park leaves with 75, fail with 1; the default is
+ask on a terminal, else park.
 
 For help in an editor, keep what --task-schema prints beside it, and begin it
 with the line
@@ -90,7 +100,8 @@ signed as Standard Webhooks are with $CLAUDE_SUPERVISE_WEBHOOK_SECRET. In your
 config.yaml (see doctor --help) both last, have their secrets in files, and the
 phone has buttons that answer.
 
-With --exec any command is the agent, in whatever form it asks. It is started
+With --exec any command is the agent, in whatever form it asks. It is run
+without a shell; {} in it is the prompt, which else is its stdin. It is started
 anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
 CLAUDE_SUPERVISE_ANSWERS has all of them as JSON by the agent's own ids, and
 CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
@@ -189,53 +200,33 @@ CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
 
 func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl := cmd.Flags()
-	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`, - for stdin; PROMPT may be given if it has none")
-	fl.StringVar(&f.check, "check", checkWarn,
-		"before the launch, look whether the task gives context, goals and success criteria; if not, do `WHAT`: off, warn, "+
-			"ask (for what is missing) or require (exit 2)")
+	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`; - is stdin")
+	fl.StringVar(&f.check, "check", checkWarn, "`LEVEL`: off, warn, ask or require")
 	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
-		"`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
-	fl.StringArrayVar(&f.allow, "allow", nil,
-		"let what the `RULE` is about run unasked; task: the rules of the task file, project: what the folder's own files "+
-			"permit and run")
-	fl.StringVar(&f.model, "model", "", "the `MODEL`, handed on to claude")
+		"`ACTION`: ask you, or deny at once")
+	fl.StringArrayVar(&f.allow, "allow", nil, "let it run unasked: a `RULE`, or task, or project")
+	fl.StringVar(&f.model, "model", "", "the `MODEL` of claude")
 	addBudgetFlags(cmd, &f.budgetFlags)
-	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (default: $CLAUDE_SUPERVISE_CLAUDE, then the one on PATH)")
-	fl.StringVar(&f.exec, "exec", "",
-		"run any `COMMAND` in claude's place, without a shell: {} in it is the prompt, else that is its stdin; what it "+
-			"prints is read as it is")
-	fl.StringVar(&f.hold, "hold", "5m",
-		"how long its process waits for an answer before it is parked: a `DURATION`, 0 or forever; less for a yes or no, "+
-			"up to 8/5 of it for a text and several questions")
-	fl.IntVar(&f.maxHeld, "max-held", -1,
-		"at most `N` processes wait at a time, the others are parked at once (-1: any number)")
-	fl.StringVar(&f.onQuestion, "on-question",
-		"",
-		"`WHAT` follows: ask (stay until it is answered), park (leave with 75) or fail (exit 1); the default is ask on a "+
-			"terminal, else park")
-	fl.StringArrayVar(&f.answers, "answer",
-		nil, "answer in advance, `KEY=VALUE`: KEY is the question's id, its header or part of its text; it permits nothing")
-	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers, KEY: VALUE")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "an agent `ID` in signals that counts as this agent's")
-	fl.StringVar(&f.relaunch, "relaunch", "resume",
-		"`HOW` a parked agent gets its answer: resume (its conversation) or fresh (one with the checkpoint)")
-	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again, with growing rests")
-	fl.StringVar(&f.silentAfter, "silent-after",
-		"10m", "say so when nothing is heard of an agent at work, and it uses no processor, for a `DURATION`; 0: never")
-	fl.StringVar(&f.onSilence, "on-silence",
-		"tell", "`WHAT` follows: tell (that is all), retry (end its process and go on) or fail")
-	fl.StringVar(&f.notify, "notify", "",
-		"a `COMMAND` that is told of each question, and how the run ends or is left parked: one line of JSON on its stdin")
+	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (or $CLAUDE_SUPERVISE_CLAUDE)")
+	fl.StringVar(&f.exec, "exec", "", "run a `COMMAND` in place of claude; {} is the prompt")
+	fl.StringVar(&f.hold, "hold", "5m", "`TIME` to wait: 10m, 0 or forever")
+	fl.IntVar(&f.maxHeld, "max-held", -1, "`N` wait, others are parked; -1: all")
+	fl.StringVar(&f.onQuestion, "on-question", "", "`ACTION`: ask (stay), park (exit 75), fail (exit 1)")
+	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
+	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
+	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "take signals with this `ID` as the agent's")
+	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` to go on: resume or fresh")
+	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again")
+	fl.StringVar(&f.silentAfter, "silent-after", "10m", "tell of a silence of `TIME`; 0: never")
+	fl.StringVar(&f.onSilence, "on-silence", "tell", "`ACTION` then: tell, retry, fail")
+	fl.StringVar(&f.notify, "notify", "", "a `COMMAND` that gets each question as JSON on stdin")
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background; prints the id")
-	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (default: this one; a demo's: a temporary one)")
+	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (a demo: a temporary one)")
 	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
-	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "leave what the agent started running after a good end")
-	fl.StringVar(&f.demo, "demo", "",
-		"play the built-in `SCENARIO` instead of claude, in a temporary folder; without a name: list them")
-	fl.StringVar(&f.each, "each", "",
-		"a pool: do the task once for each line that a `COMMAND` prints; no shell runs it; {item} in the task is the line, "+
-			"{index} its number")
-	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an `AGENT` that has ended, in its folder")
+	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "keep what agents left running after a good end")
+	fl.StringVar(&f.demo, "demo", "", "play a built-in `SCENARIO`; without a name: list them")
+	fl.StringVar(&f.each, "each", "", "a task for each line that a `COMMAND` prints: {item}")
+	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an ended `AGENT`")
 	addDelegateFlags(cmd, &f.delegateFlags)
 	addSessionFlags(cmd, &f.sessionFlags)
 }
@@ -243,10 +234,8 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours, no status line, questions in lines")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
-	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, no --notify, no --notify-url")
-	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "",
-		"a `URL` that is told of questions and ends: ntfy://HOST/TOPIC, or a webhook's https://… (default: as your "+
-			"config.yaml says)")
+	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, none of these")
+	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "", "an ntfy topic or a webhook by its `URL`, told the same")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress; questions and the result are shown")
 	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this `FILE`")
 }

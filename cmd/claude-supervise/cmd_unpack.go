@@ -58,7 +58,7 @@ to know are kept. The file holds what the agent was told and will do: read that.
 		},
 	}
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "go on in this `FOLDER`")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything, say what would be done, and change nothing")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything, say what would be done, do nothing")
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the folder as it is")
 	addMaxSize(cmd, &f.maxSize)
 	addGivenFlags(cmd, &f.givenFlags)

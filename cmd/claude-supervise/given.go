@@ -19,15 +19,12 @@ type givenFlags struct {
 
 func addGivenFlags(cmd *cobra.Command, f *givenFlags) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.allow, "allow", nil,
-		"let what the `RULE` is about run unasked from now on; project: what the folder's own files permit and run")
-	fl.StringVar(&f.permissions, "permissions",
-		"", "`WHAT` becomes of what claude asks a person to permit: ask, or deny (at once)")
-	fl.StringVar(&f.delegate, "delegate", "",
-		"`WHAT` becomes of work that an agent delegates: ask, auto or deny; by depth as in auto,ask")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "at most `N` agents are at work at a time (0: any number)")
-	fl.IntVar(&f.maxDepth, "max-depth", 0, "agents start others at most `N` levels below the first (0: any depth)")
-	fl.IntVar(&f.maxAgents, "max-agents", 0, "no agent is started by another once the run has `N` (0: any number)")
+	fl.StringArrayVar(&f.allow, "allow", nil, "let it run unasked: a `RULE`, or project")
+	fl.StringVar(&f.permissions, "permissions", "", "`ACTION`: ask you, or deny at once")
+	fl.StringVar(&f.delegate, "delegate", "", "`ACTION`: ask, auto, deny, or by depth")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "`N` agents work at a time; 0: any number")
+	fl.IntVar(&f.maxDepth, "max-depth", 0, "agents start others `N` levels deep; 0: any")
+	fl.IntVar(&f.maxAgents, "max-agents", 0, "`N` agents in a run; 0: any number")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	completesPolicies(cmd)
 }

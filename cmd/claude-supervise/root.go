@@ -68,8 +68,10 @@ func newRoot() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
 	cobra.AddTemplateFunc("topics", listTopics)
+	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command) string { return flagUsages(cmd, 80) })
 	root.SetUsageTemplate(strings.NewReplacer(
-		".FlagUsages", ".FlagUsagesWrapped 80", " for more information about a command.", " tells more.", // within 80 columns
+		"Flags:\n{{.LocalFlags.FlagUsages", "{{flags .",
+		" for more information about a command.", " tells more.", // within 80 columns
 		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics, by claude-supervise help TOPIC:\n{{topics}}{{end}}\n\nUse \"",
 	).Replace(root.UsageTemplate()))
 	root.SetHelpCommand(newHelp())

@@ -14,14 +14,10 @@ type budgetFlags struct {
 
 func addBudgetFlags(cmd *cobra.Command, f *budgetFlags) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.maxCost, "max-cost-usd",
-		"", "the run may cost `DOLLARS`; then you are asked: raise it, finish up or stop (with nobody to ask, exit 4)")
-	fl.StringVar(&f.maxTokens, "max-tokens",
-		"", "the same for `N` tokens, such as 500k or 2M; those that the cache gives count")
-	fl.StringVar(&f.maxTime, "max-time", "",
-		"the same for a `DURATION`, such as 90m, in which any agent is at work; waiting for you does not count")
-	fl.IntVar(&f.maxTurns, "max-turns", 0,
-		"the same for `N` turns, which are claude's requests for its main conversations")
+	fl.StringVar(&f.maxCost, "max-cost-usd", "", "`N` dollars; then you are asked, or exit 4")
+	fl.StringVar(&f.maxTokens, "max-tokens", "", "`N` tokens, such as 2M; those of the cache count")
+	fl.StringVar(&f.maxTime, "max-time", "", "`TIME`, such as 90m; waiting for you does not count")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, "`N` requests of main conversations")
 }
 
 // budget reads the flags.

@@ -22,17 +22,12 @@ type delegateFlags struct {
 func addDelegateFlags(cmd *cobra.Command, f *delegateFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations),
-		"`WHAT` becomes of work that an agent delegates: ask, auto (start it, within the limits) or deny; by depth as in "+
-			"auto,ask")
+		"`ACTION`: ask, auto, deny, or by depth")
 	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel,
-		"at most `N` agents are at work at a time, others wait for a slot; who waits for a child or for you holds none (0: "+
-			"any number)")
-	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth,
-		"agents start others at most `N` levels below the first (0: any depth)")
-	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents,
-		"no agent is started by another once the run has `N` (0: any number)")
-	fl.BoolVar(&f.worktree, "worktree", false,
-		"each agent below the first works in a git worktree and branch of its own; show RUN tells how to merge it")
+		"`N` agents work at a time; 0: any number")
+	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "agents start others `N` levels deep; 0: any")
+	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "`N` agents in a run; 0: any number")
+	fl.BoolVar(&f.worktree, "worktree", false, "each child works in a git worktree of its own")
 }
 
 // put reads the flags into the config of a run.
