@@ -7,6 +7,7 @@ SHELL := /usr/bin/env bash
 GO ?= go
 LINT := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
 DARWIN := GOOS=darwin GOARCH=arm64
+GORELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
 # How long each fuzz target and the benchmarks run: a time, or a number of inputs such as 2000x.
 FUZZTIME ?= 30s
 # The folders whose fuzz targets make fuzz runs.
@@ -42,10 +43,11 @@ ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGo
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
-	pool bench microbench fuzz nightly clean
+	pool bench microbench fuzz nightly manual release clean
+.PHONY: release-check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/claude-supervise
 	$(GO) build -trimpath -o bin/ ./cmd/claude-supervise
@@ -148,6 +150,20 @@ fuzz: ## each fuzz target of FUZZED, for FUZZTIME
 
 nightly: ## all of these but microbench, one after the other; their figures are kept in bin/nightly (6 hours)
 	.ci/nightly
+
+manual: ## the man pages and the completions of a release, in bin/manual
+	rm -rf bin/manual; mkdir -p bin/manual/{man1,man7,completions}
+	CLAUDE_SUPERVISE_MAN=$$PWD/bin/manual SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(GO) test -count 1 -run TestEachCommandAndTopicHasAManPage \
+		./cmd/claude-supervise
+	for shell in bash/claude-supervise zsh/_claude-supervise fish/claude-supervise.fish; do \
+		$(GO) run ./cmd/claude-supervise completion "$${shell%/*}" > bin/manual/completions/"$${shell#*/}"; done
+
+release-check: ## the release of HEAD, built twice and compared, installed, tried and removed (10 min)
+	.ci/release-check $(GORELEASER)
+
+release: ## publishes the release of the tag at HEAD, where one of $GITHUB_TOKEN, $GITLAB_TOKEN and $GITEA_TOKEN lets it
+	$(GORELEASER) release --clean
 
 clean: ## what make has built in the clone
 	rm -rf bin

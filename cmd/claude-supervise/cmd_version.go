@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the build of a release (-ldflags "-X main.version=…").
+// version is set by the build of a release (.goreleaser.yaml).
 var version = "dev"
 
 func newVersion() *cobra.Command {
@@ -21,20 +22,28 @@ func newVersion() *cobra.Command {
 }
 
 func printVersion(cmd *cobra.Command) error {
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), "claude-supervise "+version+revision())
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), "claude-supervise "+version+builtFrom())
 	return err
 }
 
-// revision tells from which commit a program without a version was built.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+// builtFrom returns " (COMMIT, its date)", with "changed since" where files were. It returns "" where the build did not
+// see git.
+func builtFrom() string {
+	info, _ := debug.ReadBuildInfo() // nil without modules
+	if info == nil {
 		return ""
 	}
+	vcs := map[string]string{}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return " (" + s.Value[:12] + ")"
-		}
+		vcs[s.Key] = s.Value
 	}
-	return ""
+	if len(vcs["vcs.revision"]) < 12 {
+		return ""
+	}
+	date, _, _ := strings.Cut(vcs["vcs.time"], "T")
+	about := vcs["vcs.revision"][:12] + ", " + date
+	if vcs["vcs.modified"] == "true" {
+		about += ", changed since"
+	}
+	return " (" + about + ")"
 }
