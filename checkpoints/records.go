@@ -143,12 +143,15 @@ type Bounds struct {
 
 // Usage is what an agent has used.
 type Usage struct {
-	ToolUses     int           `json:"tool_uses,omitempty"`
-	Turns        int           `json:"turns,omitempty"` // requests of its own conversation, as claude counts them
-	CostUSD      float64       `json:"cost_usd"`
-	InputTokens  int64         `json:"input_tokens"`
-	OutputTokens int64         `json:"output_tokens"`
-	Worked       time.Duration `json:"worked,omitempty"` // how long any of them was at work, where Budget bounds it
+	ToolUses      int           `json:"tool_uses,omitempty"`
+	Turns         int           `json:"turns,omitempty"` // requests of its own conversation, as claude counts them
+	CostUSD       float64       `json:"cost_usd"`
+	InputTokens   int64         `json:"input_tokens"` // caches included
+	OutputTokens  int64         `json:"output_tokens"`
+	CacheRead     int64         `json:"cache_read_tokens,omitempty"`     // of the input: what came from a cache,
+	CacheCreation int64         `json:"cache_creation_tokens,omitempty"` // and what was put into one
+	ServiceTier   string        `json:"service_tier,omitempty"`          // of the last turn whose result says it
+	Worked        time.Duration `json:"worked,omitempty"`                // of any of them, where Budget bounds it
 }
 
 // A Pace is how long an agent's task takes, by the estimate that came with it.

@@ -172,6 +172,9 @@ func (d *decoder) result(l *line) []Message {
 		NumTurns:       l.NumTurns,
 		InputTokens:    spent.input,
 		OutputTokens:   spent.output,
+		CacheRead:      spent.cacheRead,
+		CacheCreation:  spent.cacheCreation,
+		ServiceTier:    cut(l.Usage.ServiceTier, maxShown),
 		CostUSD:        spent.cost,
 	}
 	if r.Text == "" {

@@ -150,6 +150,9 @@ func (c *conversation) take(m Message) {
 		c.result.Text = m.Text
 		c.result.NumTurns += m.NumTurns
 		c.result.InputTokens += m.InputTokens
+		c.result.CacheRead += m.CacheRead
+		c.result.CacheCreation += m.CacheCreation
+		c.result.ServiceTier = m.ServiceTier
 		c.result.OutputTokens += m.OutputTokens
 		c.result.CostUSD += m.CostUSD
 	}

@@ -133,6 +133,8 @@ type usage struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 	CacheRead     int64 `json:"cache_read_input_tokens"`
 	Output        int64 `json:"output_tokens"`
+
+	ServiceTier string `json:"service_tier"`
 }
 
 type controlRequest struct {

@@ -56,6 +56,9 @@ type (
 		NumTurns                              int
 		// since the last result, of subagents too, cache reads and writes included in the input
 		InputTokens, OutputTokens int64
+		// of the input: what came from a cache, and what was put into one
+		CacheRead, CacheCreation int64
+		ServiceTier              string // at which the API has served it; "" if that is not said
 		// since the last result of this process, or of the conversation (Spec.SpentUSD)
 		CostUSD float64
 		Resets  time.Time // when a usage limit ends, if the CLI has said so; else zero
@@ -138,6 +141,7 @@ type (
 		// What was spent since the last Result, as in a Result: by the turn that was cut. A process that was parked or
 		// stopped was asked (Release.SaysSpending). Of another the cost is not known, and of the tokens what the Usages say.
 		InputTokens, OutputTokens int64
+		CacheRead, CacheCreation  int64
 		CostUSD                   float64
 	}
 )

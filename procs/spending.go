@@ -19,28 +19,31 @@ import (
 
 // A spending is what was spent since some moment.
 type spending struct {
-	cost          float64 // in dollars
-	input, output int64   // in tokens, cache reads and writes included in the input
+	cost                     float64 // in dollars
+	input, output            int64   // in tokens, cache reads and writes included in the input
+	cacheRead, cacheCreation int64   // of the input: what came from a cache, and what was put into one
 }
 
 func (s spending) plus(t spending) spending {
-	return spending{s.cost + t.cost, s.input + t.input, s.output + t.output}
+	return spending{s.cost + t.cost, s.input + t.input, s.output + t.output,
+		s.cacheRead + t.cacheRead, s.cacheCreation + t.cacheCreation}
 }
 
 // since gives what has come to an earlier total. A total that began anew has nothing of the earlier.
 func (s spending) since(earlier spending) spending {
-	return spending{max(s.cost-earlier.cost, 0), max(s.input-earlier.input, 0), max(s.output-earlier.output, 0)}
+	return spending{max(s.cost-earlier.cost, 0), max(s.input-earlier.input, 0), max(s.output-earlier.output, 0),
+		max(s.cacheRead-earlier.cacheRead, 0), max(s.cacheCreation-earlier.cacheCreation, 0)}
 }
 
 func (m models) sum() (s spending) {
 	for _, u := range m {
-		s = s.plus(spending{u.CostUSD, u.Input + u.CacheCreation + u.CacheRead, u.Output})
+		s = s.plus(spending{u.CostUSD, u.Input + u.CacheCreation + u.CacheRead, u.Output, u.CacheRead, u.CacheCreation})
 	}
 	return s
 }
 
 func (u usage) spent() spending {
-	return spending{0, u.Input + u.CacheCreation + u.CacheRead, u.Output}
+	return spending{0, u.Input + u.CacheCreation + u.CacheRead, u.Output, u.CacheRead, u.CacheCreation}
 }
 
 // A ledger knows what a process has spent since its last result.
@@ -79,7 +82,7 @@ func (b *ledger) line(l *line) (Usage, bool) {
 	return Usage{
 		MessageID: id, Parent: l.Parent, Model: l.Message.Model,
 		InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.CacheRead, CacheCreation: u.CacheCreation,
-	}, u != usage{}
+	}, u.spent() != spending{}
 }
 
 // result gives what has been spent since the last one.
@@ -98,8 +101,9 @@ func (b *ledger) result(l *line) spending {
 		}
 	}
 	if spent.input == 0 && spent.output == 0 {
-		main := l.Usage.spent()
-		spent.input, spent.output = main.input, main.output
+		cost := spent.cost
+		spent = l.Usage.spent()
+		spent.cost = cost
 	}
 	b.total, b.turn = &total, spending{}
 	return spent

@@ -27,7 +27,7 @@ func recorded(t *testing.T, name string, s Spec) (said []Message, cut spending) 
 func results(said []Message) (sum spending) {
 	for _, m := range said {
 		if r, ok := m.(Result); ok {
-			sum = sum.plus(spending{r.CostUSD, r.InputTokens, r.OutputTokens})
+			sum = sum.plus(spending{r.CostUSD, r.InputTokens, r.OutputTokens, r.CacheRead, r.CacheCreation})
 		}
 	}
 	return sum
@@ -53,7 +53,7 @@ func TestWhatAConversationSpendsAddsUpOverItsProcesses(t *testing.T) {
 				t.Helper()
 				side := spending{}
 				if c.sideIn > 0 {
-					side = spending{0.0001, 4 * c.sideIn, 4 * c.sideOut} // at most
+					side = spending{cost: 0.0001, input: 4 * c.sideIn, output: 4 * c.sideOut} // at most
 				}
 				if cost := c.price * float64(requests); got.cost < cost-1e-9 || got.cost > cost+side.cost+1e-9 {
 					t.Errorf("%s: cost %v for %d requests", what, got.cost, requests)
@@ -66,6 +66,9 @@ func TestWhatAConversationSpendsAddsUpOverItsProcesses(t *testing.T) {
 			said, cut := recorded(t, c.release+"_spending", Spec{})
 			first := results(said)
 			spent(first, 5, "the first turn")
+			if first.cacheRead != 5*3000 || first.cacheCreation != 5*200 {
+				t.Errorf("caches: %+v", first)
+			}
 			if c.asked {
 				spent(cut, 1, "the turn that was asked about and ended")
 			} else if cut.cost != 0 || cut.input != 4200 || cut.output < 1 {
@@ -116,7 +119,8 @@ func TestEachRequestIsToldOnce(t *testing.T) {
 					t.Errorf("%+v", u)
 				}
 				told[u.MessageID] = true
-				sum = sum.plus(usage{u.InputTokens, u.CacheCreation, u.CacheRead, u.OutputTokens}.spent())
+				sum = sum.plus(usage{Input: u.InputTokens, CacheCreation: u.CacheCreation, CacheRead: u.CacheRead,
+					Output: u.OutputTokens}.spent())
 			}
 			want := int64(4)
 			if ReleaseOf(release).SubagentText {

@@ -97,6 +97,7 @@ func (p *Process) readStdout(stderr <-chan *tail) {
 		var spent spending
 		e.Spoke, spent = p.readLines(newLines(out, maxLine), p.take)
 		e.CostUSD, e.InputTokens, e.OutputTokens = spent.cost, spent.input, spent.output
+		e.CacheRead, e.CacheCreation = spent.cacheRead, spent.cacheCreation
 	}
 	words := <-stderr
 	<-p.exited

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -223,6 +224,9 @@ func (d *transition) billed(a *Agent, l *Launch, b TurnEnded) {
 	a.CostUSD += b.CostUSD
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
+	a.CacheRead += b.CacheRead
+	a.CacheCreation += b.CacheCreation
+	a.ServiceTier = cmp.Or(b.ServiceTier, a.ServiceTier)
 	a.ToolUses += b.ToolUses
 	a.Turns += b.Turns
 	l.CostUSD += b.CostUSD
@@ -252,6 +256,8 @@ func (d *transition) broken(a *Agent, l *Launch, b Ended) {
 	}
 	a.InputTokens += input
 	a.OutputTokens += output
+	a.CacheRead += b.CacheRead
+	a.CacheCreation += b.CacheCreation
 	a.CostUSD += cost
 	a.Turns += seen.Turns
 	l.Used = nil

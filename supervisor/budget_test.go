@@ -252,6 +252,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 	s := withBudget(t, Budget{Tokens: 10_000})
 	s.Do(TurnEnded{Agent: Root, Launch: 1, InputTokens: 1000, CostUSD: 0.5, Turns: 1,
+		CacheRead: 600, CacheCreation: 300, ServiceTier: "priority",
 		Failure: procs.Failure{Kind: procs.API, Passing: true}})
 	s.Do(Ended{Agent: Root, Launch: 1})
 	a := s.State.Agents[Root]
@@ -262,9 +263,14 @@ func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 	s.Do(RetryDue{Agent: Root})
 	s.Launches(2)
 	s.Do(Spent{Agent: Root, Launch: 2, InputTokens: 400, Turns: 1})
-	s.Do(Ended{Agent: Root, Launch: 2, Failure: crash(), InputTokens: 500, OutputTokens: 100})
+	s.Do(Ended{Agent: Root, Launch: 2, Failure: crash(), InputTokens: 500, OutputTokens: 100,
+		CacheRead: 50, CacheCreation: 5})
 	if a = s.State.Agents[Root]; a.InputTokens+a.OutputTokens != 1600 || a.Turns != 2 {
 		t.Errorf("it has used %d tokens in %d turns", a.InputTokens+a.OutputTokens, a.Turns)
+	}
+	if a.CacheRead != 650 || a.CacheCreation != 305 || a.ServiceTier != "priority" {
+		t.Errorf("of which it has read %d from a cache and written %d to it, at the tier %q", a.CacheRead, a.CacheCreation,
+			a.ServiceTier)
 	}
 	if a.CostUSD < 0.799 || a.CostUSD > 0.801 { // 600 tokens at what the 1000 have cost
 		t.Errorf("which have cost %v", a.CostUSD)

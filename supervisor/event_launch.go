@@ -126,6 +126,7 @@ type Ended struct {
 	// What was used since the last result, as far as it is known.
 	CostUSD                   float64 `json:",omitempty"`
 	InputTokens, OutputTokens int64   `json:",omitempty"`
+	CacheRead, CacheCreation  int64   `json:",omitempty"`
 }
 
 var _ = kind[Ended]("ended")

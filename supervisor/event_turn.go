@@ -137,6 +137,8 @@ type TurnEnded struct {
 	Failure                   procs.Failure
 	CostUSD                   float64 // of this turn
 	InputTokens, OutputTokens int64   // of this turn
+	CacheRead, CacheCreation  int64   `json:",omitempty"` // of the input
+	ServiceTier               string  `json:",omitempty"` // "": not said
 	ToolUses                  int     `json:",omitempty"` // of this turn
 	Turns                     int     `json:",omitempty"` // requests that its own conversation has made in it
 

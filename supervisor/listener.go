@@ -134,7 +134,8 @@ var Endings = map[string]procs.Ending{
 func (c *Listener) Ended(survivors []procs.Survivor) Ended {
 	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: ExitInWords(c.Exit),
 		Failure: procs.Classify(c.Result, c.Exit),
-		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens}
+		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens,
+		CacheRead: c.Exit.CacheRead, CacheCreation: c.Exit.CacheCreation}
 	for _, s := range survivors {
 		b.Survivors = append(b.Survivors, s.String())
 	}

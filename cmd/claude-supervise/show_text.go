@@ -143,6 +143,11 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Worked", "%s, tool uses: %d", terminal.Duration(seconds(more.Worked)), a.ToolUses)
 	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens),
 		terminal.Tokens(a.OutputTokens))
+	if a.CacheRead > 0 || a.CacheCreation > 0 {
+		s.line("Cache", "%s of the tokens in read from it, %s written to it", terminal.Tokens(a.CacheRead),
+			terminal.Tokens(a.CacheCreation))
+	}
+	s.line("Service tier", "%s", terminal.CleanLine(a.UnusualTier(), 40))
 	if more.RSS > 0 {
 		s.line("Processes", "%.1f s of processor time, %s of memory, from pid %d on",
 			more.CPU, humanize.IBytes(uint64(more.RSS)), a.PID)

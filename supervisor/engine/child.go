@@ -89,7 +89,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		c.ToolUses = 0
 		return e.apply(ctx, supervisor.TurnEnded{ToolUses: uses,
 			Agent: c.Agent, Launch: c.Launch, Failure: procs.Classify(m, nil), CostUSD: m.CostUSD,
-			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens,
+			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, CacheRead: m.CacheRead,
+			CacheCreation: m.CacheCreation, ServiceTier: m.ServiceTier,
 			Turns: m.NumTurns, Resets: resets(procs.Classify(m, nil), e.Now()),
 		})
 	case procs.Usage:

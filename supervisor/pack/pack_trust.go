@@ -35,9 +35,10 @@ package pack
 //	Merged        data    done tries files problem
 //	MergedFile    data    name merged lines broken aside
 //	Agent         form    id run parent depth seq status launches exceeds continued_by
-//	Agent         form    failures tool_uses turns cost_usd input_tokens output_tokens worked finish_by rejected estimate
+//	Agent         form    failures tool_uses turns cost_usd input_tokens output_tokens cache_read_tokens
+//	Agent         form    cache_creation_tokens worked finish_by rejected estimate
 //	Agent         data    task reason since not_before hold_until report sayings go_on fresh checkpoint stop_only
-//	Agent         data    stop_wanted
+//	Agent         data    stop_wanted service_tier
 //	Agent         data    fault fault_reason progress sent_on told_missing priority group queued_at ended_at
 //	Agent         data    limited_by overdue
 //	Agent         data    told_overdue success_criteria deliverables

@@ -67,20 +67,23 @@ func (v RunView) HowToContinue() string {
 
 // AgentView is an agent as `ps --json` shows it.
 type AgentView struct {
-	ID           string            `json:"id"`
-	Parent       string            `json:"parent"`
-	Depth        int               `json:"depth"`
-	Task         string            `json:"task"`
-	Status       supervisor.Status `json:"status"`
-	Reason       string            `json:"reason"`
-	Since        time.Time         `json:"since"`
-	SessionID    string            `json:"session_id"`
-	PID          int               `json:"pid"` // 0: no process
-	Launches     int               `json:"launches"`
-	Priority     string            `json:"priority"`
-	CostUSD      float64           `json:"cost_usd"`
-	InputTokens  int64             `json:"input_tokens"`
-	OutputTokens int64             `json:"output_tokens"`
+	ID            string            `json:"id"`
+	Parent        string            `json:"parent"`
+	Depth         int               `json:"depth"`
+	Task          string            `json:"task"`
+	Status        supervisor.Status `json:"status"`
+	Reason        string            `json:"reason"`
+	Since         time.Time         `json:"since"`
+	SessionID     string            `json:"session_id"`
+	PID           int               `json:"pid"` // 0: no process
+	Launches      int               `json:"launches"`
+	Priority      string            `json:"priority"`
+	CostUSD       float64           `json:"cost_usd"`
+	InputTokens   int64             `json:"input_tokens"`
+	OutputTokens  int64             `json:"output_tokens"`
+	CacheRead     int64             `json:"cache_read_tokens"`     // of the input: what came from a cache,
+	CacheCreation int64             `json:"cache_creation_tokens"` // and what was put into one
+	ServiceTier   string            `json:"service_tier"`          // "": not said
 	// SilentSince is set while nothing is heard of an agent at work; the reason says what it was doing.
 	SilentSince *time.Time `json:"silent_since"`
 
@@ -285,12 +288,21 @@ func asTheyCame(a, b supervisor.Agent) int {
 	return cmp.Or(a.Depth-b.Depth, a.Seq-b.Seq, strings.Compare(a.ID, b.ID))
 }
 
+// UnusualTier is at which tier the API has served the agent's requests, "" for the standard one or if nobody says.
+func (v AgentView) UnusualTier() string {
+	if v.ServiceTier == "standard" {
+		return ""
+	}
+	return v.ServiceTier
+}
+
 // agentView gives an agent as it is shown, with its process, if it has one, and the ids of what it asks.
 func agentView(a supervisor.Agent, l supervisor.Launch, asks []string) AgentView {
 	v := AgentView{
 		ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
 		SessionID: a.SessionID, PID: l.PID, Launches: a.Launches, Priority: a.Priority,
 		CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens, SilentSince: silentSince(l),
+		CacheRead: a.CacheRead, CacheCreation: a.CacheCreation, ServiceTier: a.ServiceTier,
 		Who: supervisor.Who(&a), ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd,
 		OpenQuestions: append([]string{}, asks...),
 	}

@@ -26,15 +26,19 @@ func Markdown(w io.Writer, r view.RunReport) error {
 	decisionTable(&b, "Questions and answers", "Question", chosen(r.Asked, false))
 	decisionTable(&b, "Permitted and run", "What", chosen(r.Asked, true))
 	b.WriteString("### Agents\n\n| Agent | Status | Worked | Waited for a person | Parked | Limited | Blocked | Cost " +
-		"| Tokens in | Out |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+		"| Tokens in | From cache | To cache | Out |\n" + strings.Repeat("| --- ", 12) + "|\n")
 	for _, a := range r.Agents {
 		fmt.Fprintf(&b, "| %s%s | %s |", strings.Repeat("· ", min(a.Depth, 12)), escape(a.Who), a.Status)
 		for _, kind := range []view.SpanKind{view.SpanWorking, view.SpanAsking, view.SpanParked, view.SpanLimited,
 			view.SpanBlocked} {
 			fmt.Fprintf(&b, " %s |", someTime(sum(a, kind)))
 		}
-		fmt.Fprintf(&b, " %s | %s | %s |\n", terminal.Money(a.CostUSD), terminal.Tokens(a.InputTokens),
-			terminal.Tokens(a.OutputTokens))
+		cost := terminal.Money(a.CostUSD)
+		if tier := a.UnusualTier(); tier != "" {
+			cost += " (" + escape(tier) + ")"
+		}
+		fmt.Fprintf(&b, " %s | %s | %s | %s | %s |\n", cost, terminal.Tokens(a.InputTokens),
+			terminal.Tokens(a.CacheRead), terminal.Tokens(a.CacheCreation), terminal.Tokens(a.OutputTokens))
 	}
 	for _, a := range r.Agents {
 		if a.Report == nil && a.Worktree == nil {

@@ -54,7 +54,8 @@ func sample(said func(string) string) view.RunReport {
 		From: at(0), To: ended,
 		Agents: []view.ReportedAgent{
 			{AgentView: view.AgentView{ID: "a-7Qm2xK9fWb4T", Who: said("root"), Status: "succeeded",
-				Task: said("Add a login"), CostUSD: 1, InputTokens: 12345, OutputTokens: 678, ToolUses: 9, Launches: 2},
+				Task: said("Add a login"), CostUSD: 1, InputTokens: 12345, OutputTokens: 678, ToolUses: 9, Launches: 2,
+				CacheRead: 9000, CacheCreation: 3000, ServiceTier: said("priority")},
 				Worked: 30 * time.Minute,
 				Spans: []view.Span{{From: at(0), To: at(10), Kind: view.SpanWorking, Reason: said("at work")},
 					{From: at(10), To: at(12), Kind: view.SpanAsking, Reason: said("asks: Which?")},
