@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +15,7 @@ import (
 
 func newDoctor() *cobra.Command {
 	var claude string
-	var asJSON, schema bool
+	var asJSON, schema, report bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "check the setup",
@@ -43,26 +42,36 @@ own ~/.config/claude-supervise/config.yaml:
     webhook: {url: https://example.org/x, secret_file: ~/.config/hook.key}
     permissions: false   # true: a button may permit what is shown whole
 
+--report prints what a report of a fault needs, as Markdown: the setup and how
+the latest runs went, without tasks, questions, answers, names, paths, values.
+
 For help in an editor keep what --config-schema prints beside it. No file of a
 repository is read for this, and inside an agent none at all.`,
 		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude\n" +
-			"  claude-supervise doctor --config-schema > config.schema.json",
+			"  claude-supervise doctor --config-schema > config.schema.json\n" +
+			"  claude-supervise doctor --report > report.md",
 		Args: exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if schema {
 				return print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
 			}
-			return runDoctor(cmd.Context(), claude, asJSON)
+			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), inForce(claude))
+			if report {
+				return print(func(p *terminal.Printer) error {
+					return p.Result(doctor.Report(cmd.Context(), versionLine(), found, os.Environ()))
+				})
+			}
+			return tellFindings(found, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&claude, "claude", "", "look at the claude at `PATH` (default: the one that run takes)")
 	cmd.Flags().BoolVar(&schema, "config-schema", false, "print the JSON Schema of your config.yaml")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVar(&report, "report", false, "print what a report of a fault needs")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, claude string, asJSON bool) error {
-	found := append(doctor.Doctor(ctx, claude, os.Environ()), inForce(claude))
+func tellFindings(found []doctor.Finding, asJSON bool) error {
 	err := print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(found)

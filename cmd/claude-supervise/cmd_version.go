@@ -22,9 +22,11 @@ func newVersion() *cobra.Command {
 }
 
 func printVersion(cmd *cobra.Command) error {
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), "claude-supervise "+version+builtFrom())
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
 	return err
 }
+
+func versionLine() string { return "claude-supervise " + version + builtFrom() }
 
 // builtFrom returns " (COMMIT, its date)", with "changed since" where files were. It returns "" where the build did not
 // see git.
