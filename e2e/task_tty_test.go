@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,5 +128,49 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 	quiet := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--quiet")
 	if code := quiet.ends(); code != 0 || strings.Contains(string(quiet.seen), "stop r-") {
 		t.Errorf("under --quiet: exit %d\n%s", code, quiet.seen)
+	}
+}
+
+func TestUnderCheckAskWhatTheTasksOfChildrenLackIsCollected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file  string
+		asked []string // whose task, in this order
+		flags []string
+	}{
+		"children": {file: "children:\n  - {name: rhyme, prompt: Write a poem}\n  - {name: metre, prompt: Write a hymn}\n",
+			asked: []string{"rhyme", "metre"}},
+		"a pool": {file: "each: {lines: items}\nchild:\n  prompt: Write a poem on {item}\n", asked: []string{"child"}},
+		"a pool in the background": {file: "each: {lines: items}\nchild:\n  prompt: Write a poem on {item}\n",
+			asked: []string{"child"}, flags: []string{"--detach"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := demoWorld(t)
+			w.writes("task.yaml", c.file)
+			w.writes("items", "love\nwar\n")
+			s := w.sit(nil, slices.Concat([]string{"run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask",
+				"--on-question", "fail", "-f", "task.yaml"}, c.flags)...)
+			for _, of := range c.asked {
+				s.sees("(?s)The task of " + of + " lacks something.*\\n> $")
+				s.types("for a birthday\r")
+				s.sees(`(?s)success criteria: .*\n> $`)
+				s.types("it rhymes\r")
+				s.sees(`(?s)deliverables: .*\n> $`)
+				s.types("poem.txt\r")
+			}
+			s.ends()
+			r := w.theRun()
+			if len(c.flags) > 0 {
+				w.run("wait", r.ID)
+				r = w.theRun()
+			}
+			for _, a := range r.Agents[1:] {
+				lacksNone(t, "the task of "+a.ID, w.must("show", a.ID), "for a birthday", "- it rhymes", "- poem.txt")
+			}
+			if len(r.Agents) != 3 {
+				t.Errorf("there are %d agents\n%s", len(r.Agents), s.seen)
+			}
+		})
 	}
 }

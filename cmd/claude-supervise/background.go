@@ -26,13 +26,13 @@ const (
 	readyFD       = 3
 )
 
-// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, as
-// JSON.
+// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, and for
+// those of its children, as JSON.
 const backgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
 
 // collectedBefore gives what was typed for the task of this supervisor in the background, and takes it out of the
 // environment: what the supervisor starts has no use for it.
-func collectedBefore() (b supervisor.Brief, err error) {
+func collectedBefore() (b []supervisor.Brief, err error) {
 	text := os.Getenv(backgroundBrief)
 	if text == "" || !inBackground() {
 		return b, nil

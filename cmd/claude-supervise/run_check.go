@@ -28,23 +28,23 @@ const (
 type part struct {
 	name   string // "": the task itself
 	prompt string
-	brief  supervisor.Brief
+	brief  *supervisor.Brief
+	shared string // the context that stands in the task file for all of them
 }
 
-// told gives what the agents of the task are told, with what stands in the task file for all of them. Of a pool that is
-// the template.
+// told gives what the agents of the task are told. Of a pool that is the template.
 func (o runRequest) told(file taskfile.File) []part {
 	var parts []part
 	if o.Prompt != "" {
-		parts = append(parts, part{prompt: o.Prompt, brief: o.Brief})
+		parts = append(parts, part{prompt: o.Prompt, brief: &o.Brief})
 	}
-	add := func(c taskfile.Child, name string) {
-		c.Brief.Context += file.Brief.Context
-		parts = append(parts, part{name: name, prompt: c.Prompt, brief: c.Brief})
+	add := func(c *taskfile.Child, name string) {
+		parts = append(parts, part{name: name, prompt: c.Prompt, brief: &c.Brief, shared: file.Brief.Context})
 	}
 	var below func(children []taskfile.Child)
 	below = func(children []taskfile.Child) {
-		for _, c := range children {
+		for i := range children {
+			c := &children[i]
 			name := c.Name
 			if name == "" {
 				name = taskfile.Title(c.Prompt)
@@ -55,7 +55,7 @@ func (o runRequest) told(file taskfile.File) []part {
 	}
 	below(file.Children)
 	if file.Template != nil {
-		add(*file.Template, "child")
+		add(file.Template, "child")
 	}
 	return parts
 }
@@ -66,6 +66,12 @@ type lack struct {
 	gaps []supervisor.Gap
 }
 
+func (p part) gaps() []supervisor.Gap {
+	b := *p.brief
+	b.Context += p.shared
+	return supervisor.CheckTask(p.prompt, b)
+}
+
 // gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has
 // been looked at by whoever has started that.
 func (o runRequest) gaps(check string) []lack {
@@ -74,14 +80,14 @@ func (o runRequest) gaps(check string) []lack {
 	}
 	var lacks []lack
 	for _, p := range o.parts {
-		if gaps := supervisor.CheckTask(p.prompt, p.brief); len(gaps) > 0 {
+		if gaps := p.gaps(); len(gaps) > 0 {
 			lacks = append(lacks, lack{of: p.name, gaps: gaps})
 		}
 	}
 	return lacks
 }
 
-// check does what --check says about a task that lacks something, and gives what it lacks then. An error starts
+// check does what --check says about a task that lacks something still, and gives what it lacks. An error starts
 // nothing.
 func (o *runRequest) check(f runFlags) ([]lack, error) {
 	gaps := o.gaps(f.check)
@@ -89,13 +95,7 @@ func (o *runRequest) check(f runFlags) ([]lack, error) {
 	case len(gaps) == 0 || f.check == checkWarn:
 		return gaps, nil
 	case f.check == checkAsk && onTerminal():
-		if gaps[0].of == "" {
-			if err := o.collect(gaps[0].gaps); err != nil {
-				return nil, err
-			}
-			gaps = o.gaps(f.check)
-		}
-		if len(gaps) == 0 || confirmed("The task lacks:\n"+listed(gaps)+"\nStart it all the same?") {
+		if confirmed("The task lacks:\n" + listed(gaps) + "\nStart it all the same?") {
 			return gaps, nil
 		}
 		return nil, usage("nothing was started")
@@ -105,10 +105,38 @@ func (o *runRequest) check(f runFlags) ([]lack, error) {
 	return nil, usage("nothing was started: --check require wants of the task:\n%s", listed(gaps))
 }
 
-// collect asks on the terminal for what the task itself lacks, and puts it into the task.
-func (o *runRequest) collect(gaps []supervisor.Gap) error {
-	var b supervisor.Brief
-	heading := "The task lacks something. What you type goes into it; Enter leaves it out.\n"
+// complete puts into the task, and into those of its children, what was typed for them: before, for a supervisor in
+// the background, or now, on the terminal, where --check asks for what is lacking.
+func (o *runRequest) complete(f runFlags) (err error) {
+	if o.collected, err = collectedBefore(); err != nil {
+		return err
+	}
+	if f.check == checkAsk && onTerminal() && len(o.gaps(f.check)) > 0 {
+		o.collected = make([]supervisor.Brief, len(o.parts))
+		for i, p := range o.parts {
+			if o.collected[i], err = collect(p); err != nil {
+				return err
+			}
+		}
+	}
+	for i, b := range o.collected {
+		if i < len(o.parts) {
+			o.parts[i].add(b)
+		}
+	}
+	if len(o.parts) > 0 && o.parts[0].name == "" {
+		o.Brief = *o.parts[0].brief
+	}
+	return nil
+}
+
+// collect asks on the terminal for what a part of the task lacks.
+func collect(p part) (b supervisor.Brief, err error) {
+	what := "The task"
+	if p.name != "" {
+		what += " of " + terminal.CleanLine(p.name, 50)
+	}
+	heading := what + " lacks something.\nWhat you type goes into it; Enter leaves it out.\n"
 	ask := func(part, advice string) (string, error) {
 		reply, err := terminal.AskLine(os.Stdin, os.Stderr, heading+part+": "+advice+"\n", "> ")
 		heading = ""
@@ -117,10 +145,10 @@ func (o *runRequest) collect(gaps []supervisor.Gap) error {
 		}
 		return terminal.CleanLine(reply, 0), err
 	}
-	for _, g := range gaps {
+	for _, g := range p.gaps() {
 		reply, err := ask(string(g.Part), g.Advice)
 		if err != nil {
-			return err
+			return b, err
 		}
 		switch {
 		case reply == "":
@@ -135,28 +163,23 @@ func (o *runRequest) collect(gaps []supervisor.Gap) error {
 			continue
 		}
 		if reply, err = ask("deliverables", "the files that it is to make, with commas between them"); err != nil {
-			return err
+			return b, err
 		}
 		b.Deliverables = parts(reply, ",")
 	}
-	o.add(b)
-	return nil
+	return b, nil
 }
 
 func parts(text, between string) []string {
 	return slices.DeleteFunc(strings.Split(text, between), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// add puts what was collected into the task itself, and keeps it for a supervisor in the background.
-func (o *runRequest) add(b supervisor.Brief) {
-	o.collected = b
-	o.Brief.Context = strings.TrimSpace(o.Brief.Context + "\n" + b.Context)
-	o.Brief.Goals = slices.Concat(o.Brief.Goals, b.Goals)
-	o.Brief.SuccessCriteria = slices.Concat(o.Brief.SuccessCriteria, b.SuccessCriteria)
-	o.Brief.Deliverables = slices.Concat(o.Brief.Deliverables, b.Deliverables)
-	if len(o.parts) > 0 && o.parts[0].name == "" {
-		o.parts[0].brief = o.Brief
-	}
+// add puts what was collected into the part.
+func (p part) add(b supervisor.Brief) {
+	p.brief.Context = strings.TrimSpace(p.brief.Context + "\n" + b.Context)
+	p.brief.Goals = slices.Concat(p.brief.Goals, b.Goals)
+	p.brief.SuccessCriteria = slices.Concat(p.brief.SuccessCriteria, b.SuccessCriteria)
+	p.brief.Deliverables = slices.Concat(p.brief.Deliverables, b.Deliverables)
 }
 
 // hintEvery is how often a person at a terminal bears the hint that a task lacks something.

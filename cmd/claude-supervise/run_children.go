@@ -65,7 +65,6 @@ func (o *runRequest) state(ctx context.Context, f runFlags, file taskfile.File, 
 		return err
 	}
 	o.Children = append(taskfile.Work(file.Children, file.Brief.Context), pool...)
-	o.parts = o.told(file)
 	if len(o.Children) == 0 {
 		return nil
 	}

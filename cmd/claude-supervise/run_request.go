@@ -30,7 +30,7 @@ type runRequest struct {
 	stdin string // what of it came from stdin, for the supervisor in the background to read again
 	own   bool   // the task is the person's, not that of a demo
 
-	collected supervisor.Brief // what of its brief was typed on the terminal before the launch, for the same
+	collected []supervisor.Brief // what was typed for each of its parts before the launch, for the same
 
 	granted         []string // rules that the task file wanted, and --allow task gave
 	requestedLimits []string // what the task file wants beyond the person's limits, and does not get
@@ -77,13 +77,11 @@ func newRunRequest(cmd *cobra.Command, args []string, f runFlags, given func(fla
 	if err = o.work(args, file, f); err != nil {
 		return o, err
 	}
-	if err = o.state(cmd.Context(), f, file, given); err != nil {
+	o.parts = o.told(file)
+	if err = o.complete(f); err != nil {
 		return o, err
 	}
-	b, err := collectedBefore()
-	if err == nil && !o.Group {
-		o.add(b)
-	}
+	err = o.state(cmd.Context(), f, file, given)
 	return o, err
 }
 
