@@ -1,8 +1,12 @@
 package procs
 
 import (
+	"errors"
+	"fmt"
 	"go/version"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A Release is what one release of the CLI can, as far as releases differ in it. Each was seen on the releases named in
@@ -83,9 +87,31 @@ func (r Release) environ() []string {
 	return []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"}
 }
 
+// NewestMeasured returns the version of the newest release that was measured.
+func NewestMeasured() string { return measured[len(measured)-1].Version }
+
 // NewerThanMeasured reports whether the release came after all that were measured.
-func (r Release) NewerThanMeasured() bool {
-	return compareVersions(r.Version, measured[len(measured)-1].Version) > 0
+func (r Release) NewerThanMeasured() bool { return compareVersions(r.Version, NewestMeasured()) > 0 }
+
+// FromNewest says how far the release is from the newest that was measured: "3 before 2.1.330", "1 after 2.1.330", or
+// "2.1.330" itself. The number is left out where more than the last part of the version differs.
+func (r Release) FromNewest() string {
+	newest := NewestMeasured()
+	if r.Version == newest {
+		return newest
+	}
+	where := "before "
+	if r.NewerThanMeasured() {
+		where = "after "
+	}
+	cut := strings.LastIndex(newest, ".") + 1
+	part, ofSame := strings.CutPrefix(r.Version, newest[:cut])
+	own, err := strconv.Atoi(part)
+	theirs, err2 := strconv.Atoi(newest[cut:])
+	if ofSame && errors.Join(err, err2) == nil {
+		where = fmt.Sprintf("%d %s", max(own-theirs, theirs-own), where)
+	}
+	return where + newest
 }
 
 // compareVersions orders versions by their numbers; what is no version comes before all. They have the form of Go's.

@@ -33,6 +33,18 @@ func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
 	}
 }
 
+func TestAReleaseSaysHowFarItIsFromTheNewestThatWasMeasured(t *testing.T) {
+	newest := NewestMeasured()
+	for v, want := range map[string]string{
+		newest: newest, "2.1.7": "323 before 2.1.330", "2.1.329": "1 before 2.1.330", "2.1.340": "10 after 2.1.330",
+		"2.2.0": "after 2.1.330", "2.0.90": "before 2.1.330", "": "before 2.1.330", "3": "after 2.1.330",
+	} {
+		if got := ReleaseOf(v).FromNewest(); got != want {
+			t.Errorf("%q is %q from the newest, not %q", v, got, want)
+		}
+	}
+}
+
 func TestEachChannelSaysInALineWhatItMeans(t *testing.T) {
 	oldest, newest := measured[0].Channels(), measured[len(measured)-1].Channels()
 	for i, c := range newest {

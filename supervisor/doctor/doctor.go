@@ -131,12 +131,17 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 
 // release is what is to be said of a release: what it can, and how that is known.
 func release(r procs.Release) Finding {
-	f := Finding{Name: "release", OK: true, Text: "tried out; runs do without the channels that it lacks (-)"}
+	f := Finding{Name: "release", OK: true}
+	newest := r.FromNewest() + ", the newest that was tried out"
 	switch {
 	case r.NewerThanMeasured():
-		f.Text = "newer than all that were tried out: taken to be as the newest of them"
+		f.Text = newest + ": taken to be as that"
 	case !r.Measured:
-		f.Text = "not tried out: taken to be as the last one before it that was"
+		f.Text = "not tried out (" + newest + "): taken to be as the last one before it that was"
+	case r.Version == procs.NewestMeasured():
+		f.Text = "the newest that was tried out; runs do without the channels that it lacks (-)"
+	default:
+		f.Text = "tried out (" + newest + "); runs do without the channels that it lacks (-)"
 	}
 	for _, c := range r.Channels() {
 		f.Channels = append(f.Channels, Channel(c))
