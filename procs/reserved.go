@@ -9,7 +9,9 @@ import (
 
 // reserved are the flags of the CLI that a launch sets itself, or that would take its streams or conversation away.
 var reserved = []string{
-	"-p", "--print", "--input-format", "--output-format", "--permission-prompt-tool", "--session-id",
+	"-p", "--print", "--input-format", "--output-format", "--permission-prompt-tool",
+	"--permission-prompts", // with none it refuses AskUserQuestion by itself, and nobody is asked
+	"--session-id",
 	"-r", "--resume", "-c", "--continue", "--from-pr", "--fork-session", "--no-session-persistence",
 	"-h", "--help", "-v", "--version", "--bg", "--background",
 }

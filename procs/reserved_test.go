@@ -15,6 +15,7 @@ func TestFlagsThatALaunchSetsItselfAreReserved(t *testing.T) {
 		{[]string{"--model", "opus", "--resume", "x"}, "--resume"},
 		{[]string{"--output-format=text"}, "--output-format"},
 		{[]string{"-c"}, "-c"},
+		{[]string{"--permission-prompts", "none"}, "--permission-prompts"},
 	} {
 		if got := Reserved(c.flags); got != c.want {
 			t.Errorf("Reserved(%q) = %q, want %q", c.flags, got, c.want)
