@@ -20,7 +20,7 @@ func Parse(data []byte) (Scenario, error) {
 func parse(data []byte, task func() ([]byte, error)) (Scenario, error) {
 	var s Scenario
 	if err := yaml.Load(data, &s, yaml.WithKnownFields()); err != nil {
-		return Scenario{}, err
+		return Scenario{}, plain(err)
 	}
 	if s.Prompt == "" {
 		if err := s.take(task()); err != nil {
@@ -31,6 +31,17 @@ func parse(data []byte, task func() ([]byte, error)) (Scenario, error) {
 		return Scenario{}, err
 	}
 	return s, nil
+}
+
+// goWords are those that the reader of YAML puts into its errors for who writes Go.
+var (
+	goWords = lazily(`\byaml: (?:construct errors: )?|\bgo-yaml load error in \w+ `)
+	goType  = lazily(` (?:into|in type) (?:\[\]|\*|map\[\w+\])*(?:examples\.)?(\w+)`)
+)
+
+// plain says what is wrong with a file without the names of Go's types.
+func plain(err error) error {
+	return errors.New(goType().ReplaceAllString(goWords().ReplaceAllString(err.Error(), ""), " in ${1}"))
 }
 
 // take gives the scenario its task file, if there is one. What else than the prompt stands in it is for `run -f` to
@@ -46,7 +57,7 @@ func (s *Scenario) take(task []byte, err error) error {
 		return fmt.Errorf("read its task: %w", err)
 	}
 	if err := yaml.Load(task, &head); err != nil {
-		return fmt.Errorf("its %s: %w", taskFile, err)
+		return fmt.Errorf("its %s: %w", taskFile, plain(err))
 	}
 	s.Prompt, s.Task = head.Prompt, task
 	return nil

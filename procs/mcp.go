@@ -153,7 +153,7 @@ func (s *toolServer) result(req *jsonrpc.Request) (any, error) {
 func readParams(req *jsonrpc.Request, params any) error {
 	if err := json.Unmarshal(req.Params, params); err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-			Message: fmt.Sprintf("the parameters of %s: %v", req.Method, err)}
+			Message: "the parameters of " + cut(req.Method, maxShown) + " cannot be read"}
 	}
 	return nil
 }

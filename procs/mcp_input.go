@@ -36,7 +36,7 @@ func (in *input) check(given json.RawMessage) (json.RawMessage, error) {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(given, &object); err != nil {
-		return nil, fmt.Errorf("the input does not fit: it has to be an object: %w", err)
+		return nil, errors.New("the input does not fit: it has to be an object")
 	}
 	if err := in.schema.Validate(object); err != nil {
 		return nil, errors.New("the input does not fit: " + cut(breach(err), maxShown))

@@ -40,7 +40,7 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 		} `json:"questions"`
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
-		return nil, misasked("its input cannot be read: %v", err)
+		return nil, misasked("its input cannot be read: %s", text.Misread(err))
 	}
 	if n := len(in.Questions); n == 0 || n > maxUserQuestions {
 		return nil, misasked("it holds %d questions; it takes 1 to %d", n, maxUserQuestions)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"claude-supervise/supervisor/doctor"
 )
@@ -105,7 +107,18 @@ func explainCompletion(root *cobra.Command) {
 }
 
 func flagError(cmd *cobra.Command, err error) error {
+	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
+		if kind := kinds[wrong.GetFlag().Value.Type()]; kind != "" {
+			err = fmt.Errorf("--%s takes %s, and not %q", wrong.GetFlag().Name, kind, wrong.GetValue())
+		}
+	}
 	return usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
+}
+
+// kinds are what flags take that the library reads by itself, by its names for them.
+var kinds = map[string]string{
+	"bool": "true or false, or nothing", "int": "a whole number", "int64": "a whole number",
+	"float64": "a number", "duration": "a time such as 90s, 30m or 2h",
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {

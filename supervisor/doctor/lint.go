@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // A LintedSignal is one signal that Lint has found.
@@ -38,7 +39,7 @@ func LintHook(r io.Reader, agent string) (reason string, err error) {
 		Transcript string  `json:"transcript_path"`
 	}
 	if err := json.NewDecoder(io.LimitReader(r, maxHookInput)).Decode(&in); err != nil {
-		return "", fmt.Errorf("stdin is not the JSON that a Stop hook is given: %w", err)
+		return "", fmt.Errorf("stdin is not the JSON that a Stop hook is given: %s", text.Misread(err))
 	}
 	switch in.Event {
 	case "Stop", "SubagentStop":

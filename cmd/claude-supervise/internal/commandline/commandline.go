@@ -24,6 +24,9 @@ func Parse(line string, getenv func(string) string) ([]string, error) {
 		return nil, errors.New("it names no program")
 	}
 	path, err := exec.LookPath(words[0])
+	if wrong := new(exec.Error); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("%q: %w", wrong.Name, wrong.Err)
+	}
 	if err != nil {
 		return nil, err
 	}
