@@ -332,3 +332,14 @@ func stopping(to, why string) signals.Signal {
 	s.Fields = append(s.Fields, signals.Field{Name: "stop", Value: "true"})
 	return s
 }
+
+func TestAPersonIsToldWhatTheTaskOfADelegationLacks(t *testing.T) {
+	w := Work{Task: "Write tests"}
+	if got := DelegationQuestion(w).Context; !strings.Contains(got, "\nIt lacks: context, success criteria\n") {
+		t.Errorf("of a thin task it says:\n%s", got)
+	}
+	w.Said.Context, w.SuccessCriteria = "the parser", []string{"the tests pass"}
+	if got := DelegationQuestion(w).Context; strings.Contains(got, "It lacks") {
+		t.Errorf("of a whole one it says:\n%s", got)
+	}
+}

@@ -34,6 +34,9 @@ func DelegationQuestion(w Work) signals.Question {
 		line("Turns", fmt.Sprint(w.Said.MaxTurns))
 	}
 	line("Continues", w.Resume)
+	if w.Resume == "" && !w.Fork { // else a conversation says what the task does not
+		line("It lacks", lacking(w))
+	}
 	if w.Fork {
 		line("Begins with", "the conversation of the agent that asks")
 	}
@@ -47,6 +50,16 @@ func DelegationQuestion(w Work) signals.Question {
 			{Label: Deny, Description: "add why, and what to do instead, e.g. deny too early instead: list it in the report"},
 		},
 	}
+}
+
+// lacking names what the task of a delegation does not say; "" if that is nothing.
+func lacking(w Work) string {
+	var parts []string
+	for _, g := range CheckTask(w.Task, Brief{Context: w.Said.Context, SuccessCriteria: w.SuccessCriteria,
+		Deliverables: w.Deliverables}) {
+		parts = append(parts, string(g.Part))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // evaluation is 002, Protocol 4, "Parent agent evaluation checklist".

@@ -98,8 +98,8 @@ func (e *engine) step(s supervisor.State, event supervisor.Happened) (next super
 	return next, err == nil, err
 }
 
-// save commits what events changed, and waits for the disk if it is to last. Where the disk refuses, it says so and tries
-// again until it can: the children are not read meanwhile, and nothing is shown or done that is not saved.
+// save commits what events changed, and waits for the disk if it is to last. Where the disk refuses, it says so and
+// tries again until it can: the children are not read meanwhile, and nothing is shown or done that is not saved.
 func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Happened,
 	decisive, lasting bool) error {
 	change := supervisor.Changes(e.state, next)
