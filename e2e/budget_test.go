@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 )
 
@@ -76,4 +80,27 @@ func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
 			t.Errorf("four requests have cost $%v in %d launches", a.CostUSD, a.Launches)
 		}
 	})
+}
+
+// The real CLI halts subagents in the background at --max-budget-usd, and revives none of them afterwards. Another does
+// the work once the budget is raised.
+func TestTheWorkOfASubagentHaltedAtTheBudgetIsDoneOnceItIsRaised(t *testing.T) {
+	t.Parallel()
+	s, err := examples.Load("background-subagent-asks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).real(s, func(messagesapi.Request) {})
+	code, _, said := w.run(w.runArgs(s, "--on-question", "park", "--max-cost-usd", "0.004", "--answer",
+		"service called=ledger")...)
+	run := regexp.MustCompile(`r-[a-z0-9]{8}`).FindString(said)
+	asked := w.questions()
+	if code != 4 || len(asked) != 1 || asked[0].Kind != "budget" {
+		t.Fatalf("it exits %d, asks %+v and says\n%s", code, asked, said)
+	}
+	w.must("answer", asked[0].ID, "raise", "5")
+	code, _, said = w.run("resume", run, "--on-question", "park")
+	if written, _ := os.ReadFile(filepath.Join(w.cwd, "name.txt")); code != 0 || string(written) != "ledger\n" {
+		t.Errorf("resumed it exits %d, name.txt is %q\n%s", code, written, said)
+	}
 }

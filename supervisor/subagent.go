@@ -86,11 +86,12 @@ func fromSubagent(group []*Question) *checkpoints.Subagent {
 	return group[0].Tool.From
 }
 
-// revives reports whether subagents of the agent can be revived in its next launch.
+// revives reports whether subagents of the agent can be revived in its next launch. Those that were at work when
+// --max-budget-usd was reached cannot: the CLI takes them for stopped, and refuses messages to them.
 func (s State) revives(agent string, l *Launch) bool {
 	for _, before := range slices.Backward(s.Launches[agent]) {
 		if before.Version != "" {
-			return l.Resume && procs.ReleaseOf(before.Version).RevivesSubagents
+			return l.Resume && before.End != endBudget && procs.ReleaseOf(before.Version).RevivesSubagents
 		}
 	}
 	return false

@@ -54,6 +54,12 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
 			return s.State.subagentsAnswered(b, s.State.revives(Root, l))
 		},
+		"halted at the budget": func() string {
+			s := parks(t, "2.1.330")
+			s.State.Launches[Root][0].End = endBudget
+			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
+			return s.State.subagentsAnswered(b, s.State.revives(Root, &Launch{Agent: Root, N: 2, Resume: true}))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := tell()
