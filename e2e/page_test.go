@@ -429,6 +429,9 @@ func TestRunsAreStartedResumedToldAndStoppedInABrowser(t *testing.T) {
 	if prompt := eval[string](b, "document.querySelector('#prompt').value"); !strings.HasPrefix(prompt, "Add a login") {
 		t.Errorf("the prompt that was written is %q now", prompt)
 	}
+	if wrong := eval[string](b, "[...document.querySelectorAll('[aria-invalid]')].map(e => e.id).join()"); wrong != "below" {
+		t.Errorf("marked as wrong is %q", wrong)
+	}
 	b.do(fill("#below", ""), fill("#name", "login"))
 	b.click(`//button[.="Start"]`)
 	b.do(chromedp.WaitReady("#runs .run"))
@@ -437,11 +440,15 @@ func TestRunsAreStartedResumedToldAndStoppedInABrowser(t *testing.T) {
 	b.check("run-asks")
 
 	// Its supervisor is killed: the run is left, and goes on by a button. Its agent can be told something.
+	b.to("form[action$=stop] button") // and has it when the card is drawn anew
 	pid := w.ps().SupervisorPID
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	b.until("document.querySelector('.status.orphaned')")
+	if !eval[bool](b, "document.activeElement.matches('form[action$=stop] button')") {
+		t.Error("the button that had the focus has it no more")
+	}
 	b.check("orphaned")
 	b.click(`//button[starts-with(., "Resume")]`)
 	b.until("document.querySelector('#told').textContent.includes('goes on in the background')")
@@ -486,4 +493,22 @@ func TestRunsAreStartedResumedToldAndStoppedInABrowser(t *testing.T) {
 	b.click(`//button[starts-with(., "Stop")]`)
 	b.until("document.querySelector('.run.ended .status.stopped')")
 	b.check("stopped")
+
+	// An answer that has not reached its agent is changed.
+	run, id := w.asks()
+	runs := w.runs()
+	at := slices.IndexFunc(runs, func(v runView) bool { return v.ID == run })
+	if err := syscall.Kill(runs[at].SupervisorPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(p.address+"/runs/"+run), chromedp.WaitReady("#runs .run"))
+	c = b.card(id)
+	c.choose("JWT")
+	c.press("answer")
+	c.closed()
+	b.click(c.at + " summary")
+	b.check("change")
+	c.write("words", "a magic link")
+	c.press("answer")
+	b.until(fmt.Sprintf("document.querySelector('%s .reply')?.textContent === 'a magic link'", c.at))
 }

@@ -398,15 +398,28 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	if want := []string{"200 " + run.ID, "200 " + run.ID, "200 " + run.ID, "201 " + run.ID}; !slices.Equal(got, want) {
 		t.Errorf("four calls with one key get %q", got)
 	}
+	if status, text := start("key", map[string]string{"prompt": "another", "cwd": w.cwd}); status != 422 ||
+		!strings.Contains(text, "another request") {
+		t.Errorf("another request with that key gets %d %s", status, text)
+	}
+	if status, text := start("mended", map[string]string{"task": "bad.yaml", "cwd": w.cwd}); status != 422 ||
+		!strings.Contains(text, `"field":"task"`) {
+		t.Errorf("a bad task file gets %d %s", status, text)
+	}
 	if run.Agents[0].Task != strings.TrimSpace(s.Prompt) {
 		t.Errorf("its task is %q", run.Agents[0].Task)
 	}
 	w.must("stop", run.ID)
-	status, text := start("", map[string]string{"task": "task.yaml", "cwd": w.cwd})
+	status, text := start("mended", map[string]string{"task": "task.yaml", "cwd": w.cwd}) // a key that has started nothing
 	if status != 201 {
 		t.Fatalf("the task file gets %d %s", status, text)
 	}
 	w.must("stop", parse[runView](t, text).ID)
+	w.configure("serve: {folders: [/no/such]}\n")
+	if code, _, stderr := w.run("serve"); code != 2 || !strings.Contains(stderr, "serve.folders in ") ||
+		strings.Contains(stderr, "--folder") {
+		t.Errorf("a folder of the config that is not there: %d %s", code, stderr)
+	}
 }
 
 // servesAsShown starts serve as its topic does, on this machine, and asks the page for what is open.

@@ -29,6 +29,7 @@ import (
 type serveFlags struct {
 	listen           string
 	hosts, folders   []string
+	foldersIn        string // what names the folders
 	open, another    bool
 	cert, key        string
 	insecure, chosen bool // chosen: --listen was given
@@ -68,7 +69,8 @@ goes with each request as Authorization: Bearer TOKEN.
                                    "skip": true; with "change", "all_like"
   POST /api/runs                   {"prompt": TEXT} or {"task": FILE}, with
                                    "cwd" and "name"; Idempotency-Key: KEY, the
-                                   same when it is sent again: 201, then 200
+                                   same when it is sent again: 201, then 200;
+                                   422 where that sends something else
   POST /api/runs/ID/stop           an agent's ID, too
   POST /api/runs/ID/resume
   POST /api/agents/ID/message      {"text": TEXT}
@@ -110,7 +112,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	folders, err := pageFolders(f.folders)
+	folders, err := pageFolders(f.foldersIn, f.folders)
 	if err != nil {
 		return err
 	}

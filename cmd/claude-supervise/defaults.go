@@ -72,8 +72,9 @@ func (f *serveFlags) setDefaults(cmd *cobra.Command, c config.Config) {
 	if !cmd.Flags().Changed("host") {
 		f.hosts = c.Serve.Hosts
 	}
+	f.foldersIn = "--folder"
 	if !cmd.Flags().Changed("folder") {
-		f.folders = c.Serve.Folders
+		f.folders, f.foldersIn = c.Serve.Folders, "serve.folders in "+c.Path
 	}
 	if u, err := url.Parse(c.Serve.URL); err == nil && u.Hostname() != "" {
 		f.hosts = append(f.hosts, u.Hostname())

@@ -17,6 +17,7 @@ func card(q view.QuestionView) web.Card {
 		Declinable: t.Declinable, Sharable: q.Run != "" && supervisor.Sharable(q.Kind),
 		Terminal: q.Kind == supervisor.AskCommand, Command: q.AnswerCommand, Urgent: q.Urgent, AskedAt: q.AskedAt,
 		By: t.Seen(q.AnsweredBy), Skipped: q.Skipped, Declined: q.Declined,
+		Changeable: q.State == "answered" && q.Run != "" && q.Kind != supervisor.AskCommand,
 	}
 	if q.Kind == supervisor.AskClarification && q.Validate == "choice" && len(t.Options) > 0 {
 		c.OwnWords = false

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,16 +18,16 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// pageFolders gives the folders that --folder names, without links; runs may be started there, and below.
-func pageFolders(given []string) ([]string, error) {
+// pageFolders gives folders without links; runs may be started there, and below. source is where they are named.
+func pageFolders(source string, given []string) ([]string, error) {
 	var folders []string
 	for _, path := range given {
 		whole, err := wholePath(path)
 		if err != nil {
-			return nil, usage("--folder: %w; nothing is served", err)
+			return nil, usage("%s: %w; nothing is served", source, err)
 		}
 		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
-			return nil, usage("--folder: %s is no folder; nothing is served", path)
+			return nil, usage("%s: %s is no folder; nothing is served", source, path)
 		}
 		folders = append(folders, whole)
 	}
@@ -41,12 +43,18 @@ func wholePath(path string) (string, error) {
 	return filepath.EvalSymlinks(whole)
 }
 
-// within gives a path without links; a *web.Refusal if it leaves the folders that the page may use.
+// misfilled refuses a start for what is in one of its fields.
+func misfilled(field, format string, args ...any) error {
+	return &web.Refusal{Status: http.StatusUnprocessableEntity, Field: field,
+		Text: fmt.Sprintf(format+"; nothing was started", args...)}
+}
+
+// within gives the path in a field, without links; a *web.Refusal if it leaves the folders that the page may use.
 func (a pageActions) within(what, path string) (string, error) {
-	refusal := &web.Refusal{Status: http.StatusForbidden, Command: "claude-supervise serve --folder DIR",
+	refusal := &web.Refusal{Status: http.StatusForbidden, Field: what, Command: "claude-supervise serve --folder DIR",
 		Text: fmt.Sprintf("%s %s is in no folder that this page may start runs in; nothing was started", what, path)}
 	if !filepath.IsAbs(path) {
-		return "", refused("%s takes a path from the root, not %q; nothing was started", what, path)
+		return "", misfilled(what, "%s takes a path from the root, not %q", what, path)
 	}
 	whole, err := filepath.EvalSymlinks(path)
 	if err != nil { // of what lies elsewhere it is not even said whether it is there
@@ -57,26 +65,28 @@ func (a pageActions) within(what, path string) (string, error) {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", refused("%s: there is no %s; nothing was started", what, path)
+			return "", misfilled(what, "%s: there is no %s", what, path)
 		}
 		return whole, err
 	}
 	return "", refusal
 }
 
-// Start starts a run in the background, by the command that does. The same key stands for the same run.
+// Start starts a run in the background, by the command that does. The same key stands for the same run; with another
+// request it is refused.
 func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made bool, err error) {
 	if (strings.TrimSpace(r.Prompt) == "") == (r.Task == "") {
-		return "", false, refused("give either a prompt or a task file; nothing was started")
+		return "", false, misfilled("prompt", "give either a prompt or a task file")
 	}
 	cwd, err := a.within("cwd", r.Cwd)
 	if err != nil {
 		return "", false, err
 	}
-	args := []string{"run", "--cwd", cwd, "--name", r.Name}
+	field, args := "prompt", []string{"run", "--cwd", cwd, "--name", r.Name}
 	if r.Task == "" {
 		args = append(args, "-")
 	} else {
+		field = "task"
 		path := r.Task
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(cwd, path)
@@ -94,6 +104,9 @@ func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made b
 	run = host.NewRun()
 	if r.Key != "" {
 		run = host.RunOf(r.Key)
+		if err := forRequest(c.Dirs.RunDir(run), r); err != nil {
+			return "", false, err
+		}
 		if there, err := started(ctx, c, run); there || err != nil {
 			return run, false, err
 		}
@@ -104,7 +117,32 @@ func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made b
 	if there, wrong := started(ctx, c, run); there || wrong != nil { // by another call with this key
 		return run, false, wrong
 	}
-	return "", false, refused("%v", err)
+	_ = os.Remove(requestOf(c.Dirs.RunDir(run))) // the key is free for a better one
+	return "", false, misfilled(field, "%v", err)
+}
+
+// requestOf is where the folder of a run with a key says what it was started with: a link, which is made whole or not
+// at all, and leads nowhere.
+func requestOf(folder string) string { return filepath.Join(folder, "request") }
+
+// forRequest has the run of a key stand for a request; a *web.Refusal if it stands for another.
+func forRequest(folder string, r web.Start) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if err = os.Symlink(sum, requestOf(folder)); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if before, err := os.Readlink(requestOf(folder)); err != nil || before == sum {
+		return err
+	}
+	return refused("this Idempotency-Key came with another request before; give a new request a new key; " +
+		"nothing was started")
 }
 
 // started reports whether there is a run of this id.

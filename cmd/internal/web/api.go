@@ -292,6 +292,7 @@ func (s *Server) nothingHere(_ http.ResponseWriter, r *http.Request) error {
 type problem struct {
 	Error      string     `json:"error"`
 	Command    string     `json:"command,omitempty"`
+	Field      string     `json:"field,omitempty"`
 	Answer     *string    `json:"answer,omitempty"`
 	AnsweredBy string     `json:"answered_by,omitempty"`
 	AnsweredAt *time.Time `json:"answered_at,omitempty"`
@@ -314,7 +315,7 @@ func problemOf(err error) (status int, p problem) {
 	p.Error = err.Error()
 	switch {
 	case errors.As(err, &refusal):
-		p.Command = refusal.Command
+		p.Command, p.Field = refusal.Command, refusal.Field
 		return refusal.Status, p
 	case errors.As(err, &taken):
 		p.Answer, p.AnsweredBy, p.AnsweredAt = &taken.Answer, taken.By, &taken.At

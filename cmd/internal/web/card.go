@@ -13,7 +13,11 @@ type shownCard struct {
 	RunName, Folder string
 	Error           string // why what was sent is no answer
 	Given           Form   // what was sent
+	Changing        bool   // that was to take the place of an answer, and cannot
 }
+
+// Misfilled reports whether the form has to be filled in otherwise.
+func (c shownCard) Misfilled() bool { return c.Error != "" && (c.Open() || c.Changing) }
 
 // Checked reports whether an option was chosen in what was sent.
 func (c shownCard) Checked(place int) bool { return slices.Contains(c.Given.Places, place) }

@@ -36,13 +36,13 @@ const retryAfter = 2 * time.Second
 // A change is a run or a question as it is now, in both forms.
 type change struct {
 	number   int64
-	name     string           // "run" or "question"
-	run      string           // that it is, or is of
-	question string           // that it is; "": it is a run
-	count    int              // of open questions
-	agents   []view.AgentView // of the run
-	api      []byte           // JSON, in one line
-	page     []byte           // JSON, with HTML
+	name     string       // "run" or "question"
+	run      string       // that it is, or is of
+	question string       // that it is; "": it is a run
+	count    int          // of open questions
+	now      view.RunView // a run
+	api      []byte       // JSON, in one line
+	page     []byte       // JSON, with HTML
 }
 
 // A reader is told of changes.
@@ -148,7 +148,8 @@ func (d *desk) take(o view.Overview) {
 }
 
 func (d *desk) tellRun(v view.RunView) {
-	d.tell(&change{name: "run", run: v.ID, agents: v.Agents, api: encoded(v), page: encoded(d.shows.runChange(v))})
+	d.tell(&change{name: "run", run: v.ID, now: v, api: encoded(v),
+		page: encoded(d.shows.runChange(v, pageAgents))})
 }
 
 func (d *desk) tellQuestion(o view.Overview, q view.QuestionView, next string) {

@@ -60,7 +60,9 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := s.card(now, q)
-	c.Error, c.Given = p.text(), form
+	if refused != nil {
+		c.Error, c.Given, c.Changing = p.text(), form, a.Change && status == http.StatusUnprocessableEntity
+	}
 	if p.Answer != nil {
 		c.Error = "Yours came later. The answer that stands:"
 	}

@@ -31,8 +31,8 @@ type piece struct {
 	Ended bool          `json:"ended,omitempty"`
 }
 
-func (s *Server) runChange(v view.RunView) any {
-	return piece{ID: v.ID, HTML: s.html("run", treeOf(v, pageAgents)), Ended: v.EndedAt != nil}
+func (s *Server) runChange(v view.RunView, agents int) any {
+	return piece{ID: v.ID, HTML: s.html("run", treeOf(v, agents)), Ended: v.EndedAt != nil}
 }
 
 // A liveState is what a page shows, for its script. A list that is nil is not on that page.
@@ -69,10 +69,12 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 			return "count", encoded(struct {
 				Count int `json:"count"`
 			}{c.count})
-		case c.question != "" || run != "" && c.run == run:
+		case c.question != "":
 			return c.name, c.page
+		case run != "" && c.run == run:
+			return c.name, encoded(s.runChange(c.now, allAgents))
 		case agent != "":
-			if changed := s.agentPiece(c.agents, agent); changed != nil {
+			if changed := s.agentPiece(c.now.Agents, agent); changed != nil {
 				return "agent", encoded(changed[0])
 			}
 		}

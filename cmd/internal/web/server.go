@@ -98,6 +98,7 @@ type Refusal struct {
 	Status  int    // of HTTP
 	Text    string // what happened, and what is possible
 	Command string // what does it on a terminal; "" where nothing has to be done there
+	Field   string // of a Start, by its name in JSON, that is to be filled in otherwise; "": of none alone
 }
 
 // Error is the text.
@@ -126,6 +127,7 @@ type Card struct {
 	AskedAt           time.Time
 	Answer, By        string // of one that is closed
 	Skipped, Declined bool
+	Changeable        bool // it is closed, and can be answered otherwise
 }
 
 // An Option is one of a card's. One that is Blank cannot be told from nothing, and is not offered.

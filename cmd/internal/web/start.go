@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/rand"
+	"html/template"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,8 +15,16 @@ type startPage struct {
 	Folders            []string
 	Folder, Below      string
 	Key                string
-	Error, Command     string
+	Wrong              problem
 	Prompt, Task, Name string
+}
+
+// Invalid are the attributes of the field that has to be filled in otherwise, which is named as in JSON.
+func (p startPage) Invalid(field string) template.HTMLAttr {
+	if field != p.Wrong.Field {
+		return ""
+	}
+	return `aria-invalid="true" aria-describedby="error" autofocus`
 }
 
 func (s *Server) pageStart(w http.ResponseWriter, r *http.Request) error {
@@ -46,7 +55,7 @@ func (s *Server) formStart(w http.ResponseWriter, r *http.Request) error {
 		if status >= http.StatusInternalServerError {
 			return err
 		}
-		p.Error, p.Command = wrong.Error, wrong.Command
+		p.Wrong = wrong
 		return s.startPage(w, r, status, p)
 	}
 	s.desk.refresh(r.Context())

@@ -27,13 +27,13 @@ type fakeState struct {
 	runs    []view.RunView
 	asked   []view.QuestionView
 	given   map[string]Answer
-	started map[string]bool // by key
+	started map[string]Start // by key
 	changed chan func()
 	err     error
 }
 
 func newState(questions int) *fakeState {
-	s := &fakeState{given: map[string]Answer{}, started: map[string]bool{}, changed: make(chan func()),
+	s := &fakeState{given: map[string]Answer{}, started: map[string]Start{}, changed: make(chan func()),
 		runs: []view.RunView{{ID: "r-aaaaaaaa", Status: "parked", Reason: "waits", Cwd: "/home/me", Agents: []view.AgentView{
 			{ID: "a-root", Who: "the task", Status: "parked"}, {ID: "a-child", Parent: "a-root", Who: "a child", Status: "parked"}}}}}
 	for i := range questions {
@@ -158,13 +158,13 @@ func (f *fakeState) Say(context.Context, string, string, string) (string, error)
 
 func (f *fakeState) Start(_ context.Context, s Start) (string, bool, error) {
 	if s.Cwd != "/home/me/code" {
-		return "", false, &Refusal{Status: http.StatusForbidden, Text: "not in " + s.Cwd, Command: "serve --folder"}
+		return "", false, &Refusal{Status: http.StatusForbidden, Text: "not in " + s.Cwd, Command: "serve --folder", Field: "cwd"}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	made := !f.started[s.Key] || s.Key == ""
-	f.started[s.Key] = true
-	return "r-aaaaaaaa", made, nil
+	_, there := f.started[s.Key]
+	f.started[s.Key] = s
+	return "r-aaaaaaaa", !there || s.Key == "", nil
 }
 
 // refusing refuses every answer.
@@ -176,7 +176,7 @@ func (refusing) Answer(context.Context, string, Answer) (string, error) {
 
 func plainCard(q view.QuestionView) Card {
 	c := Card{ID: q.ID, Kind: string(q.Kind), State: string(q.State), Run: q.Run, Text: q.Question, Context: q.Context,
-		OwnWords: true, Words: "Your answer", AskedAt: q.AskedAt, By: q.AnsweredBy}
+		OwnWords: true, Words: "Your answer", AskedAt: q.AskedAt, By: q.AnsweredBy, Changeable: q.State == "answered"}
 	for i, o := range q.Options {
 		c.Options = append(c.Options, Option{Place: i, Label: o.Label, Description: o.Description, Preview: o.Preview})
 	}
@@ -436,7 +436,7 @@ func TestARunIsStartedOnceForAKey(t *testing.T) {
 	c.body = "prompt=my+words&folder=/home/me/code&below=sub&task=t&name=n&key=k1"
 	_, text := c.do(t, server)
 	for _, want := range []string{"my words</textarea>", `value="sub"`, `value="t"`, `value="n"`, `value="k1"`, `role="alert"`,
-		"aria-invalid"} {
+		`id="below" name="below" aria-invalid`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("refused, the form has no %s:\n%s", want, text)
 		}
@@ -494,5 +494,48 @@ func TestEachPageIsToldOfWhatItShows(t *testing.T) {
 			!strings.Contains(text, `href="/icon.svg?n=2"`) || !strings.Contains(text, `data-live="/live`) {
 			t.Errorf("%s has no count, or is not live:\n%.600s", path, text)
 		}
+	}
+}
+
+// More agents than a page of several runs shows stay on the page of their run, however often that changes.
+func TestThePageOfARunKeepsAllItsAgents(t *testing.T) {
+	state := newState(0)
+	for i := range pageAgents + 1 {
+		state.runs[0].Agents = append(state.runs[0].Agents, view.AgentView{ID: fmt.Sprintf("a-%d", i), Parent: "a-root", Who: "x"})
+	}
+	server := serving(t, state)
+	events, stop := listen(t, server, "/live?run=r-aaaaaaaa", "")
+	defer stop()
+	whole := <-events
+	state.do(func() { state.runs = slices.Clone(state.runs); state.runs[0].Reason = "another" })
+	changed := <-events
+	for _, e := range []event{whole, changed} {
+		data := string(e.data)
+		if last := fmt.Sprintf("/agents/a-%d", pageAgents); !strings.Contains(data, last) || strings.Contains(data, "more agents") {
+			t.Errorf("%s has no %s:\n%.300s", e.name, last, data)
+		}
+	}
+	if changed.name != "run" {
+		t.Errorf("its change is told as %s", changed.name)
+	}
+}
+
+func TestAnAnswerThatHasNotArrivedIsChangedOnItsCard(t *testing.T) {
+	state := newState(1)
+	state.answer("q-000000", "first")
+	server := serving(t, state)
+	if _, text := (call{method: "GET", path: "/questions/q-000000"}).do(t, server); !strings.Contains(text,
+		`<input type="hidden" name="change" value="yes">`) || strings.Contains(text, "<details open>") {
+		t.Errorf("its card is\n%s", text)
+	}
+	change := call{method: "POST", path: "/questions/q-000000", body: "words=second&do=answer&change=yes",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+	if reply, text := change.do(t, server); reply.StatusCode != 303 || !state.given["q-000000"].Change {
+		t.Errorf("the change gets %d, leaves %+v\n%s", reply.StatusCode, state.given, text)
+	}
+	reply, text := change.do(t, serving(t, refusing{state}))
+	if reply.StatusCode != 422 || !strings.Contains(text, "<details open>") || !strings.Contains(text, ">second</textarea>") ||
+		strings.Count(text, `role="alert"`) != 1 {
+		t.Errorf("refused, it gets %d:\n%s", reply.StatusCode, text)
 	}
 }

@@ -33,10 +33,13 @@
 	// replace puts what is new in the place of what is there, unless it is the same: a draft stays.
 	function replace(old, now) {
 		if (old.dataset.v === now.dataset.v) return;
-		const had = old.contains(document.activeElement);
+		const had = old.contains(document.activeElement) && alike(document.activeElement);
 		old.replaceWith(now);
-		if (had && now.tabIndex === -1) now.focus();
+		if (had) ([...now.querySelectorAll("*")].find((e) => alike(e) === had) || now).focus({preventScroll: true});
 	}
+
+	// alike is the same for an element and for the one that takes its place.
+	const alike = (e) => [e.localName, e.id, e.href, e.form?.action, e.name, e.getAttribute("value")].join(" ");
 
 	// move takes no press where cards move: it would land on another than it was meant for.
 	let moving;
@@ -186,7 +189,7 @@
 		(document.getElementById(card.id) || card).replaceWith(now);
 		move();
 		if (now.querySelector("[role=alert]")) {
-			(now.querySelector("[aria-invalid], textarea, input") || now).focus();
+			(now.querySelector(":is([aria-invalid], textarea, input:not([type=hidden])):not(details:not([open]) *)") || now).focus();
 			return;
 		}
 		(document.querySelector("#cards > .card:not(.closed)") || now).focus();
