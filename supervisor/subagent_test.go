@@ -56,6 +56,8 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 		},
 		"halted at the budget": func() string {
 			s := parks(t, "2.1.330")
+			parked := *s.State.Launches[Root][0]
+			defer func() { *s.State.Launches[Root][0] = parked }() // as its history has it
 			s.State.Launches[Root][0].End = endBudget
 			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
 			return s.State.subagentsAnswered(b, s.State.revives(Root, &Launch{Agent: Root, N: 2, Resume: true}))
