@@ -35,8 +35,8 @@ func parse(data []byte, task func() ([]byte, error)) (Scenario, error) {
 
 // goWords are those that the reader of YAML puts into its errors for who writes Go.
 var (
-	goWords = lazily(`\byaml: (?:construct errors: )?|\bgo-yaml load error in \w+ `)
-	goType  = lazily(` (?:into|in type) (?:\[\]|\*|map\[\w+\])*(?:examples\.)?(\w+)`)
+	goWords = Lazily(`\byaml: (?:construct errors: )?|\bgo-yaml load error in \w+ `)
+	goType  = Lazily(` (?:into|in type) (?:\[\]|\*|map\[\w+\])*(?:examples\.)?(\w+)`)
 )
 
 // plain says what is wrong with a file without the names of Go's types.
@@ -127,7 +127,7 @@ func checkTurns(turns []Turn) error {
 	return nil
 }
 
-var placeholder = lazily(`\{\{(.*?)\}\}`)
+var placeholder = Lazily(`\{\{(.*?)\}\}`)
 
 func (r Reply) check() error {
 	kinds := 0

@@ -25,16 +25,16 @@ type Message struct {
 }
 
 var (
-	agentID    = lazily(`\ba-[0-9A-Za-z]{12}\b`)
-	folder     = lazily(`(?i)working directory: *(\S[^\n]*)`)
-	filledName = lazily(
+	agentID    = Lazily(`\ba-[0-9A-Za-z]{12}\b`)
+	folder     = Lazily(`(?i)working directory: *(\S[^\n]*)`)
+	filledName = Lazily(
 		`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
-	answer = lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
+	answer = Lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
 	// A subagent's id, and what it is for where that is said beside it. The short ones are 2.1.7's.
-	subagentID = lazily(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
+	subagentID = Lazily(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
 	// What the other dialects call an answer, and the file that the agent left its state in.
-	unnumbered = lazily(`(?m)^(?:Answer: (.*)|User chose: "(.*?)"\. .*)$`)
-	state      = lazily(
+	unnumbered = Lazily(`(?m)^(?:Answer: (.*)|User chose: "(.*?)"\. .*)$`)
+	state      = Lazily(
 		`(?m)^(?:Continue from state file: (.*)|Resume workflow from checkpoint: (.*?)\. User selected: .*)$`)
 )
 

@@ -18,10 +18,10 @@ const (
 )
 
 var (
-	parentID   = lazily(`(?m)^Your parent: agent (a-[0-9A-Za-z]{12})\b`)
-	launchedID = lazily(`^New agent launched: (a-[0-9A-Za-z]{12})\b`)
-	endedID    = lazily(`^Agent: (a-[0-9A-Za-z]{12})\b`)
-	outcome    = lazily(`^Outcome: (\w+)`)
+	parentID   = Lazily(`(?m)^Your parent: agent (a-[0-9A-Za-z]{12})\b`)
+	launchedID = Lazily(`^New agent launched: (a-[0-9A-Za-z]{12})\b`)
+	endedID    = Lazily(`^Agent: (a-[0-9A-Za-z]{12})\b`)
+	outcome    = Lazily(`^Outcome: (\w+)`)
 )
 
 // Agent gives the id of the agent whose conversation it is, "" if nothing in it tells.

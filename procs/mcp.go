@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The CLI is a client of our tools over the two streams that it has open anyway (SDK MCP). The rules, as releases 2.1.7
@@ -57,7 +54,7 @@ const mcpVersion = "2025-11-25"
 // A toolServer serves Spec.Tools to one child. Only the goroutine that reads the child uses it.
 type toolServer struct {
 	p      *Process
-	list   []*mcp.Tool
+	list   []listedTool
 	inputs map[string]*input // by the tool's name
 	begun  bool              // by an initialize
 }
@@ -71,9 +68,9 @@ func (p *Process) serveTools() (*toolServer, error) {
 			return nil, fmt.Errorf("the schema of the tool %s: %w", t.Name, err)
 		}
 		s.inputs[t.Name] = in
-		s.list = append(s.list, &mcp.Tool{
+		s.list = append(s.list, listedTool{
 			Name: t.Name, Description: t.Description, InputSchema: t.Schema,
-			Meta: mcp.Meta{"anthropic/alwaysLoad": true}, // else the model has to search for it first
+			Meta: map[string]any{"anthropic/alwaysLoad": true}, // else the model has to search for it first
 		})
 	}
 	return s, nil
@@ -98,15 +95,11 @@ func (s *toolServer) accept(m mcpMessage) error {
 		return fmt.Errorf("the call has %d bytes of at most %d: put what is long into a file, and name the file",
 			len(m.Message), maxCall)
 	}
-	message, err := jsonrpc.DecodeMessage(m.Message)
+	req, err := readRequest(m.Message)
 	if err != nil {
-		return fmt.Errorf("this is no JSON-RPC message: %w", err)
+		return err
 	}
-	req, ok := message.(*jsonrpc.Request)
-	if !ok {
-		return errNoRequest
-	}
-	if !req.IsCall() {
+	if req.ID == "" {
 		if req.Method == "notifications/cancelled" {
 			s.cancelled(req)
 		}
@@ -125,34 +118,33 @@ func (s *toolServer) accept(m mcpMessage) error {
 }
 
 // result gives what answers a request other than a call.
-func (s *toolServer) result(req *jsonrpc.Request) (any, error) {
+func (s *toolServer) result(req rpcRequest) (any, error) {
 	switch req.Method {
 	case "initialize":
-		var params mcp.InitializeParams
+		var params initializeParams
 		if err := readParams(req, &params); err != nil {
 			return nil, err
 		}
 		s.begun = true
-		return &mcp.InitializeResult{
+		return initializeResult{
 			ProtocolVersion: min(cmp.Or(params.ProtocolVersion, mcpVersion), mcpVersion),
-			Capabilities:    &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-			ServerInfo:      &mcp.Implementation{Name: serverName, Version: "1"},
+			ServerInfo:      implementation{Name: serverName, Version: "1"},
 		}, nil
 	case "ping":
 		return struct{}{}, nil
 	case "tools/list", "tools/call":
 		if !s.begun {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "it has to begin with initialize"}
+			return nil, &rpcError{Code: rpcInvalidRequest, Message: "it has to begin with initialize"}
 		}
-		return &mcp.ListToolsResult{Tools: s.list, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+		return listToolsResult{Tools: s.list, CacheScope: "private"}, nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: only tools are served here"}
+	return nil, &rpcError{Code: rpcMethodNotFound, Message: "method not found: only tools are served here"}
 }
 
 // readParams reads the parameters of a request, which has to have some.
-func readParams(req *jsonrpc.Request, params any) error {
+func readParams(req rpcRequest, params any) error {
 	if err := json.Unmarshal(req.Params, params); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+		return &rpcError{Code: rpcInvalidParams,
 			Message: "the parameters of " + cut(req.Method, maxShown) + " cannot be read"}
 	}
 	return nil
@@ -163,18 +155,10 @@ var notified = json.RawMessage(`{"jsonrpc":"2.0","id":0,"result":{}}`)
 
 // answerMCP answers a control request with the result of the JSON-RPC request in it, or with its error. It blocks until
 // the child has taken that into its pipe; the error is errGone after the end.
-func (p *Process) answerMCP(request string, id jsonrpc.ID, result any, failed error) error {
-	response := &jsonrpc.Response{ID: id, Error: failed}
-	if failed == nil {
-		data, err := json.Marshal(result)
-		if err != nil {
-			return fmt.Errorf("answer a call: %w", err) // no result of ours is such
-		}
-		response.Result = data
-	}
-	data, err := jsonrpc.EncodeMessage(response)
+func (p *Process) answerMCP(request string, id rpcID, result any, failed error) error {
+	data, err := writeResponse(id, result, failed)
 	if err != nil {
-		return fmt.Errorf("answer a call: %w", err)
+		return fmt.Errorf("answer a call: %w", err) // no result of ours is such
 	}
 	return p.respondMCP(request, data)
 }

@@ -3,21 +3,18 @@ package procs
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // call takes the client's call of a tool: it is handed over as a Call if its input fits, else answered.
-func (s *toolServer) call(m mcpMessage, req *jsonrpc.Request, answer func(any, error)) {
-	var params mcp.CallToolParamsRaw
+func (s *toolServer) call(m mcpMessage, req rpcRequest, answer func(any, error)) {
+	var params callToolParams
 	if err := readParams(req, &params); err != nil {
 		answer(nil, err)
 		return
 	}
 	tool, ok := s.inputs[params.Name]
 	if !ok {
-		answer(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.60q", params.Name)})
+		answer(nil, &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("unknown tool %.60q", params.Name)})
 		return
 	}
 	in, err := tool.check(params.Arguments)
@@ -31,24 +28,20 @@ func (s *toolServer) call(m mcpMessage, req *jsonrpc.Request, answer func(any, e
 	}
 }
 
-func toolResult(text string, isError bool) *mcp.CallToolResult {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: isError}
+func toolResult(text string, isError bool) callToolResult {
+	return callToolResult{Content: []textContent{{"text", text}}, IsError: isError}
 }
 
 // cancelled takes a notification that a request is withdrawn. Of two with the same id it is the newer: the older is one
 // of a client that has gone.
-func (s *toolServer) cancelled(req *jsonrpc.Request) {
+func (s *toolServer) cancelled(req rpcRequest) {
 	var params struct {
-		ID any `json:"requestId"`
+		ID rpcID `json:"requestId"`
 	}
-	if json.Unmarshal(req.Params, &params) != nil {
+	if json.Unmarshal(req.Params, &params) != nil || params.ID == "" {
 		return
 	}
-	id, err := jsonrpc.MakeID(params.ID)
-	if err != nil {
-		return
-	}
-	r, ok := s.p.waiting.take(func(r request) bool { return r.how == byReturn && r.rpc == id })
+	r, ok := s.p.waiting.take(func(r request) bool { return r.how == byReturn && r.rpc == params.ID })
 	if ok && !s.p.parking.Load() {
 		s.p.tell(AskCancelled{Request: r.id})
 	}

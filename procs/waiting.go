@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing
@@ -36,7 +34,7 @@ const (
 type request struct {
 	id  string // of the control request
 	how answering
-	rpc jsonrpc.ID // of the request in it: byReturn
+	rpc rpcID // of the request in it: byReturn
 }
 
 // A waiting holds the requests of a child that wait, oldest first. Its zero value is empty.

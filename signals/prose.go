@@ -1,7 +1,6 @@
 package signals
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +16,7 @@ const (
 	maxBefore  = 600  // of what stands above it
 )
 
-var optionLine = regexp.MustCompile(`^(?:[-*•] |\(?[0-9A-Za-z]{1,2}[.)] )\S`)
+var optionLine = lazily(`^(?:[-*•] |\(?[0-9A-Za-z]{1,2}[.)] )\S`)
 
 // ClosingQuestion gives the question that a message ends with: its last line ends with a question mark, but for options
 // and one short sentence below it. What stands above it is its context.
@@ -30,7 +29,7 @@ func ClosingQuestion(message string) (Signal, bool) {
 			break
 		}
 		switch {
-		case line == "", optionLine.MatchString(line):
+		case line == "", optionLine().MatchString(line):
 		case closing == 0 && utf8.RuneCountInString(line) <= maxClosing && !isFence(line):
 			closing++
 		default:

@@ -71,11 +71,11 @@ const (
 )
 
 var (
-	optionLine = lazily(`(?im)^\s*(?:[-*]\s*)?option\s+\w{1,3}\s*[:.)-]\s*(\S.*)$`)
-	numbered   = lazily(`(?m)^\s*\d{1,2}[.)]\s+(\S.*)$`)
-	runLine    = lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?run:?\s+(\S.*)$`)
-	quotedRun  = lazily("^`([^`]+)`")
-	bracketed  = lazily(`\s+\([^()]*\)\s*$`)
+	optionLine = text.Lazily(`(?im)^\s*(?:[-*]\s*)?option\s+\w{1,3}\s*[:.)-]\s*(\S.*)$`)
+	numbered   = text.Lazily(`(?m)^\s*\d{1,2}[.)]\s+(\S.*)$`)
+	runLine    = text.Lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?run:?\s+(\S.*)$`)
+	quotedRun  = text.Lazily("^`([^`]+)`")
+	bracketed  = text.Lazily(`\s+\([^()]*\)\s*$`)
 )
 
 // ownOptions are those that the agent itself sees: the ones that it lists, "Option 1: …" lines, and numbered fixes.
@@ -140,11 +140,11 @@ var proposals = []struct {
 	how string
 	is  func() *regexp.Regexp
 }{
-	{skipPart, lazily(`(?i)^skip\b`)},
-	{retryPart, lazily(`(?i)^(retry|restart|try again)\b`)},
-	{DelegateIt, lazily(`(?i)^(delegate|hand over)\b`)},
-	{reduceIt, lazily(`(?i)^(reduce|narrow|limit)\b.*\bscope\b`)},
-	{giveUp, lazily(`(?i)^give up\b`)},
+	{skipPart, text.Lazily(`(?i)^skip\b`)},
+	{retryPart, text.Lazily(`(?i)^(retry|restart|try again)\b`)},
+	{DelegateIt, text.Lazily(`(?i)^(delegate|hand over)\b`)},
+	{reduceIt, text.Lazily(`(?i)^(reduce|narrow|limit)\b.*\bscope\b`)},
+	{giveUp, text.Lazily(`(?i)^give up\b`)},
 }
 
 // proposed reads the choice of an option of the agent's own, after which may stand a colon and words of the person's.
@@ -183,8 +183,8 @@ func (r resolution) unsaid() string {
 }
 
 var (
-	toBeSaid   = lazily(`(?i)\(\s*(?:please\s+)?((?:specify|say|name|state|tell)\b[^()]*)\)`)
-	bareReduce = lazily(`(?i)^\w+( the)? scope$`)
+	toBeSaid   = text.Lazily(`(?i)\(\s*(?:please\s+)?((?:specify|say|name|state|tell)\b[^()]*)\)`)
+	bareReduce = text.Lazily(`(?i)^\w+( the)? scope$`)
 )
 
 // said puts an answer as the agent reads it: in its own words where it has proposed it.
@@ -300,8 +300,8 @@ const maxStep = 500 // characters of a next step
 
 var (
 	// "Then resume with: …", and of a coordination "Resume: …"
-	resumeWith  = lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?(?:(?:then\s+)?resume\s+with:?|resume:)\s+(\S.*)$`)
-	resumeQuote = lazily(`(?i)^(?:.*\bresume\s+with:?\s+)?["“]([^"”]+)["”]`)
+	resumeWith  = text.Lazily(`(?im)^\s*(?:[-*]\s*|\d{1,2}[.)]\s*)?(?:(?:then\s+)?resume\s+with:?|resume:)\s+(\S.*)$`)
+	resumeQuote = text.Lazily(`(?i)^(?:.*\bresume\s+with:?\s+)?["“]([^"”]+)["”]`)
 )
 
 // ranWell reports whether a command has run as an answer wanted, without a fault.
@@ -368,7 +368,7 @@ func SnapshotPaths(sig signals.Signal) []string {
 	return named
 }
 
-var listedFiles = lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
+var listedFiles = text.Lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
 
 // furtherQuestion is the question that the answer to a stop leads to.
 func (r resolution) furtherQuestion(q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {

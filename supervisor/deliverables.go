@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"claude-supervise/supervisor/text"
 )
 
 // A Deliverable is an entry of a list of deliverables that is looked for on disk.
@@ -71,10 +73,10 @@ func plainPath(word string) bool {
 }
 
 var (
-	link     = lazily(`^\[[^\]]*\]\(([^)\s]+)\)`)
-	nothing  = lazily(`^(?i:none|nothing|n/?a|-+|—)$`)
-	fileName = lazily(`^[~.\w@+%*/-]+$`)
-	suffix   = lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$|^[A-Z][a-z]+file$`) // Makefile
+	link     = text.Lazily(`^\[[^\]]*\]\(([^)\s]+)\)`)
+	nothing  = text.Lazily(`^(?i:none|nothing|n/?a|-+|—)$`)
+	fileName = text.Lazily(`^[~.\w@+%*/-]+$`)
+	suffix   = text.Lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$|^[A-Z][a-z]+file$`) // Makefile
 )
 
 // paths gives what is looked for of a list of deliverables, for who shows it.
@@ -105,8 +107,8 @@ func namedPaths(text string) []string {
 }
 
 var (
-	fraction   = lazily(`^\d+(/\d+)+$`)
-	lineNumber = lazily(`(:\d+)+$`)
+	fraction   = text.Lazily(`^\d+(/\d+)+$`)
+	lineNumber = text.Lazily(`(:\d+)+$`)
 )
 
 // isFraction tells "47/120" from a path.
@@ -125,11 +127,11 @@ func ContextFiles(text string) []string {
 }
 
 var (
-	fileKind = lazily(
+	fileKind = text.Lazily(
 		`\.(?i:md|txt|rst|adoc|pdf|jsonl?|ya?ml|toml|xml|html?|css|scss|csv|tsv|log|sql|db|proto|graphql|ini|cfg|conf|` +
 			`env|lock|mod|sum|go|py|rb|rs|java|kt|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|` +
 			`js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
-	framework = lazily(`^[A-Z][a-z]+\.js$`)
+	framework = text.Lazily(`^[A-Z][a-z]+\.js$`)
 )
 
 // Checked says which deliverables of the report are missing.

@@ -18,10 +18,10 @@ import (
 const maxEstimate = 365 * 24 * time.Hour
 
 var (
-	estimated = lazily(
+	estimated = text.Lazily(
 		`(?i)(\d+(?:[.,]\d+)?|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|half an?)\b)\s*(?:\+|-|–)?\s*` +
 			`(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)\b`)
-	upperBound = lazily(`(?i)(\d+(?:[.,]\d+)?)\s*(?:-|–|to|or)\s*(\d+(?:[.,]\d+)?)`)
+	upperBound = text.Lazily(`(?i)(\d+(?:[.,]\d+)?)\s*(?:-|–|to|or)\s*(\d+(?:[.,]\d+)?)`)
 	spelled    = map[string]float64{
 		"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
 		"eight": 8, "nine": 9, "ten": 10,
@@ -55,7 +55,7 @@ func parseEstimate(s string) time.Duration {
 }
 
 // joined is a unit that a number follows at once, as in 1h30m0s.
-var joined = lazily(`(?i)([smhdw])(\d)`)
+var joined = text.Lazily(`(?i)([smhdw])(\d)`)
 
 // overdue plans the wait until an agent's work takes longer than its estimate.
 func overdue(a *Agent) (Effect, bool) {

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
 )
 
 // A Task is what `run` was asked to do.
@@ -84,7 +85,7 @@ func CheckPermissions(p Permissions) error {
 	return nil
 }
 
-var modelName = lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
+var modelName = text.Lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
 
 // CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude
 // knows.

@@ -1,10 +1,10 @@
 package supervisor
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+
+	"claude-supervise/supervisor/text"
 )
 
 // A Gap is one of the parts that a task should have (003, "/bg Command Flow", phase 1) and does not.
@@ -70,22 +70,18 @@ func CheckTask(prompt string, b Brief) []Gap {
 
 // They are compiled when a task is checked: the start of every other command would wait for it.
 var (
-	saysContext = lazily("(?i)" +
+	saysContext = text.Lazily("(?i)" +
 		`[\w.-]+/[\w./-]*|\b[\w-]+\.[a-z][a-z0-9]{0,4}\b|` + // a path, a file, an address
 		"`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|" + // code, a quotation
 		`\w\(\)|[a-z]_[a-z]|#\d|\d|` + // a function, a name in code, a number
 		`\b(?:because|since|currently|at the moment|so far|we|our|us|context|background)\b`)
-	saysCriteria = lazily(`(?i)` +
+	saysCriteria = text.Lazily(`(?i)` +
 		`\b(?:done when|done if|success|criteri(?:a|on)|definition of done|metrics?|expected|acceptance)\b|` +
 		`\b(?:must|should|shall|until|so that|make sure|ensure|verify|check that|confirm that|prove that)\b|` +
 		`\b(?:at least|at most|exactly|no more than|less than|fewer than|within|without (?:any ` +
 		`)?(?:error|warning|failure)s?)\b|` +
 		`\b(?:pass|passes|passing|succeeds?|is green|compiles|builds|exits?)\b|[<>≤≥]=? ?\d|\d ?%`)
 )
-
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // pointers are the words that only point at what is meant, or at what is wanted of it, without naming it.
 var pointers = wordSet(`

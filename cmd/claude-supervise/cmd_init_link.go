@@ -1,13 +1,14 @@
 package main
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 )
 
@@ -84,7 +85,7 @@ func linked(path string) (target string, standing int) {
 }
 
 // goRun is where `go run` builds a program, which it removes at its end.
-var goRun = regexp.MustCompile(`/go-build\d+/`)
+var goRun = text.Lazily(`/go-build\d+/`)
 
 // lastingPath is the path by which this program will be found tomorrow: as PATH has it rather than where a package
 // manager keeps this release.
@@ -93,7 +94,7 @@ func lastingPath() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if goRun.MatchString(self) {
+	if goRun().MatchString(self) {
 		return "", errors.New("this program is gone once it ends (go run): install it, then run init again")
 	}
 	if found, err := exec.LookPath("claude-supervise"); err == nil && filepath.IsAbs(found) && sameFile(found, self) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"cmp"
 	"context"
 	"errors"
@@ -8,7 +10,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -205,12 +206,12 @@ func state(v view.RunView) string {
 }
 
 // inReason are the times that the reason of a status has.
-var inReason = regexp.MustCompile(`(resumes at|tried again at) (\d{4}-\d\d-\d\dT\S+)`)
+var inReason = text.Lazily(`(resumes at|tried again at) (\d{4}-\d\d-\d\dT\S+)`)
 
 // because gives the reason of a status with its times by the person's own clock.
 func because(reason string) string {
-	return inReason.ReplaceAllStringFunc(reason, func(text string) string {
-		words := inReason.FindStringSubmatch(text)
+	return inReason().ReplaceAllStringFunc(reason, func(text string) string {
+		words := inReason().FindStringSubmatch(text)
 		at, err := time.Parse(time.RFC3339, words[2])
 		if err != nil {
 			return text

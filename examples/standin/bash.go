@@ -1,6 +1,8 @@
 package standin
 
 import (
+	"claude-supervise/examples"
+
 	"errors"
 	"fmt"
 	"io"
@@ -8,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,7 +19,7 @@ import (
 const maxOutput = 30000
 
 // tasksOf finds the tasks that a notification is about.
-var tasksOf = regexp.MustCompile(`^<task-notification>\n(<task-id>.*</task-id>\n?)+`)
+var tasksOf = examples.Lazily(`^<task-notification>\n(<task-id>.*</task-id>\n?)+`)
 
 // A task is a command that runs: in the background, or the one that the turn waits for.
 type task struct {

@@ -51,7 +51,7 @@ func (c *conversation) sendMessage(made call) (result, error) {
 
 // past is a subagent that has come to its end, or whose process has, and what it had done.
 func (c *conversation) past(id string) (*subagent, *past, error) {
-	if !subagentIDs.MatchString(id) {
+	if !subagentIDs().MatchString(id) {
 		return nil, nil, fmt.Errorf("%q is no id", id)
 	}
 	s, err := readSubagent(c.main.transcript.path, id)

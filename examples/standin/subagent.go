@@ -1,13 +1,14 @@
 package standin
 
 import (
+	"claude-supervise/examples"
+
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type subagent struct {
 	since      time.Time
 }
 
-var subagentIDs = regexp.MustCompile(`^a[0-9a-f]{16}$`)
+var subagentIDs = examples.Lazily(`^a[0-9a-f]{16}$`)
 
 // subagentID makes an id of the CLI's form.
 func subagentID() string { return fmt.Sprintf("a%016x", rand.Uint64()) }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ import (
 // it stood in the stream, a person's under its uuid; one that was taken into a running turn is an attachment. Lines
 // are single appends and never rewritten, so a crash loses the last line at most.
 
-var notAlphanumeric = regexp.MustCompile(`[^0-9A-Za-z]`)
+var notAlphanumeric = examples.Lazily(`[^0-9A-Za-z]`)
 
 // projects is where the conversations of all folders are kept.
 func projects(getenv func(string) string) string {
@@ -40,7 +39,7 @@ func projects(getenv func(string) string) string {
 }
 
 // munged is the name of a folder as part of a path.
-func munged(folder string) string { return notAlphanumeric.ReplaceAllString(folder, "-") }
+func munged(folder string) string { return notAlphanumeric().ReplaceAllString(folder, "-") }
 
 // findTranscript gives the path of a session's transcript, from whatever folder it was; "" if there is none.
 func findTranscript(projects, session string) string {
@@ -204,7 +203,7 @@ func (p *past) received(role examples.Role, texts []string) {
 	p.messages = append(p.messages, examples.Message{Role: role, Texts: texts})
 	p.inReply = false
 	for _, t := range texts {
-		if m := tasksOf.FindString(t); m != "" {
+		if m := tasksOf().FindString(t); m != "" {
 			p.tasks = slices.DeleteFunc(p.tasks, func(o orphan) bool {
 				return strings.Contains(m, "<task-id>"+o.id+"</task-id>")
 			})

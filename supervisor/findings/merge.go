@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +30,7 @@ const (
 )
 
 // plainFile is what the names of files of findings are made of, and maxFile their length.
-var plainFile = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
+var plainFile = text.Lazily(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
 
 const maxFile = 101
 

@@ -15,7 +15,7 @@ func SharedFolder(dirs checkpoints.Dirs, run string) string {
 // findingsName reports whether a file has the name of one of findings, and gives what stands before its suffix.
 func findingsName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(file, ".jsonl")
-	return name, ok && len(name) <= maxFile && plainFile.MatchString(name)
+	return name, ok && len(name) <= maxFile && plainFile().MatchString(name)
 }
 
 // projectFindings is findingsName for a project's own folder, in which other .jsonl files lie, too: of the document's

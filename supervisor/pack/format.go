@@ -1,11 +1,12 @@
 package pack
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ const (
 	workFiles workKind = "files" // all files
 )
 
-var folderName = regexp.MustCompile(`^/[^\x00-\x1f\x7f]*$`)
+var folderName = text.Lazily(`^/[^\x00-\x1f\x7f]*$`)
 
 // check tells what cannot be right about a manifest.
 func (m *manifest) check() error {
@@ -88,7 +89,7 @@ func (m *manifest) check() error {
 		return notPack("it has no format")
 	case !checkpoints.PlainID(m.Run):
 		return notPack("the run's id is %.60q", m.Run)
-	case len(m.Folder) > maxEntryName || !folderName.MatchString(m.Folder):
+	case len(m.Folder) > maxEntryName || !folderName().MatchString(m.Folder):
 		return notPack("the run's folder is %.60q", m.Folder)
 	}
 	switch m.Work {

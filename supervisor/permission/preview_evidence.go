@@ -3,7 +3,6 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"claude-supervise/supervisor"
@@ -33,14 +32,14 @@ func (e *evidence) line(format string, names ...any) {
 }
 
 // plainName is a member's name that does not read as anything else.
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var plainName = text.Lazily(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // members adds a tool's input: each member on a line of its own.
 func (e *evidence) members(input json.RawMessage) {
 	any := false
 	text.EachMember(input, func(name, value string) {
 		any = true
-		if !plainName.MatchString(name) {
+		if !plainName().MatchString(name) {
 			quoted, _ := json.Marshal(name) // of a string it cannot fail
 			name = text.VisibleLine(string(quoted))
 		}

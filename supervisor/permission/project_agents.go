@@ -1,11 +1,12 @@
 package permission
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"errors"
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ const (
 var errDefinition = errors.New("it can be read in several ways")
 
 // agentName is what an agent's name may be: it stands in calls, and in what a person is shown.
-var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_:.-]*$`)
+var agentName = text.Lazily(`^[A-Za-z0-9][A-Za-z0-9_:.-]*$`)
 
 const maxAgentName = 64
 
@@ -104,7 +105,7 @@ func (p *InFolder) definition(path string) {
 		return
 	case len(members) == 0:
 		return // a text that defines no agent
-	case !named || len(name) > maxAgentName || !agentName.MatchString(name):
+	case !named || len(name) > maxAgentName || !agentName().MatchString(name):
 		p.lost = append(p.lost, "an agent without a name")
 		return
 	case p.agents[name] != nil:
@@ -215,7 +216,7 @@ func frontMatter(doc string) (members map[string]any, body string, err error) {
 	return members, rest, err
 }
 
-var memberLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`)
+var memberLine = text.Lazily(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`)
 
 // memberLines returns the members of what is YAML but for a value that ought to stand in quotes, as claude takes it:
 // descriptions with colons are common. A value is the text of its first line.
@@ -226,7 +227,7 @@ func memberLines(head string) (map[string]any, error) {
 		if line == "" || line[0] == '#' || len(members) > 0 && (line[0] == ' ' || line[0] == '\t') {
 			continue
 		}
-		member := memberLine.FindStringSubmatch(line)
+		member := memberLine().FindStringSubmatch(line)
 		if member == nil {
 			return nil, errDefinition
 		}

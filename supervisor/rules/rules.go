@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -53,9 +52,9 @@ var knownTools = []string{
 }
 
 var (
-	toolName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	mcpName  = regexp.MustCompile(`^mcp__[A-Za-z0-9_.-]+\*?$`)
-	hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9.-]+(:[0-9]+)?$`)
+	toolName = visible.Lazily(`^[A-Z][A-Za-z0-9]*$`)
+	mcpName  = visible.Lazily(`^mcp__[A-Za-z0-9_.-]+\*?$`)
+	hostName = visible.Lazily(`^(\*\.)?[A-Za-z0-9.-]+(:[0-9]+)?$`)
 )
 
 // Parse reads a rule. The error says what is wrong, and the nearest form that is right.
@@ -98,19 +97,19 @@ func (r Rule) nearest(text string) string {
 		switch {
 		case r.Spec != "":
 			return r.Tool
-		case !mcpName.MatchString(r.Tool):
+		case !mcpName().MatchString(r.Tool):
 			return "mcp__SERVER__TOOL"
 		}
 		return ""
 	}
-	if !toolName.MatchString(r.Tool) || !slices.Contains(knownTools, r.Tool) {
+	if !toolName().MatchString(r.Tool) || !slices.Contains(knownTools, r.Tool) {
 		for _, known := range knownTools {
 			if strings.EqualFold(strings.TrimSpace(r.Tool), known) && r.Tool != known {
 				return Rule{Tool: known, Spec: r.Spec}.String()
 			}
 		}
 	}
-	if !toolName.MatchString(r.Tool) { // a command, more likely than not
+	if !toolName().MatchString(r.Tool) { // a command, more likely than not
 		return "Bash(" + text + ")"
 	}
 	if r.Spec == "" || r.Spec == "*" {
@@ -129,7 +128,7 @@ func (r Rule) nearest(text string) string {
 			}
 		}
 		switch {
-		case !hostName.MatchString(host):
+		case !hostName().MatchString(host):
 			return "WebFetch(domain:HOST)"
 		case !isDomain || host != r.Spec[len("domain:"):]:
 			return "WebFetch(domain:" + host + ")"

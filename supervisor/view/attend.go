@@ -1,9 +1,10 @@
 package view
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,7 @@ func dated(n supervisor.Notification) supervisor.Notification {
 }
 
 // messageKey is the part of a delivery's key that says which message it carries.
-var messageKey = regexp.MustCompile(`^message (\d+)$`)
+var messageKey = text.Lazily(`^message (\d+)$`)
 
 // read tells which messages of people agents have begun to read.
 func (a *Attending) read(before, after supervisor.State) []supervisor.Notification {
@@ -139,7 +140,7 @@ func (a *Attending) read(before, after supervisor.State) []supervisor.Notificati
 		for _, d := range after.FindDeliveries(agent.ID,
 			func(d *supervisor.Delivery) bool { return reads(d) && !reads(before.Deliveries[d.UUID]) }) {
 			for key := range strings.SplitSeq(d.Key, "+") {
-				m := messageKey.FindStringSubmatch(key)
+				m := messageKey().FindStringSubmatch(key)
 				if m == nil {
 					continue
 				}

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
@@ -52,13 +53,15 @@ var funcs = template.FuncMap{
 	"indent":   func(depth int) int { return min(depth, 12) },
 }
 
-var templates = template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
+})
 
 // HTML writes the report of a run as a page.
-func HTML(w io.Writer, r view.RunReport) error { return templates.ExecuteTemplate(w, "page", r) }
+func HTML(w io.Writer, r view.RunReport) error { return templates().ExecuteTemplate(w, "page", r) }
 
 // RecordHTML writes what was decided in several runs as a page.
-func RecordHTML(w io.Writer, r view.Record) error { return templates.ExecuteTemplate(w, "record", r) }
+func RecordHTML(w io.Writer, r view.Record) error { return templates().ExecuteTemplate(w, "record", r) }
 
 // cut writes a text in a way in which all of it is seen, up to about most bytes of it.
 func cut(write func(string) string, s string, most int) string {

@@ -11,7 +11,6 @@
 package terminal
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +58,7 @@ func Clean(s string) string {
 // plain spaces becomes one space. A line wider than width terminal cells is cut and says how much is missing, as
 // text.Fit does; a width of 0 or less sets no limit.
 func CleanLine(s string, width int) string {
-	s = folding.ReplaceAllString(strings.TrimSpace(Clean(s)), " ")
+	s = folding().ReplaceAllString(strings.TrimSpace(Clean(s)), " ")
 	if width > 0 {
 		s = text.Fit(s, width)
 	}
@@ -67,7 +66,7 @@ func CleanLine(s string, width int) string {
 }
 
 // folding is white space that makes more than one line, or is wider than it looks.
-var folding = regexp.MustCompile(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
+var folding = text.Lazily(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
 
 func isClean(s string) bool {
 	if len(s) > maxText || !utf8.ValidString(s) {

@@ -59,7 +59,7 @@ func (s schema) fits(text string) bool {
 	switch s.Type {
 	case "integer", "number":
 		n, err := strconv.ParseFloat(text, 64)
-		return err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && (s.Type == "number" || integer.MatchString(text)) &&
+		return err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && (s.Type == "number" || integer().MatchString(text)) &&
 			json.Valid([]byte(strings.TrimPrefix(text, "+"))) &&
 			(s.Minimum == nil || n >= *s.Minimum) && (s.Maximum == nil || n <= *s.Maximum)
 	}

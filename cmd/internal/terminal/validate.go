@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +11,7 @@ import (
 	"strings"
 )
 
-var integer = regexp.MustCompile(`^[+-]?[0-9]+$`)
+var integer = text.Lazily(`^[+-]?[0-9]+$`)
 
 // check holds the person's own words against the question's rule. A rule that is unknown, or a pattern that is no RE2,
 // forbids nothing: else the question could never be answered.
@@ -23,7 +25,7 @@ func (q Question) check(text, dir string) error {
 		}
 	case q.Validate == "choice" && len(q.Options) > 0:
 		return refuse(NotOffered, "%s is none of the options: %s", show(text), q.possible())
-	case q.Validate == "integer" && !integer.MatchString(text):
+	case q.Validate == "integer" && !integer().MatchString(text):
 		return refuse(Invalid, "%s is no whole number: type %s", show(text), q.rule())
 	case q.Validate == "yes_no" && text != "yes" && text != "no":
 		return refuse(Invalid, "%s is neither yes nor no: type %s", show(text), q.rule())

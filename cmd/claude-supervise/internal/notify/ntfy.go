@@ -1,11 +1,12 @@
 package notify
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ type Ntfy struct {
 	token               string
 }
 
-var topicName = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+var topicName = text.Lazily(`^[-_A-Za-z0-9]{1,64}$`)
 
 // NewNtfy makes the channel of a topic's address, https://ntfy.sh/TOPIC; token is "" for a topic that needs none.
 func NewNtfy(address, token string) (*Ntfy, error) {
@@ -24,7 +25,7 @@ func NewNtfy(address, token string) (*Ntfy, error) {
 		return nil, err
 	}
 	at := strings.LastIndexByte(u.Path, '/')
-	if at < 0 || !topicName.MatchString(u.Path[at+1:]) {
+	if at < 0 || !topicName().MatchString(u.Path[at+1:]) {
 		return nil, fmt.Errorf("the address of an ntfy topic ends with its name: https://ntfy.sh/TOPIC")
 	}
 	server := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path[:at+1]}

@@ -107,7 +107,7 @@ func find(text string) (from, to int, err error) {
 func sectionStanding(text string) (Standing, int) {
 	text = strings.TrimSuffix(unix(text), "\n")
 	body := strings.TrimSuffix(strings.TrimPrefix(text, begin+"\n"), "\n"+end)
-	at := sealed.FindAllStringSubmatchIndex(body, -1)
+	at := sealed().FindAllStringSubmatchIndex(body, -1)
 	if len(at) == 0 {
 		return Edited, 0
 	}

@@ -64,7 +64,7 @@ func TestASectionWithEditsIsKnown(t *testing.T) {
 	for name, text := range map[string]string{
 		"a word":            strings.Replace(with, "Do not", "Do", 1),
 		"a line at the end": strings.Replace(with, end, "Never.\n"+end, 1),
-		"the seal gone":     sealed.ReplaceAllString(with, ""),
+		"the seal gone":     sealed().ReplaceAllString(with, ""),
 		"all gone":          "# A\n\n" + begin + "\n" + end + "\n",
 	} {
 		if _, standing := put(t, Section, text); standing != Edited {

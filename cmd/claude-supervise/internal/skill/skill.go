@@ -9,10 +9,11 @@
 package skill
 
 import (
+	"claude-supervise/supervisor/text"
+
 	"crypto/sha256"
 	_ "embed" // the texts
 	"encoding/hex"
-	"regexp"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ func wholeFile(ours *string) Part {
 
 func fileStanding(text, whole string) Standing {
 	text = unix(text)
-	at := sealed.FindAllStringSubmatchIndex(text, -1)
+	at := sealed().FindAllStringSubmatchIndex(text, -1)
 	switch {
 	case text == "":
 		return Absent
@@ -92,7 +93,7 @@ func fileStanding(text, whole string) Standing {
 }
 
 // sealed is the line that seals a text: its digest, and for a section what was put before it.
-var sealed = regexp.MustCompile("(?m)^<!-- written by `claude-supervise init`; seal ([0-9a-f]{16})(?:-([0-9]))? -->$")
+var sealed = text.Lazily("(?m)^<!-- written by `claude-supervise init`; seal ([0-9a-f]{16})(?:-([0-9]))? -->$")
 
 func seal(text, more string) string {
 	return "<!-- written by `claude-supervise init`; seal " + digest(text) + more + " -->"
