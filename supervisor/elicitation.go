@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -258,12 +257,12 @@ func (f *field) title() string {
 }
 
 // secretWords are those of what nobody should be asked for in a form.
-var secretWords = regexp.MustCompile(`(?i)passwor[dt]|passphrase|passcode|secret|token|api.?key|private.?key|` +
+var secretWords = text.Lazily(`(?i)passwor[dt]|passphrase|passcode|secret|token|api.?key|private.?key|` +
 	`credential|\b(pin|otp|cvc|cvv|ssn|2fa|iban)\b|card.?number`)
 
 // secret reports whether what is asked for looks like one.
 func (f *field) secret(message string) bool {
-	return secretWords.MatchString(strings.Join([]string{f.name, f.schema.Title, f.schema.Description, message}, "\n"))
+	return secretWords().MatchString(strings.Join([]string{f.name, f.schema.Title, f.schema.Description, message}, "\n"))
 }
 
 // value is the answer of a question as the form has it; nil if it has none. An answer that is not of the field's type

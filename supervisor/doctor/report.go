@@ -13,15 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // A report for the maintainers holds nothing that a person, a repository or an agent has written: no task, question,
 // answer, reason, name, path or value, only words of ours and numbers. Everything in it goes through one of these.
 var (
-	ours     = regexp.MustCompile(`^[a-z][a-z_.-]{0,39}$`)
-	versions = regexp.MustCompile(`^[0-9]+(\.[0-9]+){0,3}`)
-	variable = regexp.MustCompile(`^(CLAUDE|ANTHROPIC|XDG|OTEL)_[A-Z_]{1,60}$|^(CI|TERM|TMUX|NO_COLOR|SSH_CONNECTION)$`)
-	setting  = regexp.MustCompile(`^(ask|auto|deny|off|warn|require|park|fail|tell|retry|resume|fresh|forever|true|` +
+	ours     = text.Lazily(`^[a-z][a-z_.-]{0,39}$`)
+	versions = text.Lazily(`^[0-9]+(\.[0-9]+){0,3}`)
+	variable = text.Lazily(`^(CLAUDE|ANTHROPIC|XDG|OTEL)_[A-Z_]{1,60}$|^(CI|TERM|TMUX|NO_COLOR|SSH_CONNECTION)$`)
+	setting  = text.Lazily(`^(ask|auto|deny|off|warn|require|park|fail|tell|retry|resume|fresh|forever|true|` +
 		`false|-?[0-9.]{1,9}[a-zA-Z]{0,3})?(,(ask|auto|deny))*$`)
 )
 
@@ -45,7 +46,7 @@ func Report(ctx context.Context, program string, found []Finding, env []string) 
 		kernel())
 	fmt.Fprintf(&b, "- environment: %s\n\n## Setup\n\n", strings.Join(named(env), " "))
 	for _, f := range found {
-		fmt.Fprintf(&b, "- %s: %s\n", shown(f.Name, ours), verdict(f))
+		fmt.Fprintf(&b, "- %s: %s\n", shown(f.Name, ours()), verdict(f))
 		for _, c := range f.Channels {
 			if !c.Has {
 				fmt.Fprintf(&b, "  - without %s\n", c.Name) // its name is ours
@@ -53,7 +54,7 @@ func Report(ctx context.Context, program string, found []Finding, env []string) 
 		}
 		for _, s := range f.Settings {
 			if s.From != "default" {
-				fmt.Fprintf(&b, "  - %s is set%s\n", shown(s.Flag, ours), value(s))
+				fmt.Fprintf(&b, "  - %s is set%s\n", shown(s.Flag, ours()), value(s))
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func verdict(f Finding) string {
 	case !f.OK:
 		return "BAD (`claude-supervise doctor` says why: please add it, without what is private)"
 	case f.Name == "claude":
-		return "ok " + shown(f.Text, versions)
+		return "ok " + shown(f.Text, versions())
 	case f.Name == "release":
 		return f.Text // sentences of ours, and numbers
 	}
@@ -78,7 +79,7 @@ func verdict(f Finding) string {
 
 // value returns the value of a setting where it is a number or one of our words.
 func value(s Setting) string {
-	if s.Value != "" && setting.MatchString(s.Value) && s.Flag != "allow" && s.Flag != "model" {
+	if s.Value != "" && setting().MatchString(s.Value) && s.Flag != "allow" && s.Flag != "model" {
 		return ": " + s.Value
 	}
 	return ""
@@ -89,13 +90,13 @@ func kernel() string {
 	if err := unix.Uname(&u); err != nil {
 		return "?"
 	}
-	return shown(unix.ByteSliceToString(u.Release[:]), versions)
+	return shown(unix.ByteSliceToString(u.Release[:]), versions())
 }
 
 // named returns the names of those variables that change what we or claude do.
 func named(env []string) (names []string) {
 	for _, set := range env {
-		if name, _, _ := strings.Cut(set, "="); variable.MatchString(name) {
+		if name, _, _ := strings.Cut(set, "="); variable().MatchString(name) {
 			names = append(names, name)
 		}
 	}
@@ -135,7 +136,7 @@ func reportRuns(ctx context.Context, b *strings.Builder) error {
 		}
 		b.WriteString("  - events:")
 		for _, e := range events {
-			fmt.Fprintf(b, " %s@%s", shown(e.Type, ours), e.At.Sub(run.StartedAt).Round(time.Millisecond))
+			fmt.Fprintf(b, " %s@%s", shown(e.Type, ours()), e.At.Sub(run.StartedAt).Round(time.Millisecond))
 		}
 		b.WriteString("\n")
 	}
@@ -144,21 +145,21 @@ func reportRuns(ctx context.Context, b *strings.Builder) error {
 
 func reportRun(b *strings.Builder, l checkpoints.Loaded) {
 	r := l.Run
-	fmt.Fprintf(b, "- a run of %s, %s after %s", r.StartedAt.UTC().Format(time.DateOnly), shown(r.Status, ours),
+	fmt.Fprintf(b, "- a run of %s, %s after %s", r.StartedAt.UTC().Format(time.DateOnly), shown(r.Status, ours()),
 		r.Since.Sub(r.StartedAt).Round(time.Second))
 	if r.ExitCode != nil {
 		fmt.Fprintf(b, ", exit code %d", *r.ExitCode)
 	}
-	fmt.Fprintf(b, ", %d supervisors, left %s\n", r.Epoch, shown(r.Left, ours))
+	fmt.Fprintf(b, ", %d supervisors, left %s\n", r.Epoch, shown(r.Left, ours()))
 	statuses := map[string]int{}
 	for _, a := range l.Agents {
-		statuses[fmt.Sprintf("%s at depth %d after %d launches", shown(a.Status, ours), a.Depth, a.Launches)]++
+		statuses[fmt.Sprintf("%s at depth %d after %d launches", shown(a.Status, ours()), a.Depth, a.Launches)]++
 	}
 	for _, launch := range l.Launches {
-		statuses["launches of claude "+shown(launch.Version, versions)]++
+		statuses["launches of claude "+shown(launch.Version, versions())]++
 	}
 	for _, q := range l.Questions {
-		statuses[fmt.Sprintf("questions: %s %s", shown(q.Kind, ours), shown(q.State, ours))]++
+		statuses[fmt.Sprintf("questions: %s %s", shown(q.Kind, ours()), shown(q.State, ours()))]++
 	}
 	var lines []string
 	for what, n := range statuses {
