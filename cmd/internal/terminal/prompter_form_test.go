@@ -86,6 +86,7 @@ func TestAFormTellsWhyAnAnswerIsNotTakenAndKeepsIt(t *testing.T) {
 	q.Validate = "integer"
 	d := enterAble(t, q)
 	d.sees("The answer is a whole number.")
+	d.sees(formFoot)
 	d.types("80a\r")
 	d.sees(`Not taken: "80a" is no whole number`)
 	d.refusal <- errors.New("the disk is full: nothing was saved; try again")
