@@ -202,6 +202,28 @@ func TestAPermissionIsGivenInABrowser(t *testing.T) {
 	}
 }
 
+func TestTheReportOfARunIsLiveInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w := newBrowser(t), newWorld(t)
+	b.opens(w.serve("--listen", "127.0.0.1:0"))
+	run, id := w.asks("--demo", "permission-edit", "--cwd", ".")
+	b.card(id)
+	b.click(`//a[starts-with(., "Report")]`)
+	b.do(chromedp.WaitReady("#report #" + id))
+	b.check("report-asks")
+	b.to("#" + id + " summary")
+	b.do(chromedp.KeyEvent(kb.Enter))
+
+	w.must("answer", id, "allow")
+	w.must("wait", run)
+	b.until(fmt.Sprintf("document.querySelector('#%s .answer').textContent === 'allow'", id))
+	b.until("document.querySelector('#report strong').textContent === 'succeeded'")
+	if !eval[bool](b, fmt.Sprintf("document.activeElement.matches('#%[1]s summary') && document.querySelector('#%[1]s details').open", id)) {
+		t.Error("what was unfolded, and had the focus, is not as it was")
+	}
+	b.check("report")
+}
+
 func TestDelegationsAreDecidedInABrowser(t *testing.T) {
 	t.Parallel()
 	b, w := newBrowser(t), newWorld(t)

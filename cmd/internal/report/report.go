@@ -23,8 +23,8 @@ import (
 //go:embed templates
 var files embed.FS
 
-// css is the style of a page.
-var css = func() string {
+// CSS is the style of a page, and of a [Part]: all of it is about what stands in a part.
+var CSS = func() string {
 	style, err := files.ReadFile("templates/report.css")
 	if err != nil {
 		panic(err) // it is embedded
@@ -49,7 +49,7 @@ var funcs = template.FuncMap{
 	"asked":    func(all []view.Decision) []view.Decision { return chosen(all, false) },
 	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
 	"timeline": newTimeline,
-	"style":    func() template.CSS { return template.CSS(css) },
+	"style":    func() template.CSS { return template.CSS(CSS) },
 	"indent":   func(depth int) int { return min(depth, 12) },
 }
 
@@ -59,6 +59,9 @@ var templates = sync.OnceValue(func() *template.Template {
 
 // HTML writes the report of a run as a page.
 func HTML(w io.Writer, r view.RunReport) error { return templates().ExecuteTemplate(w, "page", r) }
+
+// Part writes the report of a run as one element of a page that has [CSS].
+func Part(w io.Writer, r view.RunReport) error { return templates().ExecuteTemplate(w, "run", r) }
 
 // RecordHTML writes what was decided in several runs as a page.
 func RecordHTML(w io.Writer, r view.Record) error { return templates().ExecuteTemplate(w, "record", r) }

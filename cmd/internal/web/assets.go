@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"claude-supervise/cmd/internal/report"
 )
 
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	text, err := staticFiles.ReadFile("static/" + r.PathValue("name"))
+	if r.PathValue("name") == "report.css" {
+		text, err = []byte(report.CSS), nil
+	}
 	if err != nil {
 		return s.nothingHere(w, r)
 	}

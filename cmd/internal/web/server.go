@@ -45,6 +45,8 @@ type Source interface {
 	Past(ctx context.Context, skip, most int) ([]view.RunView, error)
 	// Run gives the run that an id or its start names, or the run of the agent that it names.
 	Run(ctx context.Context, id string) (view.RunView, error)
+	// Report gives what happened in the run that an id or its start names.
+	Report(ctx context.Context, id string) (view.RunReport, error)
 	// Question gives the question that an id or its start names.
 	Question(ctx context.Context, id string) (view.QuestionView, error)
 	// Log gives the log of the agent that an id or its start names.
@@ -195,6 +197,7 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /start":                      s.pageStart,
 		"POST /start":                     s.formStart,
 		"GET /runs/{id}":                  s.pageRun,
+		"GET /runs/{id}/report":           s.pageReport,
 		"POST /runs/{id}/stop":            s.formStop,
 		"POST /runs/{id}/resume":          s.formResume,
 		"GET /agents/{id}":                s.pageAgent,

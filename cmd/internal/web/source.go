@@ -32,6 +32,11 @@ func (State) Run(ctx context.Context, id string) (view.RunView, error) {
 	})
 }
 
+// Report gives what happened in a run.
+func (State) Report(ctx context.Context, id string) (view.RunReport, error) {
+	return reading(func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
+}
+
 // Question gives a question.
 func (State) Question(ctx context.Context, id string) (view.QuestionView, error) {
 	return reading(func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })

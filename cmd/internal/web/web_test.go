@@ -107,6 +107,17 @@ func (f *fakeState) Run(_ context.Context, id string) (view.RunView, error) {
 	return f.runs[0], nil
 }
 
+func (f *fakeState) Report(ctx context.Context, id string) (view.RunReport, error) {
+	v, err := f.Run(ctx, id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := view.RunReport{Run: v, From: time.Unix(1e9, 0), To: time.Unix(1e9+60, 0)}
+	for _, q := range f.asked {
+		r.Asked = append(r.Asked, view.Decision{QuestionView: q})
+	}
+	return r, err
+}
+
 func (f *fakeState) Question(_ context.Context, id string) (view.QuestionView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -145,7 +145,37 @@
 		begin();
 	}
 
-	if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, count: (c) => showCount(c.count)});
+	// report is fetched anew when its run has changed, once at a time. What is unfolded, and in focus, stays.
+	const report = document.getElementById("report");
+	let fetching, changed;
+	async function fetchReport(c) {
+		if ("count" in c) showCount(c.count);
+		changed = true;
+		if (fetching) return;
+		fetching = true;
+		while (changed) {
+			changed = false;
+			try {
+				const reply = await fetch(location.pathname, {headers: {"X-Fragment": "1"}});
+				if (reply.ok) showReport(element(await reply.text()));
+			} catch { /* the server has gone; the events begin with the whole when it is back */ }
+		}
+		fetching = false;
+	}
+
+	function showReport(now) {
+		const of = (e) => "#" + CSS.escape(e.closest("[id]").id) + (e.closest("details") ? " " + e.localName : "");
+		for (const e of report.querySelectorAll("details[open]")) {
+			now.querySelector(of(e))?.setAttribute("open", "");
+		}
+		const had = report.contains(document.activeElement) && of(document.activeElement);
+		report.replaceChildren(now);
+		if (had) report.querySelector(had)?.focus({preventScroll: true});
+	}
+
+	const count = (c) => showCount(c.count);
+	if (report) follow(document.body.dataset.live, {state: fetchReport, question: fetchReport, run: fetchReport, count});
+	else if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, count});
 	if (document.body.dataset.log) {
 		const log = document.getElementById("log");
 		log.scrollTop = log.scrollHeight;
