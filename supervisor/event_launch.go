@@ -205,7 +205,11 @@ func (d *transition) answered(agent string) bool {
 // forgets what it has already confirmed. That may happen while we end it ourselves, too.
 func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	a := d.agent(agent)
-	killed := (crashed || l.End == "" || l.End == EndRecover) && (l.Phase.InTurn() || a.Report == nil)
+	if a.Fresh {
+		d.abandon(a) // its conversation did not come along with a pack
+		return
+	}
+	killed := crashed || l.End == "" || l.End == EndRecover
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
 			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
