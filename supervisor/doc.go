@@ -57,6 +57,8 @@
 //		supervisor/git/shadow.go, TestNoProgramOfTheRepositoryRunsForASurvey
 //	repository: may have a .git/config; may not run a program by pack and unpack
 //		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
+//	model: may leave anything in its worktree; may not run anything by that when a person merges it on the board
+//		supervisor/worktree/takeover.go, TestAMergeRunsNothingThatAnAgentHasChosen
 //	repository: may have any file, and links to it; may not set or extend the person's config
 //		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
 //	page: may start runs in the folders of --folder; may not start one elsewhere

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/worktree"
 )
 
 // boardActions is what the board does for a person: what the commands do, by the same functions as the page.
@@ -88,19 +86,36 @@ func (boardActions) Open(ctx context.Context, folder string) error {
 // gitPatience bounds what a merge or the removal of a worktree may take.
 const gitPatience = 5 * time.Minute
 
-// Git runs the commands as the person who has confirmed them would, but without hooks and a file system monitor of the
-// repository's: those may be an agent's.
-func (boardActions) Git(ctx context.Context, commands []string) (string, error) {
+// Merge takes over what an agent has left in its worktree.
+func (boardActions) Merge(ctx context.Context, run, agent string) (string, error) {
+	return takenOver(ctx, run, agent, worktree.Takeover.Merge)
+}
+
+// Drop removes the worktree of an agent.
+func (boardActions) Drop(ctx context.Context, run, agent string) (string, error) {
+	return takenOver(ctx, run, agent, worktree.Takeover.Drop)
+}
+
+// takenOver does something with what an agent has left in its worktree, as the records have it now.
+func takenOver(ctx context.Context, run, agent string,
+	do func(worktree.Takeover, context.Context) (string, error)) (string, error) {
+	c, err := openClient()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }() // only read
+	s, err := c.State(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	a := s.Agents[agent]
+	if a == nil || a.Worktree == nil {
+		return "", errors.New(agent + " has no worktree")
+	}
+	if _, drop := a.Worktree.Commands(""); len(drop) == 0 {
+		return "", errors.New("the worktree of " + agent + " is in use, or gone")
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitPatience) // one that has begun is ended by itself
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-ec", strings.Join(commands, "\n"))
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=/dev/null",
-		"GIT_CONFIG_KEY_1=core.fsmonitor", "GIT_CONFIG_VALUE_1=false")
-	out, err := cmd.CombinedOutput()
-	said := terminal.CleanLine(string(out), 400)
-	if err != nil {
-		return "", fmt.Errorf("git failed (%w), and nothing more was run: %s", err, said)
-	}
-	return "Done. " + said, nil
+	return do(worktree.Takeover{Worktree: *a.Worktree, Into: s.TakesOver(a)}, ctx)
 }

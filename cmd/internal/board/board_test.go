@@ -62,8 +62,11 @@ func (f *fakeActions) Open(_ context.Context, folder string) error {
 	_, err := f.did("open", folder)
 	return err
 }
-func (f *fakeActions) Git(_ context.Context, commands []string) (string, error) {
-	return f.did(commands...)
+func (f *fakeActions) Merge(_ context.Context, run, agent string) (string, error) {
+	return f.did("merge", run, agent)
+}
+func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error) {
+	return f.did("drop", run, agent)
 }
 
 func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
@@ -264,9 +267,9 @@ func TestWhatIsDoneIsAskedBefore(t *testing.T) {
 	d.types("up", "tab", "tab", "m")
 	d.shows("Merge what is left in the worktree of a-kid?", "git merge b")
 	d.types("y", "d")
-	d.did("git merge b")
+	d.did("merge r-one a-kid")
 	d.types("y")
-	d.did("git branch -D b")
+	d.did("drop r-one a-kid")
 }
 
 func TestALogGrowsAndIsCleaned(t *testing.T) {

@@ -547,16 +547,17 @@ func (b *Board) worktree(key, of string, sure func(string, func() (string, error
 		}
 	}
 	w, own := b.details.Worktrees[agent]
-	commands, what := w.Merge, "Merge what is left in the worktree of "
+	commands, what, do := w.Merge, "Merge what is left in the worktree of ", b.config.Actions.Merge
 	if key == "d" {
-		commands, what = w.Drop, "Drop the worktree of "
+		commands, what, do = w.Drop, "Drop the worktree of ", b.config.Actions.Drop
 	}
 	if !own || len(commands) == 0 {
 		b.note = "There is nothing of " + agent + " to do that with; select the agent whose worktree it is."
 		return
 	}
+	run := b.details.Run.ID
 	sure(what+agent+"? This is run, as you:", func() (string, error) {
-		return b.config.Actions.Git(b.ctx, commands)
+		return do(b.ctx, run, agent)
 	}, commands...)
 }
 

@@ -31,8 +31,10 @@ type Actions interface {
 	Prune(ctx context.Context, run string) (string, error)
 	// Open shows a folder in the person's file manager.
 	Open(ctx context.Context, folder string) error
-	// Git runs commands of git that a view.WorktreeView gives, one after the other.
-	Git(ctx context.Context, commands []string) (string, error)
+	// Merge takes over what an agent has left in its worktree, and Drop removes that. They do what the commands of a
+	// view.WorktreeView do.
+	Merge(ctx context.Context, run, agent string) (string, error)
+	Drop(ctx context.Context, run, agent string) (string, error)
 }
 
 // State is the Source of this user's state. It opens that anew for each thing that is asked for: it may be made, moved
