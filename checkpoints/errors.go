@@ -15,6 +15,7 @@ import (
 // What can be wrong with the database. They come inside a *databaseError.
 var (
 	ErrNewer      = errors.New("written by a newer release")
+	ErrGone       = errors.New("moved away or removed") // told only to who knows that it was there
 	errCorrupt    = errors.New("damaged, or not a database of this program")
 	errNetworkFS  = errors.New("on a network file system")
 	errUnwritable = errors.New("cannot be opened or written")
@@ -42,6 +43,8 @@ func (e *databaseError) Error() string {
 	switch {
 	case errors.Is(e.Problem, ErrNewer):
 		b.WriteString("; it was left untouched: upgrade " + program + ", or set XDG_STATE_HOME to another folder")
+	case errors.Is(e.Problem, ErrGone):
+		b.WriteString("; no other was made in its place: put it back with its -wal file, and all goes on")
 	case errors.Is(e.Problem, errCorrupt):
 		fmt.Fprintf(&b, "; nothing in it was repaired or removed: `sqlite3 %s .recover` shows what can be saved;"+
 			" move it away together with its -wal and -shm files to start afresh", e.Path)

@@ -68,6 +68,29 @@ func open(d Dirs, sys system) (*Store, error) {
 			return nil, err
 		}
 	}
+	return openThere(path, sys)
+}
+
+// OpenExisting is Open for who knows that the database is there. Where it is gone, that is ErrGone, and none is made.
+func OpenExisting(d Dirs) (*Store, error) {
+	if err := d.Gone(); err != nil {
+		return nil, err
+	}
+	if err := refuseNetworkFS(d, networkFS); err != nil {
+		return nil, err
+	}
+	return openThere(d.Database(), theSystem)
+}
+
+// Gone is the error for a database that was there, and is not any more; nil if it is there.
+func (d Dirs) Gone() error {
+	if _, err := os.Lstat(d.Database()); errors.Is(err, fs.ErrNotExist) {
+		return &databaseError{Path: d.Database(), Doing: "open", Problem: ErrGone}
+	}
+	return nil
+}
+
+func openThere(path string, sys system) (*Store, error) {
 	logged, err := inspect(path)
 	if err != nil {
 		return nil, err

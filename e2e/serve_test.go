@@ -278,42 +278,6 @@ func TestThePageAndTheCommandRaceForOneAnswer(t *testing.T) {
 	}
 }
 
-// The page is live within a moment of what is saved: nothing is looked at again and again.
-func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p := w.serve("--listen", "127.0.0.1:0")
-	r, err := http.NewRequest(http.MethodGet, p.address+"/api/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+p.token)
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = reply.Body.Close() }()
-	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
-	lines := bufio.NewScanner(reply.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		data, is := strings.CutPrefix(lines.Text(), "data: ")
-		if !is || !strings.Contains(data, `"asked_at"`) || strings.Contains(data, `"questions":[]`) {
-			continue
-		}
-		q := parse[struct {
-			Run     string
-			AskedAt time.Time `json:"asked_at"`
-		}](t, data)
-		if q.Run != run {
-			t.Errorf("it is told of %s", data)
-		}
-		t.Logf("told %v after it was asked", time.Since(q.AskedAt))
-		return
-	}
-	t.Fatalf("it is never told: %v", lines.Err())
-}
-
 // What is started by the page is started once for a key, whoever sends it how often, in a folder of --folder only.
 func TestARunIsStartedByThePage(t *testing.T) {
 	t.Parallel()

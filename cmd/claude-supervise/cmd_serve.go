@@ -7,19 +7,16 @@ import (
 	"fmt"
 	"html"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
@@ -64,7 +61,8 @@ goes with each request as Authorization: Bearer TOKEN.
   GET  /api/questions              questions --json
   GET  /api/questions/ID
   GET  /api/agents/ID/log?after=N  lines; next is the N of the next call
-  GET  /api/events                 server-sent events: state, run, question
+  GET  /api/events                 server-sent events: state, run, question,
+                                   problems
   POST /api/questions/ID/answer    {"value": TEXT}, or "values", "decline" or
                                    "skip": true; with "change", "all_like"
   POST /api/runs                   {"prompt": TEXT} or {"task": FILE}, with
@@ -162,7 +160,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 		}
 		defer forget()
 	}
-	return serve(ctx, listener, page)
+	return page.Serve(ctx, listener)
 }
 
 // certificate reads the files that the flags name; nil if they name none.
@@ -224,54 +222,6 @@ func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error
 	return listener, names, nil
 }
 
-const (
-	// headerPatience is how long a browser may take to say what it wants.
-	headerPatience = 10 * time.Second
-	// quiet is how long a connection may be kept for later.
-	quiet = 2 * time.Minute
-	// maxConnections is how many there may be: more are closed at once.
-	maxConnections = 2000
-	// closing is how long replies under way may take at the end.
-	closing = 2 * time.Second
-)
-
-// serve serves the page until ctx ends.
-func serve(ctx context.Context, listener net.Listener, page *web.Server) error {
-	group, ctx := errgroup.WithContext(ctx)
-	var connections atomic.Int64
-	server := &http.Server{
-		Handler: page, ReadHeaderTimeout: headerPatience, IdleTimeout: quiet, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnState: func(c net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				if connections.Add(1) > maxConnections {
-					_ = c.Close() // its reader comes back
-				}
-			case http.StateClosed, http.StateHijacked:
-				connections.Add(-1)
-			}
-		},
-	}
-	group.Go(func() error { page.Run(ctx); return nil })
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("the page is served no more: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-		defer cancel()
-		if server.Shutdown(rest) != nil {
-			_ = server.Close() // who is not done by now comes back
-		}
-		return nil
-	})
-	return group.Wait()
-}
-
 // openPage opens the page in the person's browser, by way of a file that only they can read: everybody sees the
 // arguments of a process, and the address has the token in it.
 func openPage(ctx context.Context, c client.Client, address string) (forget func(), err error) {
@@ -289,13 +239,16 @@ func openPage(ctx context.Context, c client.Client, address string) (forget func
 	return forget, nil
 }
 
+// openPatience is how long a desktop may take to open something.
+const openPatience = 10 * time.Second
+
 // openOnDesktop has the desktop open a file or a folder, by an absolute path, as if the person had clicked it.
 func openOnDesktop(ctx context.Context, path string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"
 	}
-	ctx, cancel := context.WithTimeout(ctx, headerPatience)
+	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, program, path).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w %s", err, terminal.CleanLine(string(out), 200))

@@ -325,7 +325,7 @@ const byPhone = "a button on the phone"
 
 // press answers as a button on the phone does.
 func press(ctx context.Context, given string, option int) error {
-	c, err := openClient()
+	c, err := pageClient()
 	if err != nil {
 		return err
 	}

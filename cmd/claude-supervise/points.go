@@ -41,12 +41,14 @@ func points() (func(point string), error) {
 }
 
 // openClient opens the state of this user, with the points of a test.
-func openClient() (client.Client, error) {
+func openClient() (client.Client, error) { return clientBy(client.OpenClient) }
+
+func clientBy(open func() (client.Client, error)) (client.Client, error) {
 	at, err := points()
 	if err != nil {
 		return client.Client{}, err
 	}
-	c, err := client.OpenClient()
+	c, err := open()
 	c.At = at
 	return c, err
 }

@@ -23,6 +23,20 @@ type pageActions struct {
 	folders []string // that runs may be started in
 }
 
+// pageClient opens the state, which serve has made: where it is gone meanwhile, a new one would hide what it holds.
+func pageClient() (client.Client, error) {
+	c, err := clientBy(client.OpenExistingClient)
+	return c, undone(err)
+}
+
+// undone says of a state that is gone that nothing was done.
+func undone(err error) error {
+	if view.Gone(err) {
+		err = fmt.Errorf("nothing was done: %w", err)
+	}
+	return err
+}
+
 func refused(format string, args ...any) error {
 	return &web.Refusal{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf(format, args...)}
 }
@@ -39,7 +53,7 @@ func asRefusal(err error) error {
 
 // Answer leaves an answer in the inbox, as `answer` does.
 func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string, error) {
-	c, err := openClient()
+	c, err := pageClient()
 	if err != nil {
 		return "", err
 	}
@@ -176,9 +190,9 @@ func (pageActions) Stop(ctx context.Context, id string) (string, error) {
 
 // known reports, as an error, that there is no such run or agent.
 func known(ctx context.Context, id string) error {
-	r, err := view.OpenReader()
+	r, err := view.OpenExistingReader()
 	if err != nil {
-		return err
+		return undone(err)
 	}
 	defer func() { _ = r.Close() }() // only read
 	_, _, err = view.RunNamed(ctx, r.Store, id)
@@ -187,7 +201,7 @@ func known(ctx context.Context, id string) error {
 
 // Resume goes on with a run in the background.
 func (pageActions) Resume(ctx context.Context, id string) (string, error) {
-	c, err := openClient()
+	c, err := pageClient()
 	if err != nil {
 		return "", err
 	}
@@ -211,7 +225,7 @@ func (pageActions) Say(ctx context.Context, agent, text, by string) (string, err
 	if err != nil {
 		return "", asRefusal(err)
 	}
-	c, err := openClient()
+	c, err := pageClient()
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made b
 		}
 		args = append(args, "-f", path)
 	}
-	c, err := openClient()
+	c, err := pageClient()
 	if err != nil {
 		return "", false, err
 	}

@@ -30,12 +30,18 @@ type Client struct {
 func (c Client) Reader() view.Reader { return view.Reader{Dirs: c.Dirs, Store: c.Store} }
 
 // OpenClient opens the state of this user, and makes it if there is none.
-func OpenClient() (Client, error) {
+func OpenClient() (Client, error) { return openClient(checkpoints.Open) }
+
+// OpenExistingClient is OpenClient for who knows that there is a state: where it is gone, that is an error that
+// view.Gone knows, and none is made.
+func OpenExistingClient() (Client, error) { return openClient(checkpoints.OpenExisting) }
+
+func openClient(open func(checkpoints.Dirs) (*checkpoints.Store, error)) (Client, error) {
 	dirs, err := checkpoints.DefaultDirs()
 	if err != nil {
 		return Client{}, err
 	}
-	store, err := checkpoints.Open(dirs)
+	store, err := open(dirs)
 	if err != nil {
 		return Client{}, err
 	}

@@ -2,8 +2,6 @@ package view
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -215,10 +213,10 @@ type reopening struct {
 
 // gone tells that the database that was read is not there any more.
 func (o *reopening) gone() error {
-	if _, err := os.Stat(o.dirs.Database()); o.file != nil && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s was moved away or removed; put it back, and it is read again", o.dirs.Database())
+	if o.file == nil {
+		return nil
 	}
-	return nil
+	return o.dirs.Gone()
 }
 
 func (o *reopening) read(ctx context.Context,

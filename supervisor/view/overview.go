@@ -17,7 +17,8 @@ type Overview struct {
 	At        time.Time      // when the look began: what was saved before is in it
 	Runs      []RunView      // that have not ended, oldest first
 	Questions []QuestionView // that are open, those of scripts included: urgent ones first, then the oldest
-	Problems  []string       // question files that cannot be read
+	Problems  []string       // question files that cannot be read, and what Gone says
+	Gone      error          // the database is not there any more: the rest is what it was; nil: it is there
 
 	Ended  []RunView      // that had not ended at the look before
 	Closed []QuestionView // that were open at the look before, as they are now
@@ -35,7 +36,8 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	var before Overview
 	gone := func(err error) error {
 		last := before
-		last.Ended, last.Closed, last.Problems = nil, nil, append(slices.Clip(before.Problems), err.Error())
+		last.Gone, last.Problems = err, append(slices.Clip(before.Problems), err.Error())
+		last.Ended, last.Closed = nil, nil
 		return each(last)
 	}
 	err := r.followBeside(ctx, besides, gone, func(ctx context.Context, now Reader) ([]RunView, bool, error) {

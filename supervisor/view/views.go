@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,22 @@ func OpenReader() (Reader, error) {
 	}
 	return Reader{Dirs: dirs, Store: store}, nil
 }
+
+// OpenExistingReader is OpenReader for who knows that there is a state: where it is gone, that is an error that Gone
+// knows.
+func OpenExistingReader() (Reader, error) {
+	r, err := OpenReader()
+	if err != nil {
+		return r, err
+	}
+	if err := r.Dirs.Gone(); err != nil { // it was not read, or from where nobody finds it again
+		return Reader{}, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Gone reports whether an error says that the database was there, and is not any more.
+func Gone(err error) bool { return errors.Is(err, checkpoints.ErrGone) }
 
 // Close lets the database go.
 func (r Reader) Close() error { return r.Store.Close() }

@@ -69,7 +69,7 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) error {
 		}
 		runs, more = part(runs, 0, most)
 	} else {
-		now, err := s.desk.overview(r.Context())
+		now, err := s.desk.current(r.Context())
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Server) apiQuestions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now, err := s.desk.overview(r.Context())
+	now, err := s.desk.current(r.Context())
 	if err != nil {
 		return err
 	}
@@ -146,10 +146,12 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
 	return s.serveChanges(w, r, func(now view.Overview) any {
 		runs, _ := part(now.Runs, 0, len(now.Runs))
 		questions, _ := part(now.Questions, 0, len(now.Questions))
+		now.Problems, _ = part(now.Problems, 0, len(now.Problems))
 		return struct {
 			Runs      []view.RunView      `json:"runs"`
 			Questions []view.QuestionView `json:"questions"`
-		}{runs, questions}
+			Problems  []string            `json:"problems"`
+		}{runs, questions, now.Problems}
 	}, func(c *change) (string, []byte) { return c.name, c.api })
 }
 
@@ -325,6 +327,8 @@ func problemOf(err error) (status int, p problem) {
 		return http.StatusConflict, p
 	case view.NoSuchID(err):
 		return http.StatusNotFound, p
+	case view.Gone(err):
+		return http.StatusServiceUnavailable, p
 	case errors.As(err, &long):
 		return errTooLong.Status, problem{Error: errTooLong.Text}
 	}

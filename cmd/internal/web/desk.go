@@ -33,12 +33,12 @@ const (
 // retryAfter is how long a state that cannot be read is left alone.
 const retryAfter = 2 * time.Second
 
-// A change is a run or a question as it is now, in both forms.
+// A change is a run, a question or all problems as they are now, in both forms.
 type change struct {
 	number   int64
-	name     string       // "run" or "question"
+	name     string       // "run", "question" or "problems"
 	run      string       // that it is, or is of
-	question string       // that it is; "": it is a run
+	question string       // that it is; "": it is none
 	count    int          // of open questions
 	now      view.RunView // a run
 	api      []byte       // JSON, in one line
@@ -84,6 +84,7 @@ func (d *desk) run(ctx context.Context) {
 		}
 		d.mu.Lock()
 		d.err = err
+		d.tellProblems([]string{err.Error()})
 		d.passed()
 		d.mu.Unlock()
 		select {
@@ -117,6 +118,9 @@ func (d *desk) take(o view.Overview) {
 		}
 		return
 	}
+	if !slices.Equal(before.Problems, o.Problems) {
+		d.tellProblems(o.Problems)
+	}
 	known := map[string]*view.RunView{}
 	for i := range before.Runs {
 		known[before.Runs[i].ID] = &before.Runs[i]
@@ -145,6 +149,19 @@ func (d *desk) take(o view.Overview) {
 	for _, q := range o.Closed {
 		d.tellQuestion(o, q, "")
 	}
+}
+
+// tellProblems tells what is wrong with the state: what is shown of it may be old.
+func (d *desk) tellProblems(problems []string) {
+	type told struct {
+		Problems []string `json:"problems"`
+	}
+	problems, _ = part(problems, 0, len(problems))
+	api := encoded(told{problems})
+	for i := range problems {
+		problems[i] = d.shows.config.Clean(problems[i])
+	}
+	d.tell(&change{name: "problems", api: api, page: encoded(told{problems})})
 }
 
 func (d *desk) tellRun(v view.RunView) {
@@ -245,6 +262,15 @@ func (d *desk) overview(ctx context.Context) (view.Overview, error) {
 		return d.now, unreadable(d.err)
 	}
 	return d.now, nil
+}
+
+// current is overview for who takes it for what is, and not for what was.
+func (d *desk) current(ctx context.Context) (view.Overview, error) {
+	now, err := d.overview(ctx)
+	if err == nil && now.Gone != nil {
+		err = now.Gone
+	}
+	return now, err
 }
 
 func unreadable(err error) error {

@@ -23,14 +23,13 @@ type deskPage struct {
 	Earlier, Later int // from where other pages begin; -1: there is none
 	Runs           []shownRun
 	MoreRuns       int
-	Problems       []string
 	Answered       *shownCard // that was answered just now
 }
 
 func (s *Server) deskPage(now view.Overview, from int) deskPage {
 	cards, more := part(now.Questions, from, pageCards)
 	p := deskPage{frame: s.frame(now, "", fmt.Sprintf("/live?from=%d", from)), Earlier: -1, Later: -1,
-		Problems: now.Problems, MoreRuns: max(len(now.Runs)-pageRuns, 0)}
+		MoreRuns: max(len(now.Runs)-pageRuns, 0)}
 	for _, q := range cards {
 		p.Cards = append(p.Cards, s.card(now, q))
 	}

@@ -41,6 +41,8 @@ type liveState struct {
 	Runs   []piece `json:"runs"`
 	Agents []piece `json:"agents"`
 	Count  int     `json:"count"`
+
+	Problems []string `json:"problems"`
 }
 
 // pageLive tells the script of a page what has changed: of the first page all, of another what it is about.
@@ -52,7 +54,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 			func(c *change) (string, []byte) { return c.name, c.page })
 	}
 	return s.serveChanges(w, r, func(now view.Overview) any {
-		state := liveState{Count: len(now.Questions)}
+		state := liveState{Count: len(now.Questions), Problems: s.problems(now)}
 		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
 			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
 		}
@@ -65,6 +67,8 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 		return state
 	}, func(c *change) (string, []byte) {
 		switch {
+		case c.name == "problems":
+			return c.name, c.page
 		case c.question != "" && c.question != question && (run == "" || c.run != run):
 			return "count", encoded(struct {
 				Count int `json:"count"`
@@ -83,7 +87,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) pieces(p deskPage) liveState {
-	state := liveState{Cards: []piece{}, Runs: []piece{}, Count: p.Count}
+	state := liveState{Cards: []piece{}, Runs: []piece{}, Count: p.Count, Problems: p.Problems}
 	for _, c := range p.Cards {
 		state.Cards = append(state.Cards, piece{ID: c.ID, HTML: s.html("card", c)})
 	}

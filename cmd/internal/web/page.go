@@ -20,13 +20,25 @@ type frame struct {
 	Count  int    // of open questions
 	Live   string // where the page's changes are told; "": it has none
 	Starts bool   // runs can be started here
+
+	Problems []string // with the state: what is shown may be old
 }
 
 // countOnly tells the count of open questions.
 const countOnly = "/live?count=only"
 
 func (s *Server) frame(now view.Overview, title, live string) frame {
-	return frame{Title: title, Count: len(now.Questions), Live: live, Starts: len(s.config.Folders) > 0}
+	return frame{Title: title, Count: len(now.Questions), Live: live, Starts: len(s.config.Folders) > 0,
+		Problems: s.problems(now)}
+}
+
+// problems gives what is wrong with the state, for people. It is no null.
+func (s *Server) problems(now view.Overview) []string {
+	shown := []string{}
+	for _, text := range now.Problems {
+		shown = append(shown, s.config.Clean(text))
+	}
+	return shown
 }
 
 func (s *Server) html(name string, data any) template.HTML {

@@ -148,7 +148,7 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// A Server is the page and the API. Run has to run while it serves.
+// A Server is the page and the API. Serve serves it; for another server it is a handler, and Run has to run meanwhile.
 type Server struct {
 	config    Config
 	cookie    string // its name
@@ -156,11 +156,14 @@ type Server struct {
 	templates *template.Template
 	triers    triers
 	logs      chan struct{} // one value for each log that is followed
+
+	connections *connections
 }
 
 // New makes a server of a config.
 func New(c Config) *Server {
-	s := &Server{config: c, cookie: cookieName(c.Port), logs: make(chan struct{}, maxLogs)}
+	s := &Server{config: c, cookie: cookieName(c.Port), logs: make(chan struct{}, maxLogs),
+		connections: newConnections(connectionsHere())}
 	s.templates = template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
 	s.desk = newDesk(c.Source, s)
 	return s

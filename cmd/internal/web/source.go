@@ -6,8 +6,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// State is the Source of this user's state. It opens that anew for each thing that is asked for: it may be made, moved
-// or replaced at any time.
+// State is the Source of this user's state, which must be there when it is first read. It opens that anew for each
+// thing that is asked for: it may be moved or replaced at any time.
 type State struct{}
 
 // Watch is view.Reader.WatchOverview.
@@ -48,7 +48,7 @@ func (State) Log(ctx context.Context, id string) (view.Log, error) {
 }
 
 func reading[T any](read func(view.Reader) (T, error)) (found T, err error) {
-	r, err := view.OpenReader()
+	r, err := view.OpenExistingReader()
 	if err != nil {
 		return found, err
 	}

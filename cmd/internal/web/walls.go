@@ -22,6 +22,7 @@ import (
 const (
 	maxBody   = 1 << 20          // bytes
 	maxFollow = 30 * time.Second // how long a reader of a page may take
+	maxSend   = 30 * time.Second // how long a body may take to come
 	cookieAge = 400 * 24 * time.Hour
 )
 
@@ -53,6 +54,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 		case s.open(r): // a public text
 		case presses(r): // its address is its token
 		case s.enters(w, r):
+			s.connections.use(r.Context())()
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
@@ -63,7 +65,13 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			s.fail(w, r, errTooLong)
 			return
 		}
+		if s.known(r) {
+			defer s.connections.use(r.Context())()
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSend))
+		}
 		next.ServeHTTP(w, r)
 	})
 }

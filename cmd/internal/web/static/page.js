@@ -94,8 +94,18 @@
 		replace(document.getElementById("agent-" + a.id), element(a.html));
 	}
 
+	function problems(p) {
+		document.getElementById("problems").replaceChildren(...p.problems.map((text) => {
+			const e = document.createElement("p");
+			e.className = "error";
+			e.textContent = text;
+			return e;
+		}));
+	}
+
 	function state(s) {
 		showCount(s.count);
+		problems(s);
 		for (const [list, place, name] of [[s.cards, "cards", "question-"], [s.runs, "runs", "run-"]]) {
 			if (!list) continue;
 			const into = document.getElementById(place);
@@ -150,6 +160,7 @@
 	let fetching, changed;
 	async function fetchReport(c) {
 		if ("count" in c) showCount(c.count);
+		if ("problems" in c) problems(c);
 		changed = true;
 		if (fetching) return;
 		fetching = true;
@@ -174,8 +185,8 @@
 	}
 
 	const count = (c) => showCount(c.count);
-	if (report) follow(document.body.dataset.live, {state: fetchReport, question: fetchReport, run: fetchReport, count});
-	else if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, count});
+	if (report) follow(document.body.dataset.live, {state: fetchReport, question: fetchReport, run: fetchReport, problems, count});
+	else if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, problems, count});
 	if (document.body.dataset.log) {
 		const log = document.getElementById("log");
 		log.scrollTop = log.scrollHeight;
