@@ -2,15 +2,10 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
-	"time"
 
-	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
@@ -25,21 +20,6 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	w.WriteHeader(status)
 	_, _ = w.Write(append(encoded(v), '\n')) // who has gone needs it no more
 	return nil
-}
-
-// window reads which part of a list is wanted.
-func window(r *http.Request) (skip, most int, err error) {
-	most = maxListed
-	for name, to := range map[string]*int{"offset": &skip, "limit": &most} {
-		if text := r.URL.Query().Get(name); text != "" {
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 0 {
-				return 0, 0, &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("%s takes a number, not %q", name, text)}
-			}
-			*to = n
-		}
-	}
-	return skip, min(max(most, 1), maxListed), nil
 }
 
 // part gives a part of a list, and whether there is more behind it. An empty one is no null.
@@ -155,27 +135,6 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
 	}, func(c *change) (string, []byte) { return c.name, c.api })
 }
 
-// read reads the one JSON object of a request.
-func read(r *http.Request, into any) error {
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if err == nil {
-		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = errors.New("there is more behind it")
-		}
-	}
-	var long *http.MaxBytesError
-	if errors.As(err, &long) {
-		return errTooLong
-	}
-	return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf(
-		"the body is not the JSON object that this takes: %v; nothing was done", err)}
-}
-
 func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Value   *string  `json:"value"`
@@ -284,66 +243,4 @@ func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	text, err := s.config.Actions.Say(r.Context(), id, body.Text, by("the API", r))
 	return s.becomes(w, r, id, text, err)
-}
-
-func (s *Server) nothingHere(_ http.ResponseWriter, r *http.Request) error {
-	return &Refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)}
-}
-
-// A problem is what an error is to who asked.
-type problem struct {
-	Error      string     `json:"error"`
-	Command    string     `json:"command,omitempty"`
-	Field      string     `json:"field,omitempty"`
-	Answer     *string    `json:"answer,omitempty"`
-	AnsweredBy string     `json:"answered_by,omitempty"`
-	AnsweredAt *time.Time `json:"answered_at,omitempty"`
-	Skipped    bool       `json:"skipped,omitempty"`
-	Declined   bool       `json:"declined,omitempty"`
-}
-
-// text is what is wrong, with what to type.
-func (p problem) text() string {
-	if p.Command == "" {
-		return p.Error
-	}
-	return p.Error + ": " + p.Command
-}
-
-func problemOf(err error) (status int, p problem) {
-	var refusal *Refusal
-	var taken *client.TakenError
-	var long *http.MaxBytesError
-	p.Error = err.Error()
-	switch {
-	case errors.As(err, &refusal):
-		p.Command, p.Field = refusal.Command, refusal.Field
-		return refusal.Status, p
-	case errors.As(err, &taken):
-		p.Answer, p.AnsweredBy, p.AnsweredAt = &taken.Answer, taken.By, &taken.At
-		p.Skipped, p.Declined = taken.Skipped, taken.Declined
-		return http.StatusConflict, p
-	case client.TooLate(err), errors.Is(err, supervisor.ErrEnded), errors.Is(err, supervisor.ErrOwned):
-		return http.StatusConflict, p
-	case view.NoSuchID(err):
-		return http.StatusNotFound, p
-	case view.Gone(err):
-		return http.StatusServiceUnavailable, p
-	case errors.As(err, &long):
-		return errTooLong.Status, problem{Error: errTooLong.Text}
-	}
-	return http.StatusInternalServerError, p
-}
-
-// fail tells who asked what is wrong: a program as JSON, a person as a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status, p := problemOf(err)
-	switch {
-	case pathOfAPI(r):
-		_ = reply(w, status, p)
-	case fragment(r):
-		said(w, status, p.text())
-	default:
-		s.pageProblem(w, status, p)
-	}
 }

@@ -16,7 +16,7 @@ func fragment(r *http.Request) bool { return r.Header.Get("X-Fragment") != "" }
 // formAnswer takes an answer by the form. What is no answer comes back with the reason beside what was sent.
 func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if err := r.ParseForm(); err != nil {
+	if err := readForm(r); err != nil {
 		return err
 	}
 	a := Answer{By: by("the page", r), Change: r.PostForm.Get("change") != "", AllLike: r.PostForm.Get("all_like") != ""}
@@ -104,7 +104,7 @@ func place(id string) string {
 }
 
 func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
+	if err := readForm(r); err != nil {
 		return err
 	}
 	id := r.PathValue("id")
@@ -125,7 +125,7 @@ func (s *Server) formResume(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
+	if err := readForm(r); err != nil {
 		return err
 	}
 	id := r.PathValue("id")

@@ -90,6 +90,9 @@ func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
 		return errBusy
 	}
 	out := newStream(w)
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	if out.send("", "", nil) != nil {
 		return nil
 	}

@@ -157,6 +157,7 @@ type Server struct {
 	triers    triers
 	logs      chan struct{} // one value for each log that is followed
 
+	routes      *http.ServeMux
 	connections *connections
 }
 
@@ -166,6 +167,7 @@ func New(c Config) *Server {
 		connections: newConnections(connectionsHere())}
 	s.templates = template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
 	s.desk = newDesk(c.Source, s)
+	s.routes = s.routed()
 	return s
 }
 
@@ -174,10 +176,10 @@ func (s *Server) Run(ctx context.Context) { s.desk.run(ctx) }
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.walled(s.routes()).ServeHTTP(w, r)
+	s.walled(s.routes).ServeHTTP(w, r)
 }
 
-func (s *Server) routes() *http.ServeMux {
+func (s *Server) routed() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/runs":                   s.apiRuns,

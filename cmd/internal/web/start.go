@@ -42,7 +42,7 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request, status int, p
 
 // formStart starts a run by the form, which has a key of its own: sent twice, it starts one.
 func (s *Server) formStart(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
+	if err := readForm(r); err != nil {
 		return err
 	}
 	f := r.PostForm

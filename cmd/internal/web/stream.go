@@ -64,6 +64,9 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func
 	}
 	defer s.desk.leave(reader)
 	out := newStream(w)
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	if all {
 		err = out.send(s.desk.id(number), "state", encoded(whole(now)))
 	} else {
