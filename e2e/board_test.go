@@ -15,7 +15,7 @@ func TestTheBoardAnswersAndLeavesTheTerminalAsItWas(t *testing.T) {
 	w := demoWorld(t)
 	run, question := w.park()
 	s := w.sit([]string{"NO_COLOR=1"}, "board")
-	s.sees(`1 asked · 1 runs`)
+	s.sees(`1 question · 1 run`)
 	s.types("a")
 	s.sees(`↑↓ Enter choose`) // the grace is over
 	s.types("2")
@@ -34,7 +34,7 @@ func TestTheBoardShowsWhoAnsweredElsewhereAndEndsOnASignal(t *testing.T) {
 	w := demoWorld(t)
 	_, question := w.park()
 	s := w.sit([]string{"NO_COLOR=1"}, "board")
-	s.sees(`1 asked · 1 runs`)
+	s.sees(`1 question · 1 run`)
 	s.types("a")
 	s.sees(`↑↓ Enter choose`)
 	w.must("answer", question, "JWT")

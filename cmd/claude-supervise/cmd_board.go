@@ -17,14 +17,20 @@ func newBoard() *cobra.Command {
 		Use:   "board",
 		Short: "see all runs on a full screen, and answer there",
 		Long: `Show what is asked and all runs on a full screen, live: the questions, urgent
-ones first, the tree of runs with status, cost and folder, and of what the
-cursor is on the log as it grows, the report and the worktrees.
+ones first, the tree of runs with status, since when, cost, what they wait for
+and folder. Of what the cursor is on there is the question, the log as it grows,
+the report and the worktrees, with merge and drop (Tab).
 
-Answer there (a, Enter), write to an agent (w), stop (s), resume (r), try again
-what has failed (R), forget a run (p), open its folder (o), copy an id (c), and
-show only what has some words (/). ? shows all keys; a mouse works, too. Answers
-go into the same inbox as everywhere: the first one stands. The board is only
-for looking: no run needs it, and when it ends (q) runs go on.`,
+Answer there (a, Enter; < goes back and changes an answer until the agent has
+it), write to an agent (w), stop (s), resume (r), try again what has failed (R),
+forget a run (p), open its folder (o), copy an id (c), and show only what has
+some words (/). ? shows all keys; a mouse works, too. Words that you leave unsent
+stay in their question. Answers go into the same inbox as everywhere: the first
+one stands. The board is only for looking: no run needs it, and when it ends (q)
+runs go on.
+
+A merge is made with your git settings, but without hooks; one that conflicts is
+taken back. What would run a program that the agent has chosen is refused.`,
 		Example: "  claude-supervise board\n  ssh -t build.example.org claude-supervise board",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

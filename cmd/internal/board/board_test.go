@@ -47,6 +47,9 @@ func (f *fakeActions) did(what ...string) (string, error) {
 	return strings.Join(what, " "), f.refuse
 }
 func (f *fakeActions) Answer(_ context.Context, id string, r terminal.Reply) (string, error) {
+	if r.Change {
+		return f.did("change", id, r.Text)
+	}
 	return f.did("answer", id, r.Text)
 }
 func (f *fakeActions) Say(_ context.Context, id, text string) (string, error) {
@@ -71,7 +74,7 @@ func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error)
 
 func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
 	root := view.AgentView{ID: "a-" + id[2:], Depth: 0, Task: "the task of " + id, Status: status}
-	return view.RunView{ID: id, Status: status, Cwd: "/work/" + id, Agents: append([]view.AgentView{root}, agents...)}
+	return view.RunView{ID: id, Status: status, Cwd: "/src/" + id, Agents: append([]view.AgentView{root}, agents...)}
 }
 
 func asked(id, run string) view.QuestionView {
@@ -83,14 +86,19 @@ func asked(id, run string) view.QuestionView {
 }
 
 func someRuns() view.Overview {
-	return view.Overview{
+	o := view.Overview{
 		Runs: []view.RunView{
 			run("r-one", "running", view.AgentView{ID: "a-kid", Parent: "a-one", Depth: 1, Task: "a part", Status: "parked"}),
 			run("r-two", "parked"),
 		},
 		Questions: []view.QuestionView{asked("q-1", "r-one"), asked("q-2", "r-two")},
 	}
+	o.Runs[0].Since, o.Runs[0].CostUSD = noon.Add(-2*time.Hour), 1.5
+	o.Questions[0].AskedAt, o.Questions[1].AskedAt = noon.Add(-3*time.Minute), noon.Add(time.Hour) // a clock was set back
+	return o
 }
+
+var noon = time.Unix(1_800_000_000, 0)
 
 // desk is a board whose time is the test's, and on which all is done at once.
 type desk struct {
@@ -103,10 +111,11 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, actions: &fakeActions{}, at: time.Unix(1_800_000_000, 0)}
+	d := &desk{t: t, actions: &fakeActions{}, at: noon}
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
-		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"}}}, Actions: d.actions,
+		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"},
+			"a-one": {"said by a-one"}}}, Actions: d.actions,
 		Question: func(q view.QuestionView) terminal.Question {
 			t := terminal.Question{ID: q.ID, Text: q.Question, Kind: string(q.Kind), Run: q.Run, Of: 1}
 			for _, o := range q.Options {
@@ -134,11 +143,16 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) types(keys ...string) {
 	d.t.Helper()
 	for _, key := range keys {
-		d.at = d.at.Add(time.Second)
-		d.Update(terminal.Tick{}, d.at)
+		d.ready()
 		d.press(key)
 		d.screen(80, 24) // which a person types at
 	}
+}
+
+// ready lets the grace of a form go by.
+func (d *desk) ready() {
+	d.at = d.at.Add(time.Second)
+	d.Update(terminal.Tick{}, d.at)
 }
 
 func (d *desk) press(key string) {
@@ -189,18 +203,23 @@ func (d *desk) did(want ...string) {
 
 func TestTheBoardShowsQuestionsAndTheTreeOfRuns(t *testing.T) {
 	d := newDesk(t)
-	d.shows("2 asked · 2 runs", "❯ ? q-1", "  ? q-2", "r-one  running", "a-kid  parked", "r-two  parked", "What about q-1?")
-	d.types("end")
-	d.shows("❯ r-two", "log of r-two")
+	d.shows("2 questions · 2 runs (1 running) · $1.50", "❯ ?   3m  What about q-1?", "  ?  <1m  What about q-2?",
+		"  running       2h    $1.50  r-one", "  running                    └ the task of r-one",
+		"  parked                       └ a part", "  parked                     the task of r-two", "/src/r-two",
+		"[question] log report worktrees ── q-1", "Enter answer ·")
 	d.types("tab")
-	d.shows("report of r-two", "all about it")
-	d.types("/", "k", "i", "d", "enter")
-	d.shows("only: kid", "r-one", "❯     a-kid")
+	d.shows("question [log] report worktrees ── a-one", "said by a-one")
+	d.types("end")
+	d.shows("❯ parked                     the task of r-two", "[log] report worktrees ── r-two · /src/r-two")
+	d.types("tab")
+	d.shows("log [report] worktrees ── r-two", "all about it")
+	d.types("/", "p", "a", "r", "t", "enter")
+	d.shows("only: part", "  running       2h    $1.50  r-one", "❯ parked                       └ a part")
 	if screen := d.screen(80, 24); strings.Contains(screen, "r-two") {
 		t.Errorf("the filter shows it:\n%s", screen)
 	}
 	d.types("/", "esc", "e")
-	d.shows("r-old  succeeded")
+	d.shows("succeeded                  the task of r-old")
 	d.types("?")
 	d.shows("tries again what has failed")
 	d.types("x", "q")
@@ -222,7 +241,7 @@ func TestQuestionsAreAnsweredOneAfterTheOther(t *testing.T) {
 	d.press("enter") // meant for the one before
 	d.did()
 	d.types("esc")
-	d.shows("answer q-1 Green", "❯ ? q-2", "1 asked")
+	d.shows("answer q-1 Green", "❯ ?  <1m  What about q-2?", "1 question ·")
 }
 
 func TestAQuestionIsPutOffOnTheBoard(t *testing.T) {
@@ -231,6 +250,84 @@ func TestAQuestionIsPutOffOnTheBoard(t *testing.T) {
 	d.shows("What about q-2?")
 	d.types(">")
 	d.shows("What about q-1?")
+}
+
+func TestWhatWasTypedStaysWhenTheFormIsLeft(t *testing.T) {
+	d := newDesk(t)
+	d.types("a", "tab", "m", "y", " ", "o", "w", "n", "esc", "esc")
+	d.types("down", "up", "enter")
+	d.ready()
+	d.shows("What about q-1?", "Tab your draft")
+	d.types("tab")
+	d.shows("my own")
+	d.types("enter")
+	d.did("answer q-1 my own")
+}
+
+func TestAnAnswerIsChangedOnTheWayBack(t *testing.T) {
+	d := newDesk(t)
+	d.types("a", "2", "enter")
+	d.did("answer q-1 Green")
+	d.ready()
+	d.shows("What about q-2?", "< back")
+	d.types("<")
+	d.shows("What about q-1?", `Your answer was "Green". Enter keeps it.`)
+	o := someRuns()
+	o.Questions, o.Closed = o.Questions[1:], o.Questions[:1] // comes late, and is of the answer that is changed
+	d.Update(o, d.at)
+	d.types("enter")
+	d.did()
+	d.shows("What about q-2?")
+	d.types("esc", "<")
+	d.shows("There is no question to go back to.")
+	d.types("a", "1", "enter", "<", "2", "enter")
+	d.did("answer q-2 Red", "change q-2 Green")
+}
+
+func TestARunThatEndsStaysBeforeThePersonsEyes(t *testing.T) {
+	d := newDesk(t)
+	o := someRuns()
+	over := o.Runs[1]
+	over.Status = "succeeded"
+	o.Runs, o.Ended, o.Questions = o.Runs[:1], []view.RunView{over}, nil
+	d.Update(o, d.at)
+	d.shows("the task of r-two: succeeded", "  succeeded                  the task of r-two")
+	d.types("end", "p", "y")
+	d.did("prune r-two")
+	if screen := d.screen(80, 24); strings.Contains(screen, "the task of r-two") {
+		t.Errorf("it is still there:\n%s", screen)
+	}
+}
+
+func TestALogHasTheWholeScreenWhereThatIsWanted(t *testing.T) {
+	d := newDesk(t)
+	o := someRuns()
+	o.Questions = nil
+	d.Update(o, d.at)
+	d.types("end", "enter")
+	d.shows("[log] report worktrees ── r-two", "it goes on", "Esc back")
+	if screen := d.screen(80, 24); strings.Contains(screen, "the task of r-one") {
+		t.Errorf("the list is still there:\n%s", screen)
+	}
+	d.types("w", "h", "i", "enter")
+	d.did("say r-two hi")
+	d.types("esc")
+	d.shows("the task of r-one")
+}
+
+func TestAllKeysAreSaidOnASmallScreen(t *testing.T) {
+	d := newDesk(t)
+	d.types("?")
+	seen := ""
+	for range 40 {
+		seen += d.screen(60, 16)
+		d.press("down")
+	}
+	for _, key := range keysHelp {
+		if !strings.Contains(seen, key.keys) {
+			t.Errorf("%s is not said", key.keys)
+		}
+	}
 }
 
 func TestAnAnswerThatLostSaysWhoWon(t *testing.T) {
@@ -244,7 +341,7 @@ func TestAnAnswerThatLostSaysWhoWon(t *testing.T) {
 	closed.State, closed.Answer, closed.AnsweredBy = "answered", &red, "the page"
 	o.Questions, o.Closed = o.Questions[1:], []view.QuestionView{closed}
 	d.Update(o, d.at)
-	d.shows("q-1 was answered by the page: Red", "1 asked")
+	d.shows("q-1 was answered by the page: Red", "1 question ·")
 	if d.form != nil {
 		t.Error("the form of a question that is answered stays open")
 	}
@@ -257,7 +354,7 @@ func TestWhatIsDoneIsAskedBefore(t *testing.T) {
 	d.types("s", "y")
 	d.did("stop r-two")
 	d.types("p", "y", "R", "y", "r", "o")
-	d.did("prune r-two", "retry r-two", "resume r-two", "open /work/r-two")
+	d.did("prune r-two", "retry r-two", "resume r-two", "open /src/r-two")
 	d.types("w", "h", "i", "enter")
 	d.did("say r-two hi")
 	d.types("w", "h", "i", "esc")
@@ -265,7 +362,7 @@ func TestWhatIsDoneIsAskedBefore(t *testing.T) {
 	d.types("m")
 	d.did()
 	d.types("up", "tab", "tab", "m")
-	d.shows("Merge what is left in the worktree of a-kid?", "git merge b")
+	d.shows("Merge what is left in the worktree of a-kid?", "git merge b", "y does it · any other key does not")
 	d.types("y", "d")
 	d.did("merge r-one a-kid")
 	d.types("y")
@@ -285,7 +382,7 @@ func TestALogGrowsAndIsCleaned(t *testing.T) {
 		t.Errorf("%d texts are kept", len(d.log))
 	}
 	d.types("pgup")
-	d.shows("text 2000")
+	d.shows("text 2000", "rows below · PgDn")
 	if strings.Contains(d.screen(80, 24), "text 2009") {
 		t.Error("PgUp does not scroll")
 	}
@@ -311,11 +408,17 @@ func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {
 	d := newDesk(t)
 	d.screen(80, 24)
 	d.Update(terminal.Mouse{X: 5, Y: 2}, d.at)
-	d.shows("❯ ? q-2")
+	d.shows("❯ ?  <1m  What about q-2?")
+	d.Update(terminal.Mouse{X: 5, Y: 3}, d.at) // the heading
+	d.shows("❯ ?  <1m  What about q-2?")
 	d.Update(terminal.Mouse{X: 5, Y: 2, Wheel: 1}, d.at)
-	d.shows("❯ r-one")
+	d.shows("❯ running       2h    $1.50  r-one")
 	d.Update(terminal.Mouse{X: 5, Y: 22}, d.at)
-	d.shows("❯ r-one")
+	d.shows("❯ running       2h    $1.50  r-one")
+	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
+	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
+	d.shows("reading…", "What about q-1?")
+	d.did()
 }
 
 // Whatever others wrote stays within the screen and drives nothing, and of a form there is always the question and the

@@ -1,11 +1,12 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/cmd/internal/terminal"
@@ -13,67 +14,30 @@ import (
 
 // layout is where on the screen things stand, in cells.
 type layout struct {
-	top, list, listWidth int // rows above the list, of the list; its columns
-	pane, paneWidth      int // rows and columns of what is beside or below it
+	top, list, listWidth int   // rows above the list, of the list; its columns
+	pane, paneWidth      int   // rows and columns of what is beside or below it, its title among them
+	lines                []int // of the list, that are shown, from its top on
 }
 
 // sideBySide is the width from which on the pane stands beside the list.
 const sideBySide = 110
 
-func lay(columns, rows int) layout {
-	body := max(rows-3, 2) // a title above, and two rows of keys and notes below
-	if columns >= sideBySide {
-		left := columns / 2
-		return layout{top: 1, list: body, listWidth: left, pane: body, paneWidth: columns - left - 1}
+// lay says where things stand on so many rows of the body. A list that is short leaves its room to the pane.
+func (b *Board) lay(columns, body int) (lines []int) {
+	if columns >= sideBySide && !b.whole {
+		lines = b.lines(body)
+		left := columns * 11 / 20
+		b.place = layout{top: 1, list: body, listWidth: left, pane: body, paneWidth: columns - left - 1}
+		return lines
 	}
-	list := max(body/2-1, 1)
-	return layout{top: 1, list: list, listWidth: columns, pane: body - list, paneWidth: columns}
-}
-
-// look is what a row looks like.
-type look int
-
-const (
-	plain look = iota
-	asks
-	urgent
-	works
-	over
-	wrong
-	faint
-	bold
-)
-
-func lookOf(status string) look {
-	switch status {
-	case "running", "starting":
-		return works
-	case "waiting", "parked", "blocked":
-		return asks
-	case "failed", "orphaned", "unreported", "over_budget", "suspended":
-		return wrong
-	case "succeeded", "stopped", "partial":
-		return over
+	most := max((body-1)*2/5, 1)
+	lines = b.lines(most)
+	list := min(max(len(lines), 1), most)
+	b.place = layout{top: 1, list: list, listWidth: columns, pane: body - list, paneWidth: columns}
+	if b.whole {
+		b.place = layout{top: 1, pane: body, paneWidth: columns}
 	}
-	return plain
-}
-
-var styles = map[look]lipgloss.Style{
-	asks:   lipgloss.NewStyle().Foreground(lipgloss.Cyan),
-	urgent: lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true),
-	works:  lipgloss.NewStyle().Foreground(lipgloss.Green),
-	over:   lipgloss.NewStyle().Faint(true),
-	wrong:  lipgloss.NewStyle().Foreground(lipgloss.Red),
-	faint:  lipgloss.NewStyle().Faint(true),
-	bold:   lipgloss.NewStyle().Bold(true),
-}
-
-func (b *Board) paint(look look, text string) string {
-	style, is := styles[look]
-	if !b.config.Colours || !is || text == "" {
-		return text
-	}
-	return style.Render(text)
+	return lines
 }
 
 // Rows is what stands on the screen now.
@@ -83,66 +47,106 @@ func (b *Board) Rows(columns, rows int, now time.Time) []string {
 }
 
 func (b *Board) rows(columns, rows int, now time.Time) []string {
-	b.place = lay(columns, rows)
-	head := []string{b.paint(bold, ansi.Truncate(b.title(), columns, "…"))}
-	foot := b.foot(columns)
+	head, foot := []string{b.title(columns)}, b.foot(columns)
 	room := max(rows-len(head)-len(foot), 1)
+	lines := b.lay(columns, room)
 	switch {
 	case b.help:
-		return b.below(head, strings.Split(helpText, "\n"), foot, room)
+		return slices.Concat(head, filled(b.helpRows(columns, room), room), foot)
 	case b.confirm != nil:
-		asked := b.wrapped(strings.Join(b.confirm.text, "\n  "), columns)
-		return b.below(head, append(asked, "", "y does it, any other key does not."), foot, room)
+		b.scroll = 0
+		asked := b.part(b.wrapped(strings.Join(b.confirm.text, "\n"), columns), room)
+		return slices.Concat(head, filled(asked, room), foot)
 	case b.form != nil && columns < sideBySide:
-		return b.below(head, b.form.Rows(columns, room, b.waiting()-1, now), foot, room)
+		b.place.listWidth = 0
+		return slices.Concat(head, filled(b.form.Rows(columns, room, b.around(), now), room), foot)
 	}
-	b.place.pane += 2 - len(foot)
-	left := b.listRows(now)
 	title, right := b.paneRows(now)
-	right = append([]string{b.paint(faint, ansi.Truncate(title, b.place.paneWidth, "…"))}, right...)
+	right = append([]string{b.paint(faint, b.rule(title, b.place.paneWidth))}, right...)
+	if b.whole {
+		return slices.Concat(head, filled(right, room), foot)
+	}
+	left := filled(b.listRows(lines, now), b.place.list)
 	if columns < sideBySide {
-		return b.below(head, append(left, right...), foot, room)
+		return slices.Concat(head, left, filled(right, room-len(left)), foot)
 	}
-	var body []string
-	for i := range room {
-		l, r := "", ""
-		if i < len(left) {
-			l = left[i]
-		}
-		if i < len(right) {
-			r = right[i]
-		}
-		l = ansi.Truncate(l, b.place.listWidth, "…")
-		body = append(body, l+strings.Repeat(" ", b.place.listWidth-ansi.StringWidth(l))+b.paint(faint, "│")+r)
+	body := make([]string, room)
+	right = filled(right, room)
+	bar := b.paint(faint, "│")
+	for i := range body {
+		body[i] = left[i] + strings.Repeat(" ", max(b.place.listWidth-ansi.StringWidth(left[i]), 0)) + bar + right[i]
 	}
-	return b.below(head, body, foot, room)
+	return slices.Concat(head, body, foot)
 }
 
-// below puts what belongs at the bottom there.
-func (b *Board) below(head, body, foot []string, room int) []string {
-	body = body[:min(len(body), room)]
-	for len(body) < room {
-		body = append(body, "")
-	}
-	return append(append(head, body...), foot...)
+// filled gives exactly so many rows.
+func filled(rows []string, room int) []string {
+	room = max(room, 0)
+	rows = rows[:min(len(rows), room)]
+	return append(rows[:len(rows):len(rows)], make([]string, room-len(rows))...)
 }
 
-func (b *Board) title() string {
-	text := fmt.Sprintf("claude-supervise · %d asked · %d runs", b.waiting(), len(b.now.Runs))
+func (b *Board) title(columns int) string {
+	cost := 0.0
+	states := map[string]int{}
+	for _, r := range b.now.Runs {
+		cost += r.CostUSD
+		states[string(r.Status)]++
+	}
+	parts := []string{"claude-supervise", plural(b.waiting(), "question", "questions"),
+		plural(len(b.now.Runs), "run", "runs")}
+	if n := states["running"]; n > 0 && n < len(b.now.Runs) {
+		parts[2] += fmt.Sprintf(" (%d running)", n)
+	}
+	if cost > 0 {
+		parts = append(parts, terminal.Money(cost))
+	}
 	if b.filter != "" {
-		text += " · only: " + terminal.CleanLine(b.filter, 40)
+		parts = append(parts, "only: "+terminal.CleanLine(b.filter, 40))
 	}
 	if b.past != nil {
-		text += " · with those that have ended"
+		parts = append(parts, "with those that have ended")
 	}
-	return text
+	return b.paint(bold, ansi.Truncate(strings.Join(parts, " · "), columns, "…"))
 }
 
-const keysRow = "a answer · w write · s stop · r resume · / filter · Tab pane · ? keys · q leaves"
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// keysRow names the keys that lead on from what the cursor is on.
+func (b *Board) keysRow(columns int) string {
+	e, is := b.current()
+	_, open := b.asks(e)
+	switch {
+	case b.confirm != nil:
+		return "y does it · any other key does not"
+	case b.help:
+		return "any key: back"
+	case b.form != nil && b.sending:
+		return "sending…"
+	case b.form != nil:
+		return "Esc back to the board; what you have typed stays"
+	case b.whole:
+		return "Esc back · ↑↓ PgUp PgDn scroll · w write · s stop · ? keys"
+	case is && b.shows() == worktreePane:
+		return "m merge · d drop · Tab next pane · o folder · ? keys · q quit"
+	case is && columns < 80:
+		return map[bool]string{true: "Enter answer", false: "Enter open"}[open] +
+			" · Tab pane · / filter · ? keys · q quit"
+	case is && open:
+		return "Enter answer · Tab pane · w write · s stop · / filter · ? keys · q quit"
+	case is:
+		return "Enter open · Tab pane · w write · s stop · r resume · / filter · ? keys · q quit"
+	}
+	return "e those that have ended · / filter · ? keys · q quit"
+}
 
 func (b *Board) foot(columns int) []string {
-	note, keys := terminal.CleanLine(b.note, columns), keysRow
-	look := plain
+	note, look := terminal.CleanLine(b.note, columns), plain
 	switch {
 	case b.broken != nil:
 		note = terminal.CleanLine("! the state cannot be read, and is tried again: "+b.broken.Error(), columns)
@@ -153,91 +157,58 @@ func (b *Board) foot(columns int) []string {
 	case strings.HasPrefix(note, "!"):
 		look = wrong
 	}
-	switch {
-	case b.line != nil:
-		text := b.line.label + strings.ReplaceAll(string(b.line.text), "\n", "⏎")
+	if b.line != nil {
+		text := terminal.CleanLine(b.line.label, 60) + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
 		if over := ansi.StringWidth(text) - columns + 1; over > 0 {
 			text = ansi.TruncateLeft(text, over+1, "…")
 		}
 		return []string{b.paint(look, note), text + "\x1b[7m \x1b[m"}
-	case b.form != nil && b.sending:
-		keys = "sending…"
-	case b.form != nil:
-		keys = "Esc back to the board"
 	}
-	return []string{b.paint(look, note), b.paint(faint, ansi.Truncate(keys, columns, "…"))}
+	return []string{b.paint(look, note), b.paint(faint, ansi.Truncate(b.keysRow(columns), columns, "…"))}
 }
 
-// listRows gives the rows of the list that there is room for, those around the cursor.
-func (b *Board) listRows(now time.Time) []string {
-	if len(b.list) == 0 {
-		text := "Nothing runs, and nothing is asked. e shows what has ended."
-		switch {
-		case !b.known:
-			text = "Looking…"
-		case b.filter != "":
-			text = "Nothing fits the filter; / changes it."
-		}
-		return b.below(nil, []string{text}, nil, b.place.list)
-	}
-	at := max(b.at(), 0)
-	b.first = min(max(b.first, at-b.place.list+1), at)
-	b.first = max(min(b.first, len(b.list)-b.place.list), 0)
-	var rows []string
-	for i := b.first; i < min(len(b.list), b.first+b.place.list); i++ {
-		text, look := b.row(b.list[i], now)
-		mark := "  "
-		if i == at {
-			mark = "❯ "
-		}
-		text = ansi.Truncate(mark+text, b.place.listWidth, "…")
-		if i == at && look != urgent {
-			look = bold
-		}
-		rows = append(rows, b.paint(look, text))
-	}
-	return b.below(nil, rows, nil, b.place.list)
-}
-
-// paneRows gives what is shown of what the cursor is on.
+// paneRows gives what is shown of what the cursor is on, below its title.
 func (b *Board) paneRows(now time.Time) (title string, rows []string) {
 	width, room := b.place.paneWidth, max(b.place.pane-1, 1)
-	if b.form != nil {
-		return "question", b.form.Rows(width, room, b.waiting()-1, now)
-	}
 	e, is := b.current()
-	if is && e.question != nil && b.pane == logPane {
-		text := terminal.Render(b.config.Question(*e.question), width, now)
-		return "question · Enter answers · Tab: log, report, worktrees", b.part(b.wrapped(text, width), room)
+	if b.form != nil {
+		return b.tabs(e), b.form.Rows(width, room, b.around(), now)
 	}
-	title = [panes]string{"log of ", "report of ", "worktrees of "}[b.pane] + b.subject
-	switch {
-	case b.subject == "":
+	switch shown := b.shows(); {
+	case !is:
 		return "", nil
-	case b.pane == logPane:
-		return title, b.tail(width, room)
+	case shown == questionPane:
+		return b.tabs(e), b.formOf(*e.question).Preview(width, room, now)
+	case b.subject == "":
+		return b.tabs(e), []string{"The script that asks belongs to no run."}
+	case shown == logPane:
+		return b.tabs(e), b.tail(width, room)
 	case b.details == nil:
-		return title, []string{"…"}
-	case b.pane == aboutPane:
-		return title, b.part(b.wrapped(b.config.About(width, *b.details), width), room)
+		return b.tabs(e), []string{"…"}
+	case shown == aboutPane:
+		return b.tabs(e), b.part(b.wrapped(b.config.About(width, *b.details), width), room)
 	}
-	return title + " · m merges · d drops", b.part(b.wrapped(b.worktrees(), width), room)
+	return b.tabs(e), b.part(b.wrapped(b.worktrees(), width), room)
 }
 
-func (b *Board) worktrees() string {
-	var text strings.Builder
-	for _, a := range b.details.Run.Agents {
-		w, own := b.details.Worktrees[a.ID]
-		if !own || b.details.Agent != "" && b.details.Agent != a.ID {
-			continue
+// tabs names the panes, with the one that is shown in brackets, and what they are of.
+func (b *Board) tabs(e entry) string {
+	names := []string{"log", "report", "worktrees"}
+	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",
+		worktreePane: "worktrees"}[b.shows()]
+	if e.question != nil {
+		names = append([]string{"question"}, names...)
+	}
+	for i, name := range names {
+		if name == shown {
+			names[i] = "[" + name + "]"
 		}
-		fmt.Fprintf(&text, "%s  %s  %s  %s\n  %s\n", a.ID, w.State, w.Branch, b.config.Home(w.Path),
-			terminal.CleanLine(w.Left, 0))
 	}
-	if text.Len() == 0 {
-		return "There are no worktrees."
+	of := cmp.Or(b.subject, e.id)
+	if folder := e.folder(); folder != "" && e.question == nil {
+		of += " · " + terminal.CleanLine(b.home(folder), 60)
 	}
-	return text.String()
+	return strings.Join(names, " ") + " ── " + terminal.CleanLine(of, 120)
 }
 
 func (b *Board) wrapped(text string, width int) []string {
@@ -249,7 +220,7 @@ func (b *Board) wrapped(text string, width int) []string {
 func (b *Board) part(rows []string, room int) []string {
 	b.scroll = min(max(b.scroll, 0), max(len(rows)-room, 0))
 	rest := rows[b.scroll:]
-	if len(rest) > room {
+	if len(rest) > room && room > 0 {
 		return append(rest[:room-1:room-1], b.paint(faint, fmt.Sprintf("… %d rows below · PgDn", len(rest)-room+1)))
 	}
 	return rest
@@ -271,33 +242,27 @@ func (b *Board) tail(width, room int) []string {
 	}
 	rows = rows[min(-b.scroll, len(rows)):]
 	rows = rows[:min(len(rows), room)]
-	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
-		rows[i], rows[j] = rows[j], rows[i]
-	}
+	slices.Reverse(rows)
 	if len(b.log) == 0 {
 		return []string{b.paint(faint, "Nothing was said yet.")}
+	}
+	if b.scroll < 0 && len(rows) == room {
+		rows[room-1] = b.paint(faint, fmt.Sprintf("… %d rows below · PgDn", 1-b.scroll))
 	}
 	return rows
 }
 
-// scrolled is what is scrolled to after some more rows; of a log, whose end is shown first, it is negative.
-func (b *Board) scrolled(by int) int {
-	if e, _ := b.current(); b.pane == logPane && e.question == nil {
-		return min(b.scroll+by, 0)
+// helpRows says what the keys do.
+func (b *Board) helpRows(width, room int) []string {
+	const column = 14
+	var rows []string
+	for _, key := range keysHelp {
+		for i, row := range b.wrapped(key.does, max(width-column, 20)) {
+			if i > 0 {
+				key.keys = ""
+			}
+			rows = append(rows, fmt.Sprintf("  %-*s%s", column-2, key.keys, row))
+		}
 	}
-	return max(b.scroll+by, 0)
+	return b.part(rows, room)
 }
-
-const helpText = `  a            answers what is asked, urgent first, then the oldest
-  Enter        answers the question that the cursor is on
-  w            writes to the agent; its log shows what it says
-  s            stops it        r  goes on with the run
-  R            tries again what has failed
-  p            forgets a run that has ended
-  o            opens its folder        c  copies its id
-  /            shows only what has these words: text, status, folder
-  e            shows the runs that have ended, or hides them
-  Tab          log, report, worktrees (there m merges, d drops)
-  PgUp, PgDn   scroll the log or the question, as the wheel does
-  ?            these keys
-  q, Ctrl-C    leaves; the runs go on`

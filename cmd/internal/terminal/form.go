@@ -39,6 +39,7 @@ type form struct {
 	help bool
 
 	reading bool // keys do not count yet
+	seen    bool // it is only shown, and has no keys
 	scroll  int  // rows of the text above the first that is shown
 	most    int  // what scroll may be at the most, as last shown
 

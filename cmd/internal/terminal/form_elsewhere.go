@@ -22,13 +22,20 @@ type FormAct int
 const (
 	FormStays   FormAct = iota // it is shown anew, no more
 	FormReplies                // the question has its reply
+	FormKeeps                  // the answer that was given before stands
 	FormNext                   // to the next question
+	FormBack                   // to the one before
 	FormLeaves                 // back to where the form was opened
 )
 
 // NewForm returns the form of a question. Paths in its answer are looked up relative to dir.
 func NewForm(q Question, dir string, colours bool) *Form {
 	return &Form{form: newForm(q, false, "", newStyles(colours)), dir: dir}
+}
+
+// NewChange returns the form by which an answer that was given is changed.
+func NewChange(q Question, given, dir string, colours bool) *Form {
+	return &Form{form: newForm(q, false, given, newStyles(colours)), dir: dir}
 }
 
 // Question is what the form asks.
@@ -45,15 +52,40 @@ func (f *Form) Left(now time.Time) time.Duration {
 	return max(f.grace.left(now), time.Millisecond)
 }
 
-// Rows gives the form as it is now; more is how many other questions wait.
-func (f *Form) Rows(columns, height, more int, now time.Time) []string {
-	f.form.reading, f.form.canPutOff, f.form.canLeave = f.grace.on(), more > 0, true
-	rows := f.form.view(columns, height, more, now)
+// Around is what there is beside a question.
+type Around struct {
+	More int  // how many others wait
+	Back bool // there is one to go back to
+}
+
+// Rows gives the form as it is now.
+func (f *Form) Rows(columns, height int, around Around, now time.Time) []string {
+	f.form.reading, f.form.canPutOff, f.form.canLeave = f.grace.on(), around.More > 0, true
+	f.form.canGoBack = around.Back
+	rows := f.form.view(columns, height, around.More, now)
 	for len(rows) > 0 && rows[0] == "" {
 		rows = rows[1:]
 	}
 	return rows
 }
+
+// Preview gives the form as it is before it has the keys: nothing is chosen, and no key is named but the one that opens
+// it.
+func (f *Form) Preview(columns, height int, now time.Time) []string {
+	form := f.form
+	form.seen = true
+	defer func() { form.seen = false }()
+	if c := form.choices; c != nil {
+		defer func(none bool) { c.none = none }(c.none)
+		c.none = true
+	}
+	form.words.Blur()
+	defer func() { form.words.Focus() }()
+	return f.Rows(columns, height, Around{}, now)
+}
+
+// Scroll scrolls what there is to read, by rows.
+func (f *Form) Scroll(by int) { f.form.scroll = min(max(f.form.scroll+by, 0), f.form.most) }
 
 // Update takes a key, a paste or a Tick.
 func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
@@ -77,6 +109,10 @@ func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
 		chosen, err = Choose(q, what.text, f.dir)
 	case pick:
 		chosen, err = q.checked(what.picked, f.dir)
+	case keep:
+		return Reply{}, FormKeeps
+	case goBack:
+		return Reply{}, FormBack
 	case skip:
 		return Reply{}, FormReplies
 	case decline:
@@ -92,7 +128,10 @@ func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
 		f.Refuse(err.Error())
 		return Reply{}, FormStays
 	}
-	return Reply{Text: chosen}, FormReplies
+	if before := f.form.before; before != "" && chosen == before {
+		return Reply{}, FormKeeps
+	}
+	return Reply{Text: chosen, Change: f.form.before != ""}, FormReplies
 }
 
 // resting reports whether nothing is typed or open that Esc would close first.

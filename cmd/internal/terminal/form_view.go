@@ -37,7 +37,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	note = note[:take(len(note))]
 	asked := take(1)
 	titled := take(1)
-	hinted := take(1)
+	hinted := take(min(len(foot), 1))
 	asked += take(min(len(question), 4) - asked)
 	input += take(min(want, height/2) - input)
 	titled += take(len(head) - titled)
@@ -259,6 +259,8 @@ func (f *form) label() string {
 func (f *form) keys() string {
 	var say []string
 	switch {
+	case f.seen:
+		return ""
 	case f.reading:
 		return "reading…"
 	case f.writing != nothing && f.canLeaveWords():

@@ -1,0 +1,291 @@
+package board
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"claude-supervise/cmd/internal/terminal"
+)
+
+// typed is a line that is being typed, and what it is for.
+type typed struct {
+	label string
+	text  []rune
+	live  bool // what is typed is taken as it comes
+	take  func(text string)
+}
+
+// typed takes a key, a paste or a Tick for whatever has the keys.
+func (b *Board) typed(msg tea.Msg, now time.Time) (stays bool) {
+	key, _ := msg.(tea.KeyPressMsg)
+	_, tick := msg.(terminal.Tick)
+	switch {
+	case b.form != nil && b.sending:
+		if key.String() == "esc" { // what is on its way stays so
+			b.form = nil
+		}
+	case b.form != nil:
+		b.inForm(msg, now)
+	case tick:
+	case b.help:
+		b.inHelp(key.String())
+	case b.confirm != nil:
+		asked := b.confirm
+		b.confirm, b.note = nil, "Nothing was done."
+		if s := key.String(); s == "y" || s == "Y" {
+			b.note = ""
+			asked.do()
+		}
+	case b.line != nil:
+		b.inLine(msg)
+	case b.whole && b.inWhole(key.String()):
+	default:
+		return b.command(key.String(), now)
+	}
+	return true
+}
+
+func (b *Board) inLine(msg tea.Msg) {
+	line := b.line
+	if paste, is := msg.(tea.PasteMsg); is {
+		line.text = append(line.text, []rune(paste.Content)...)
+	}
+	if key, is := msg.(tea.KeyPressMsg); is {
+		switch s := key.String(); s {
+		case "enter":
+			b.line = nil
+			line.take(string(line.text))
+			return
+		case "esc":
+			b.line = nil
+			if line.live {
+				line.take("")
+			}
+			return
+		case "backspace", "ctrl+h":
+			line.text = line.text[:max(len(line.text)-1, 0)]
+		case "ctrl+u":
+			line.text = nil
+		default:
+			line.text = append(line.text, []rune(key.Text)...)
+		}
+	}
+	if line.live {
+		line.take(string(line.text))
+	}
+}
+
+// inHelp scrolls the help where it is longer than the screen, or closes it.
+func (b *Board) inHelp(key string) {
+	switch key {
+	case "down", "j", "pgdown":
+		b.scroll++
+	case "up", "k", "pgup":
+		b.scroll--
+	default:
+		b.help, b.scroll = false, 0
+	}
+}
+
+// inWhole takes the keys that scroll a pane which has the whole screen, or lead back.
+func (b *Board) inWhole(key string) bool {
+	switch key {
+	case "esc", "enter":
+		b.whole = false
+	case "up", "k":
+		b.scrollBy(-1)
+	case "down", "j":
+		b.scrollBy(1)
+	case "home", "g":
+		b.scrollBy(-1 << 20)
+	case "end", "G":
+		b.scrollBy(1 << 20)
+	default:
+		return false
+	}
+	return true
+}
+
+// command does what a key asks for while nothing else has the keys.
+func (b *Board) command(key string, now time.Time) (stays bool) {
+	b.note = ""
+	e, is := b.current()
+	switch key {
+	case "q", "ctrl+d":
+		return false
+	case "?":
+		b.help, b.scroll = true, 0
+	case "up", "k", "ctrl+p":
+		b.move(-1)
+	case "down", "j", "ctrl+n":
+		b.move(1)
+	case "home", "g":
+		b.move(-len(b.list))
+	case "end", "G":
+		b.move(len(b.list))
+	case "pgup":
+		b.scrollBy(-max(b.place.pane/2, 1))
+	case "pgdown":
+		b.scrollBy(max(b.place.pane/2, 1))
+	case "tab":
+		b.nextPane()
+	case "a":
+		b.passed = nil
+		b.next(now)
+		if b.form == nil {
+			b.note = "Nothing is asked."
+		}
+	case "<":
+		b.back(now)
+	case "enter":
+		b.enter(now)
+	case "/":
+		b.line = &typed{label: "only what has: ", text: []rune(b.filter), live: true, take: func(text string) {
+			b.filter = text
+			b.relist()
+		}}
+	case "e":
+		if b.past == nil {
+			b.fetchPast()
+		} else {
+			b.past, b.ended = nil, nil
+			b.relist()
+		}
+	default:
+		if is {
+			b.onEntry(key, e)
+		}
+	}
+	return true
+}
+
+// enter opens what the cursor is on: the question that is asked, else what is shown of it on the whole screen.
+func (b *Board) enter(now time.Time) {
+	e, is := b.current()
+	if !is {
+		return
+	}
+	if q, open := b.asks(e); open && (e.question == nil && !b.whole || b.shows() == questionPane) {
+		b.ask(q, now)
+		return
+	}
+	b.whole = true
+}
+
+// sure has the person asked whether something is to be done.
+func (b *Board) sure(do func() (string, error), text ...string) {
+	b.confirm = &confirm{text, func() { b.do(do) }}
+}
+
+// onEntry does what a key asks for of what the cursor is on.
+func (b *Board) onEntry(key string, e entry) {
+	of, actions := e.of(), b.config.Actions
+	run := ""
+	if e.run != nil {
+		run = e.run.ID
+	}
+	switch key {
+	case "c":
+		b.copy(e.id)
+		b.note = e.id + " is in the clipboard, if the terminal allows that."
+	case "o":
+		if folder := e.folder(); folder != "" {
+			b.do(func() (string, error) { return "", actions.Open(b.ctx, folder) })
+		}
+	case "w":
+		if of != "" {
+			b.line = &typed{label: "to " + b.called(e) + ": ", take: func(text string) {
+				if strings.TrimSpace(text) != "" {
+					b.do(func() (string, error) { return actions.Say(b.ctx, of, text) })
+				}
+			}}
+		}
+	case "s":
+		if of != "" {
+			b.sure(func() (string, error) { return actions.Stop(b.ctx, of) }, "Stop "+b.called(e)+", and what it started?")
+		}
+	case "r":
+		if run != "" {
+			b.do(func() (string, error) { return actions.Resume(b.ctx, run) })
+		}
+	case "R":
+		if run != "" {
+			b.sure(func() (string, error) { return actions.Retry(b.ctx, run) }, "Try again what has failed in "+run+"?")
+		}
+	case "p":
+		if run != "" {
+			b.prune(run)
+		}
+	case "m", "d":
+		b.worktree(key, of)
+	}
+}
+
+// called is what a person is told that something is done to.
+func (b *Board) called(e entry) string {
+	switch {
+	case e.question != nil || e.agent != nil:
+		return e.of()
+	case e.run != nil && e.run.Name != "":
+		return e.run.ID + " (" + terminal.CleanLine(e.run.Name, 40) + ")"
+	}
+	return e.id
+}
+
+// prune asks whether a run is to be forgotten.
+func (b *Board) prune(run string) {
+	b.confirm = &confirm{[]string{"Forget " + run + ", its questions and its log?"}, func() {
+		b.start(func() any {
+			text, err := b.config.Actions.Prune(b.ctx, run)
+			b.refresh()
+			if err != nil {
+				return err
+			}
+			return pruned{run, text}
+		})
+	}}
+}
+
+// onMouse selects what was clicked, opens what was clicked a second time, and scrolls what the pointer is on.
+func (b *Board) onMouse(m terminal.Mouse, now time.Time) {
+	onList := m.X < b.place.listWidth && m.Y >= b.place.top && m.Y < b.place.top+len(b.place.lines)
+	switch {
+	case b.line != nil || b.confirm != nil || b.help:
+	case b.form != nil && !onList:
+		b.form.Scroll(m.Wheel * 3)
+	case b.form != nil && b.sending:
+	case m.Wheel != 0 && onList && b.form == nil:
+		b.move(m.Wheel)
+	case m.Wheel != 0 && b.form == nil:
+		b.scrollBy(m.Wheel * 3)
+	case m.Wheel == 0 && onList && b.place.lines[m.Y-b.place.top] >= 0:
+		id := b.list[b.place.lines[m.Y-b.place.top]].id
+		if id == b.selected && b.form == nil {
+			b.enter(now)
+			return
+		}
+		b.form, b.selected = nil, id // what was typed in the form stays in it
+		b.read()
+	}
+}
+
+var keysHelp = []struct{ keys, does string }{
+	{"a", "answers what is asked, urgent first, then the oldest"},
+	{"Enter", "answers the question that the cursor is on; of a run without one it shows the log on the whole screen"},
+	{"<", "back to the question that was answered or put off last: an answer can be changed until the agent has it"},
+	{"Tab", "question, log, report, worktrees (there m merges, d drops)"},
+	{"w", "writes to the agent; its log shows what it says"},
+	{"s", "stops it, and what it started"},
+	{"r", "goes on with the run"},
+	{"R", "tries again what has failed in it"},
+	{"p", "forgets a run that has ended"},
+	{"o", "opens its folder"},
+	{"c", "copies its id"},
+	{"/", "shows only what has these words: text, status, folder"},
+	{"e", "shows the runs that have ended before, or hides them"},
+	{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
+	{"click", "selects; a second one opens"},
+	{"q, Ctrl-C", "leaves; the runs go on"},
+}

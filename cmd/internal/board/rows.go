@@ -1,0 +1,260 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+// look is what a text looks like.
+type look int
+
+const (
+	plain look = iota
+	asks
+	urgent
+	works
+	wrong
+	faint
+	bold
+)
+
+func lookOf(status string) look {
+	switch status {
+	case "running", "starting":
+		return works
+	case "waiting", "parked", "blocked":
+		return asks
+	case "failed", "orphaned", "unreported", "over_budget", "suspended":
+		return wrong
+	case "succeeded", "stopped", "partial":
+		return faint
+	}
+	return plain
+}
+
+var styles = map[look]lipgloss.Style{
+	asks:   lipgloss.NewStyle().Foreground(lipgloss.Cyan),
+	urgent: lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true),
+	works:  lipgloss.NewStyle().Foreground(lipgloss.Green),
+	wrong:  lipgloss.NewStyle().Foreground(lipgloss.Red),
+	faint:  lipgloss.NewStyle().Faint(true),
+	bold:   lipgloss.NewStyle().Bold(true),
+}
+
+func (b *Board) paint(look look, text string) string {
+	style, is := styles[look]
+	if !b.config.Colours || !is || text == "" {
+		return text
+	}
+	return style.Render(text)
+}
+
+// The columns of the list, in cells. What a row says stands behind them, and where the work is done at the right.
+const (
+	markWidth   = 2
+	statusWidth = 11
+	ageWidth    = 4
+	costWidth   = 8
+	wideEnough  = 50 // below that a row has no cost
+	maxPlace    = 20
+)
+
+// heading names the columns of runs.
+const heading = "runs"
+
+// lines gives what the lines of the list are: entries by their places, -1 for the heading that stands above the runs
+// where there is room.
+func (b *Board) lines(room int) []int {
+	lines := make([]int, 0, len(b.list)+1)
+	headed := room < 8
+	for i, e := range b.list {
+		if e.question == nil && !headed {
+			headed = true
+			lines = append(lines, -1)
+		}
+		lines = append(lines, i)
+	}
+	return lines
+}
+
+// listRows gives the lines of the list that there is room for, those around the cursor, and notes which they are.
+func (b *Board) listRows(lines []int, now time.Time) []string {
+	if len(b.list) == 0 {
+		text := "Nothing runs, and nothing is asked. e shows what has ended."
+		switch {
+		case !b.known:
+			text = "Looking…"
+		case b.filter != "":
+			text = "Nothing has these words; / changes them, Esc there shows all."
+		}
+		return []string{ansi.Truncate(text, b.place.listWidth, "…")}
+	}
+	at, cursor := 0, b.at()
+	for i, line := range lines {
+		if line == cursor {
+			at = i
+		}
+	}
+	b.first = min(max(b.first, at-b.place.list+1), at)
+	if at == 1 && lines[0] < 0 {
+		b.first = 0
+	}
+	b.first = max(min(b.first, len(lines)-b.place.list), 0)
+	b.place.lines = lines[b.first:min(len(lines), b.first+b.place.list)]
+	rows := make([]string, 0, len(b.place.lines))
+	for _, line := range b.place.lines {
+		switch {
+		case line < 0:
+			rows = append(rows, b.paint(faint, b.rule(heading, b.place.listWidth)))
+		default:
+			rows = append(rows, b.row(b.list[line], line == cursor, b.place.listWidth, now))
+		}
+	}
+	return rows
+}
+
+// rule is a line with a text in it.
+func (b *Board) rule(text string, width int) string {
+	text = ansi.Truncate("── "+text+" ", width, "…")
+	return text + strings.Repeat("─", max(width-ansi.StringWidth(text), 0))
+}
+
+// row is an entry in a line.
+func (b *Board) row(e entry, cursor bool, width int, now time.Time) string {
+	mark := "  "
+	if cursor {
+		mark = "❯ "
+	}
+	if e.question != nil {
+		return b.questionRow(mark, *e.question, cursor, width, now)
+	}
+	status, since, cost, label, reason, place := "", "", "", "", "", ""
+	if a := e.agent; a != nil {
+		status, since, cost = string(a.Status), age(a.Since, now), money(a.CostUSD)
+		label = strings.Repeat("  ", min(e.depth, 7)-1) + "└ " + labelOf(a)
+		reason, place = a.Reason, a.Cwd
+	} else {
+		status, since, cost = string(e.run.Status), age(e.run.Since, now), money(e.run.CostUSD)
+		if e.run.Suspended {
+			status = "suspended"
+		}
+		label, reason, place = nameOf(e.run), e.run.Reason, e.run.Cwd
+	}
+	look := lookOf(status)
+	columns := fmt.Sprintf(" %*s ", ageWidth, since)
+	if width >= wideEnough {
+		columns += fmt.Sprintf("%*s  ", costWidth, cost)
+	}
+	status = fmt.Sprintf("%-*s", statusWidth, ansi.Truncate(terminal.CleanLine(status, 40), statusWidth, "…"))
+	if width < wideEnough {
+		place = ""
+	}
+	left := width - markWidth - statusWidth - ansi.StringWidth(columns)
+	return mark + b.paint(look, status) + columns +
+		b.sides(label, line(reason, 400), b.home(place), left, cursor, look == faint)
+}
+
+func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width int, now time.Time) string {
+	kind, look := "?", asks
+	if q.Urgent {
+		kind, look = "!", urgent
+	}
+	place := b.home(q.Cwd)
+	if q.RunName != "" {
+		place = terminal.CleanLine(q.RunName, maxPlace)
+	}
+	if width < wideEnough {
+		place = ""
+	}
+	columns := fmt.Sprintf(" %*s  ", ageWidth, age(q.AskedAt, now))
+	return mark + b.paint(look, kind) + columns +
+		b.sides(line(q.Question, 400), "", place, width-markWidth-1-len(columns), cursor, false)
+}
+
+// sides puts what something is called and how it stands at the left of a row, and where it is at its right: of a folder
+// the end.
+func (b *Board) sides(label, reason, place string, width int, cursor, over bool) string {
+	place = terminal.CleanLine(place, 0)
+	if most := min(maxPlace, width/3); ansi.StringWidth(place) > most {
+		place = ansi.TruncateLeft(place, ansi.StringWidth(place)-most+1, "…")
+	}
+	room := width
+	if place != "" {
+		room -= ansi.StringWidth(place) + 2
+	}
+	const between = " · "
+	if reason != "" {
+		label = ansi.Truncate(label, max(room/2, room-ansi.StringWidth(between+reason)), "…") + between + reason
+	}
+	text := ansi.Truncate(label, max(room, 0), "…")
+	gap := strings.Repeat(" ", max(width-ansi.StringWidth(text)-ansi.StringWidth(place), 0))
+	switch {
+	case cursor:
+		text = b.paint(bold, text)
+	case over:
+		text = b.paint(faint, text)
+	}
+	if place == "" {
+		return text
+	}
+	return text + gap + b.paint(faint, place)
+}
+
+func (b *Board) home(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return b.config.Home(folder)
+}
+
+// nameOf is what a person calls a run: by its name, else by what it is to do. Of one with several agents these say so.
+func nameOf(r *view.RunView) string {
+	if r.Name != "" {
+		return line(r.Name, 60)
+	}
+	if len(r.Agents) == 1 {
+		return cmp.Or(line(r.Agents[0].Task, 200), r.ID)
+	}
+	return r.ID
+}
+
+func money(usd float64) string {
+	if usd == 0 {
+		return ""
+	}
+	return terminal.Money(usd)
+}
+
+// labelOf is what a person calls an agent.
+func labelOf(a *view.AgentView) string { return cmp.Or(line(a.Name, 60), line(a.Task, 200), a.ID) }
+
+// line is the first line of a text that has something in it.
+func line(text string, most int) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return terminal.CleanLine(first, most)
+}
+
+// age is how long ago something was. It is right for as long as a picture stands: less than a minute is no number.
+func age(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return ""
+	case d < time.Minute: // or the clock was set back
+		return "<1m"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 1000*24*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return fmt.Sprintf("%dy", now.Sub(t)/(365*24*time.Hour))
+}
