@@ -127,45 +127,31 @@ func (l listing) text(width int, runs []view.RunView, now time.Time) string {
 	return runTable(width, runs, now)
 }
 
-// wide is from how many columns on a run is one row; where there are fewer, its folder and why it stands as it does
-// are a row of their own. Below narrow the numbers are left out, too.
-const (
-	wide   = 120
-	narrow = 60
-)
+// roomForTask is how many columns the task of a run or an agent needs at least to stand beside its numbers.
+const roomForTask = 10
 
-// runTable lists runs, without a limit of columns where width is 0.
+// runTable lists runs, without a limit of columns where width is 0: each in one row if nothing is cut by that. Else its
+// folder and why it stands as it does are a row below, and on a narrow terminal its task, too, for no id, state or NEXT
+// is ever cut.
 func runTable(width int, runs []view.RunView, now time.Time) string {
 	header := []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "NEXT", "TASK", "WHY", "FOLDER"}
-	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	oneRow := width == 0 || width >= wide
-	switch {
-	case oneRow:
-	case width >= narrow:
-		columns = columns[:7]
-	default:
-		columns = []int{0, 1, 5, 6}
-	}
-	rows := make([]terminal.TreeRow, len(runs))
+	const whole, task = 6, 7 // the columns before TASK, and up to it
+	rows, two, three := make([]terminal.TreeRow, len(runs)), make([]terminal.TreeRow, len(runs)), []terminal.TreeRow{}
 	for i, r := range runs {
-		rows[i].Cells = chosen(columns, []string{
-			r.ID, status(r), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD),
-			next(r), title(r), why(r), fromHome(r.Cwd),
-		})
-		if !oneRow {
-			rows[i].Below = lastPart(fromHome(r.Cwd)) + " · " + why(r)
-		}
+		next, folder, why := next(r), fromHome(r.Cwd), why(r)
+		rows[i].Cells = []string{r.ID, status(r), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)),
+			terminal.Money(r.CostUSD), next, title(r), why, folder}
+		two[i] = terminal.TreeRow{Cells: rows[i].Cells[:task], Below: lastPart(folder) + " · " + why}
+		three = append(three, terminal.TreeRow{Cells: []string{r.ID, status(r), next}, Below: title(r)},
+			terminal.TreeRow{Below: why, Fold: true}, terminal.TreeRow{Below: folder, Fold: true})
 	}
-	return terminal.Tree(width, chosen(columns, header), rows)
-}
-
-// chosen gives the cells that stand in columns.
-func chosen(columns []int, cells []string) []string {
-	var row []string
-	for _, i := range columns {
-		row = append(row, cells[i])
+	switch {
+	case width == 0 || terminal.TreeWidth(len(header), 0, header, rows) <= width:
+		return terminal.Tree(width, len(header), header, rows)
+	case terminal.TreeWidth(whole, roomForTask, header[:task], two) <= width:
+		return terminal.Tree(width, whole, header[:task], two)
 	}
-	return row
+	return terminal.Tree(width, 3, []string{"RUN", "STATUS", "NEXT"}, three)
 }
 
 // next is what a person does for a run to go on: one that somebody supervises goes on by itself once it is answered.
@@ -223,6 +209,14 @@ func why(r view.RunView) string {
 	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
 		r.Status == "blocked" {
 		return because(r.Agents[i].Reason)
+	}
+	return stands(r)
+}
+
+// stands is a run's own reason, unless all that it has asked was answered since.
+func stands(r view.RunView) string {
+	if r.Status == "parked" && len(r.OpenQuestions) == 0 {
+		return "answered; no process is running"
 	}
 	return because(r.Reason)
 }

@@ -198,7 +198,7 @@ func whatNextFor(a view.Awaited) string {
 
 // state says in one line how a run was left.
 func state(v view.RunView) string {
-	text := fmt.Sprintf("%s %s: %s", v.ID, status(v), because(v.Reason))
+	text := fmt.Sprintf("%s %s: %s", v.ID, status(v), stands(v))
 	if !v.GoesOn() {
 		text += spent(v.StartedAt, v.EndedAt, v.Since, v.CostUSD)
 	}

@@ -13,13 +13,31 @@ import (
 func runTree(width int, runs []view.RunView, now time.Time) string {
 	var rows []terminal.TreeRow
 	for _, r := range runs {
-		why := strings.TrimPrefix(r.Name+": "+because(r.Reason), ": ")
+		why := strings.TrimPrefix(r.Name+": "+stands(r), ": ")
 		rows = append(rows, terminal.TreeRow{Cells: []string{
 			r.ID, status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
 		}})
 		rows = append(rows, agentRows(r, now)...)
 	}
-	return terminal.Tree(width, []string{"RUN, AGENT", "STATUS", "SINCE", "PRIO", "COST", "WHY, TASK"}, rows)
+	return agentTree(width, "RUN, AGENT", "WHY, TASK", rows)
+}
+
+// agentTree lays out rows of agents, in which first and last are the headers of what is not the same in every such
+// table. On a narrow terminal an agent has its id and its state in a row, and the rest of what is said of it below.
+func agentTree(width int, first, last string, rows []terminal.TreeRow) string {
+	header := []string{first, "STATUS", "SINCE", "PRIO", "COST", last}
+	const whole = 5
+	if width == 0 || terminal.TreeWidth(whole, roomForTask, header, rows) <= width {
+		return terminal.Tree(width, whole, header, rows)
+	}
+	var narrow []terminal.TreeRow
+	for _, row := range rows {
+		if len(row.Cells) > 0 {
+			narrow = append(narrow, terminal.TreeRow{Depth: row.Depth, Cells: row.Cells[:2], Below: row.Cells[whole]})
+		}
+		narrow = append(narrow, terminal.TreeRow{Depth: row.Depth, Below: row.Below, Fold: true})
+	}
+	return terminal.Tree(width, 2, header[:2], narrow)
 }
 
 // agentRows gives the rows of a run's agents.

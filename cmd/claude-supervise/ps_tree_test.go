@@ -67,7 +67,8 @@ func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 	got := runTree(80, []view.RunView{
 		{ID: "r-3f9a2c1b", Name: "login", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute),
 			SupervisorPID: 99, CostUSD: 1.75, Agents: agents},
-		{ID: "r-7uz22pon", Status: "parked", Reason: "asks: Which?", Since: at.Add(-time.Hour)},
+		{ID: "r-7uz22pon", Status: "parked", Reason: "asks: Which?", OpenQuestions: []string{"q-9"},
+			Since: at.Add(-time.Hour)},
 	}, at)
 	want := `RUN, AGENT            STATUS     SINCE     PRIO  COST   WHY, TASK
 r-3f9a2c1b            blocked    1m ago          $1.75  login: waits for a child

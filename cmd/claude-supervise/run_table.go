@@ -11,5 +11,5 @@ func table(width int, t *supervisor.Table) string {
 	for i, r := range t.Rows {
 		rows[i] = []string{r.Agent, string(r.Status), r.Title, r.Summary}
 	}
-	return terminal.Table(width, []string{"AGENT", "STATUS", "TASK", "SUMMARY"}, rows) + supervisor.Tally(t.Counts)
+	return terminal.Table(width, 2, []string{"AGENT", "STATUS", "TASK", "SUMMARY"}, rows) + supervisor.Tally(t.Counts)
 }

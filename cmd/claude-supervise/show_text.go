@@ -67,7 +67,7 @@ func (s *factSheet) run(d view.Details) {
 	r := d.Run
 	s.line("Run", "%s %s", r.ID, r.Name)
 	s.line("Status", "%s, since %s", r.Status, when(r.Since))
-	s.line("Why", "%s", because(r.Reason))
+	s.line("Why", "%s", stands(r))
 	s.line("Folder", "%s", r.Cwd)
 	s.line("Started", "%s", when(r.StartedAt))
 	if r.FromPack != "" {
@@ -109,8 +109,7 @@ func (s *factSheet) tree(width int, d view.Details) {
 	if d.Pool {
 		s.WriteString(table(width, d.Tasks) + "\n")
 	} else {
-		s.WriteString(terminal.Tree(width, []string{"AGENT", "STATUS", "SINCE", "PRIO", "COST", "TASK"},
-			agentRows(d.Run, time.Now())))
+		s.WriteString(agentTree(width, "AGENT", "TASK", agentRows(d.Run, time.Now())))
 	}
 	for _, a := range agents {
 		if w, own := d.Worktrees[a.ID]; own && len(w.Drop) > 0 {

@@ -67,7 +67,7 @@ func TestMoneyAndTokensAreShort(t *testing.T) {
 }
 
 func TestTableFitsTheWidthByCuttingTheWidestColumn(t *testing.T) {
-	got := Table(40, []string{"ID", "STATUS", "REASON"}, [][]string{
+	got := Table(40, 1, []string{"ID", "STATUS", "REASON"}, [][]string{
 		{"r-abcdefgh", "running", "the agent waits for an answer to its question"},
 		{"r-数据库", "\x1b[31mparked\x1b[0m", "a\nb"},
 		{"r-short"},
@@ -86,16 +86,16 @@ func TestTableFitsTheWidthByCuttingTheWidestColumn(t *testing.T) {
 
 func TestTableKeepsItsColumnsHoweverNarrowOrWide(t *testing.T) {
 	row := []string{"0123456789", "0123456789", "0123456789", "one cell too many"}
-	for _, line := range strings.Split(Table(5, []string{"A", "B", "C"}, [][]string{row}), "\n") {
+	for _, line := range strings.Split(Table(5, 1, []string{"A", "B", "C"}, [][]string{row}), "\n") {
 		if w := ansi.StringWidth(line); w > len(row[0])+2*narrowest+2*gap {
 			t.Errorf("%q is %d cells wide", line, w)
 		}
 	}
-	if got := Table(0, []string{"A"}, [][]string{{strings.Repeat("x", 300)}}); !strings.Contains(got,
+	if got := Table(0, 1, []string{"A"}, [][]string{{strings.Repeat("x", 300)}}); !strings.Contains(got,
 		strings.Repeat("x", 300)) {
 		t.Error("a cell was cut without a limit")
 	}
-	if got := Table(80, nil, nil); got != "\n" {
+	if got := Table(80, 1, nil, nil); got != "\n" {
 		t.Errorf("an empty table is %q", got)
 	}
 }
@@ -107,6 +107,6 @@ func BenchmarkTable(b *testing.B) {
 			"the agent waits for an answer to its question about the database"}
 	}
 	for b.Loop() {
-		Table(80, []string{"RUN", "STATUS", "SINCE", "COST", "REASON"}, rows)
+		Table(80, 1, []string{"RUN", "STATUS", "SINCE", "COST", "REASON"}, rows)
 	}
 }

@@ -14,17 +14,17 @@ const (
 )
 
 // Table lays out rows under a header in columns, each line at most width terminal cells (0 or less: no limit). To fit,
-// the widest columns are cut first, with an ellipsis, so numbers stay whole beside long texts; the first column, with
-// the ids, never is. Cells are cleaned. Rows may be shorter than the header; what is longer is left out. The result
-// ends in a newline.
+// the widest of the last columns are cut first, with an ellipsis; the first whole ones, with ids, states and numbers,
+// never are. Cells are cleaned. Rows may be shorter than the header; what is longer is left out. The result ends in a
+// newline.
 //
 // Unlike text/tabwriter it counts terminal cells, not runes: names in wide scripts stay aligned.
-func Table(width int, header []string, rows [][]string) string {
+func Table(width, whole int, header []string, rows [][]string) string {
 	lines := [][]string{cleaned(header, len(header))}
 	for _, row := range rows {
 		lines = append(lines, cleaned(row, len(header)))
 	}
-	return layOut(width, lines)
+	return layOut(width, whole, lines)
 }
 
 // A TreeRow is a row of Tree that stands below the last one before it with a smaller depth.
@@ -32,6 +32,7 @@ type TreeRow struct {
 	Depth int
 	Cells []string // none: the row is nothing but Below
 	Below string   // a line of its own below the row, over all columns; empty: there is none
+	Fold  bool     // Below is folded where it does not fit, instead of cut
 }
 
 // deepest is how deep a row of a tree is indented at the most: below that, all stand under one another.
@@ -39,19 +40,8 @@ const deepest = 7
 
 // Tree is Table for rows of which some belong below others: their first cells are indented, two terminal cells for each
 // step of depth.
-func Tree(width int, header []string, rows []TreeRow) string {
-	lines := [][]string{cleaned(header, len(header))}
-	indented := func(row TreeRow, text string) string {
-		return strings.Repeat("  ", min(max(row.Depth, 0), deepest)) + text
-	}
-	for _, row := range rows {
-		if len(row.Cells) > 0 {
-			line := cleaned(row.Cells, len(header))
-			line[0] = indented(row, line[0])
-			lines = append(lines, line)
-		}
-	}
-	laid := strings.SplitAfter(layOut(width, lines), "\n")
+func Tree(width, whole int, header []string, rows []TreeRow) string {
+	laid := strings.SplitAfter(layOut(width, whole, treeLines(header, rows)), "\n")
 	var b strings.Builder
 	b.WriteString(laid[0])
 	laid = laid[1:]
@@ -60,16 +50,47 @@ func Tree(width int, header []string, rows []TreeRow) string {
 			b.WriteString(laid[0])
 			laid = laid[1:]
 		}
-		if below := CleanLine(row.Below, 0); below != "" {
-			line := indented(row, "  "+below)
-			if width > 0 {
-				line = text.Fit(line, width)
-			}
-			b.WriteString(line + "\n")
+		below := CleanLine(row.Below, 0)
+		switch indent := indent(row) + "  "; {
+		case below == "":
+		case width > 0 && row.Fold:
+			b.WriteString(wrap(below, indent, width) + "\n")
+		case width > 0:
+			b.WriteString(text.Fit(indent+below, width) + "\n")
+		default:
+			b.WriteString(indent + below + "\n")
 		}
 	}
 	return b.String()
 }
+
+// TreeWidth is how many terminal cells the columns of a Tree take if the last ones, which may be cut, are at most least
+// wide.
+func TreeWidth(whole, least int, header []string, rows []TreeRow) int {
+	total := -gap
+	for i, w := range columnWidths(treeLines(header, rows)) {
+		if i >= whole {
+			w = min(w, least)
+		}
+		total += w + gap
+	}
+	return total
+}
+
+// treeLines gives the cells of a tree, its header first; rows without cells have none.
+func treeLines(header []string, rows []TreeRow) [][]string {
+	lines := [][]string{cleaned(header, len(header))}
+	for _, row := range rows {
+		if len(row.Cells) > 0 {
+			line := cleaned(row.Cells, len(header))
+			line[0] = indent(row) + line[0]
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func indent(row TreeRow) string { return strings.Repeat("  ", min(max(row.Depth, 0), deepest)) }
 
 // cleaned gives a row of as many columns as there are, each safe to show.
 func cleaned(row []string, columns int) []string {
@@ -80,16 +101,26 @@ func cleaned(row []string, columns int) []string {
 	return line
 }
 
-// layOut pads and cuts lines of equal length to columns.
-func layOut(width int, lines [][]string) string {
+// columnWidths are those that no cell of the lines, all of equal length, is cut in.
+func columnWidths(lines [][]string) []int {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {
 		for i, cell := range line {
 			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
-	if width > 0 && len(widths) > 1 {
-		narrow(widths[1:], width-widths[0]-gap*(len(widths)-1))
+	return widths
+}
+
+// layOut pads lines of equal length to columns, and cuts those behind the first whole ones.
+func layOut(width, whole int, lines [][]string) string {
+	widths := columnWidths(lines)
+	if width > 0 && len(widths) > whole {
+		space := width - gap*(len(widths)-1)
+		for _, w := range widths[:whole] {
+			space -= w
+		}
+		narrow(widths[whole:], space)
 	}
 	var b strings.Builder
 	for _, line := range lines {

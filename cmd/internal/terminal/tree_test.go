@@ -8,7 +8,7 @@ import (
 )
 
 func TestATreeIndentsAndCutsNoName(t *testing.T) {
-	got := Tree(40, []string{"NAME", "WHAT"}, []TreeRow{
+	got := Tree(40, 1, []string{"NAME", "WHAT"}, []TreeRow{
 		{Depth: 0, Cells: []string{"r-12345678", "a run with \x1b[31ma long story that does not fit"}},
 		{Depth: 1, Cells: []string{"a-123456789012", "the root"}, Below: "asks: which \x1b[2Jof the\nvery many days is it?"},
 		{Depth: 1, Below: "… 9 more"},
@@ -40,7 +40,7 @@ func TestATreeOfAgentsFitsEightyColumns(t *testing.T) {
 			Cells: []string{"a-123456789012", "over_budget", "59m ago", "1234567", "$104.00", strings.Repeat("task ", 30)},
 			Below: strings.Repeat("asks ", 30)})
 	}
-	for line := range strings.Lines(Tree(80, []string{"RUN, AGENT", "STATUS", "SINCE", "PID", "COST", "WHY, TASK"},
+	for line := range strings.Lines(Tree(80, 5, []string{"RUN, AGENT", "STATUS", "SINCE", "PID", "COST", "WHY, TASK"},
 		rows)) {
 		if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
 			t.Errorf("%d columns: %s", w, line)
