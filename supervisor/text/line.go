@@ -81,9 +81,11 @@ func Fit(s string, width int) string {
 		bytes, _ = strconv.Atoi(s[at[4]:at[5]])
 		s, end = s[:at[0]], s[at[6]:at[7]]
 	}
+	whole := len(s)
+	s = ansi.Truncate(s, width, "") // which reads all of it, and is not to be done for every room
 	for room := width; room > 0 && width >= roomForNumber; room-- {
 		kept := ansi.Truncate(s, room, "")
-		left := bytes + len(s) - len(kept)
+		left := bytes + whole - len(kept)
 		tail := more(lines, left) + end
 		if width < roomForWords {
 			tail = fmt.Sprintf("… +%d", left)

@@ -22,6 +22,7 @@ const (
 type choices struct {
 	q        Question
 	keys     []string // what selects each option, as Keys gives them
+	labels   []label  // what is typed is looked for in them, at every key
 	none     bool     // nothing is selected
 	own      bool     // the last row is for own words
 	field    list
@@ -59,7 +60,7 @@ func keyMap() *huh.KeyMap {
 }
 
 func newChoices(q Question, own bool, before string, s *styles) *choices {
-	c := &choices{q: q, keys: keys(q), own: own, width: -1}
+	c := &choices{q: q, keys: keys(q), labels: q.labels(), own: own, width: -1}
 	if q.MultiSelect {
 		c.field = huh.NewMultiSelect[int]().Value(&c.picked)
 	} else {
@@ -322,7 +323,7 @@ func (c *choices) clear() {
 // moveTo puts the cursor on the option that the typed text means, if that is one. Of a decision it is else on none.
 func (c *choices) moveTo() {
 	c.none = c.q.guarded()
-	if meant := c.q.readings(c.filter); len(meant) == 1 {
+	if meant := c.q.readingsIn(c.labels, c.filter); len(meant) == 1 {
 		c.goTo(meant[0])
 	}
 }

@@ -134,13 +134,17 @@ func (q Question) pick(text string) ([]int, error) {
 		return []int{one}, nil
 	case err != nil:
 		return nil, err
-	case !q.MultiSelect && q.keysOf(text) > 1:
+	case !q.MultiSelect && q.numbers(text):
 		return nil, refuse(NotOffered, "%s names several options, and this question takes one: %s", show(text),
 			q.possible())
 	case !q.MultiSelect:
 		return nil, nil
 	case !strings.Contains(text, ","):
-		return q.words(text), nil
+		picked := q.words(text)
+		if len(picked) == 0 && q.numbers(text) {
+			return nil, refuse(NotOffered, "%s names no options: %s", show(text), q.possible())
+		}
+		return picked, nil
 	}
 	var picked []int
 	var strange []string
@@ -164,7 +168,7 @@ func (q Question) pick(text string) ([]int, error) {
 			strange = append(strange, part)
 		}
 	}
-	if len(picked) > 0 && len(strange) > 0 {
+	if len(strange) > 0 && (len(picked) > 0 || q.numbers(text)) {
 		return nil, refuse(NotOffered, "%s is none of the options: %s", show(strange[0]), q.possible())
 	}
 	return picked, nil
@@ -189,16 +193,15 @@ func (q Question) words(text string) []int {
 	return picked
 }
 
-// keysOf counts the options whose numbers text lists, as in "1,3" and "1 3"; 0 if it says anything else.
-func (q Question) keysOf(text string) int {
-	numbers := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
-	for _, number := range numbers {
+// numbers reports whether text is a list of numbers alone, as "1,3" and "1 3", which is a choice of several options, or
+// a slip of the finger; where an option begins with a digit, or an integer is asked for, it may be a value.
+func (q Question) numbers(text string) bool {
+	list := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	return len(q.Options) > 0 && len(list) > 1 && !slices.ContainsFunc(list, func(number string) bool {
 		at, ok := q.key(number)
-		if _, err := strconv.Atoi(number); err != nil || !ok || at >= len(q.Options) {
-			return 0
-		}
-	}
-	return len(numbers)
+		_, err := strconv.Atoi(number)
+		return err != nil || !ok || at >= len(q.Options) && !q.looksLikeKey(number)
+	})
 }
 
 // longest finds how many of the parts make up a whole label, for labels that hold commas themselves.
@@ -229,10 +232,24 @@ func (q Question) one(text string) (int, error) {
 	return meant[0], nil
 }
 
+// A label is that of an option as it is compared: as a line, and folded. To make one reads all of it.
+type label struct{ line, folded string }
+
+func (q Question) labels() []label {
+	labels := make([]label, len(q.Options))
+	for i, o := range q.Options {
+		line := CleanLine(o.Label, 0)
+		labels[i] = label{line, fold(line)}
+	}
+	return labels
+}
+
 // readings are the options that text may mean: the one of that very label, or else all that it is a key or a start of.
 // Options of the same label count as one, and one without a label cannot be chosen: no answer would be left.
-func (q Question) readings(text string) []int {
-	if at := q.exact(text); len(at) > 0 {
+func (q Question) readings(text string) []int { return q.readingsIn(q.labels(), text) }
+
+func (q Question) readingsIn(labels []label, text string) []int {
+	if at := q.exactIn(labels, text); len(at) > 0 {
 		return at
 	}
 	var meant []int
@@ -240,8 +257,8 @@ func (q Question) readings(text string) []int {
 		meant = append(meant, at)
 	}
 	if start := fold(text); start != "" {
-		for i, o := range q.Options {
-			if strings.HasPrefix(fold(o.Label), start) {
+		for i, label := range labels {
+			if strings.HasPrefix(label.folded, start) {
 				meant = append(meant, i)
 			}
 		}
@@ -249,15 +266,17 @@ func (q Question) readings(text string) []int {
 	return q.distinct(meant)
 }
 
-func (q Question) exact(text string) []int {
+func (q Question) exact(text string) []int { return q.exactIn(q.labels(), text) }
+
+func (q Question) exactIn(labels []label, text string) []int {
 	var same, folded []int
 	line := CleanLine(text, 0)
-	for i, o := range q.Options {
-		switch label := CleanLine(o.Label, 0); {
-		case label == "":
-		case label == line:
+	for i, label := range labels {
+		switch {
+		case label.line == "":
+		case label.line == line:
 			same = append(same, i)
-		case strings.EqualFold(label, line):
+		case strings.EqualFold(label.line, line):
 			folded = append(folded, i)
 		}
 	}

@@ -58,7 +58,10 @@ func Clean(s string) string {
 // plain spaces becomes one space. A line wider than width terminal cells is cut and says how much is missing, as
 // text.Fit does; a width of 0 or less sets no limit.
 func CleanLine(s string, width int) string {
-	s = folding().ReplaceAllString(strings.TrimSpace(Clean(s)), " ")
+	s = strings.TrimSpace(Clean(s))
+	if strings.IndexFunc(s, widerThanASpace) >= 0 { // most lines have nothing to fold, and are long where it counts
+		s = folding().ReplaceAllString(s, " ")
+	}
 	if width > 0 {
 		s = text.Fit(s, width)
 	}
@@ -67,6 +70,11 @@ func CleanLine(s string, width int) string {
 
 // folding is white space that makes more than one line, or is wider than it looks.
 var folding = text.Lazily(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
+
+// widerThanASpace reports whether folding takes a character, with what white space there is around it.
+func widerThanASpace(r rune) bool {
+	return r != ' ' && (r == '\t' || r == '\n' || r == '\f' || r == '\r' || r > 0x7f && unicode.Is(unicode.Zs, r))
+}
 
 func isClean(s string) bool {
 	if len(s) > maxText || !utf8.ValidString(s) {

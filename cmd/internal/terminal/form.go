@@ -45,6 +45,13 @@ type form struct {
 
 	wide          int // what text and details are laid out for
 	text, details []string
+	previewed     laidOut
+}
+
+// laidOut is the preview of an option as it was last laid out: it can be long, and is drawn at every key.
+type laidOut struct {
+	option, width int
+	rows          []string // nil: none was laid out
 }
 
 // writing is what the field of the form is for.

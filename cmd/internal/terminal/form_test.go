@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -410,15 +411,23 @@ func FuzzAForm(f *testing.F) {
 }
 
 func BenchmarkAKeyInAForm(b *testing.B) {
-	labels := make([]string, maxShown)
-	for i := range labels {
-		labels[i] = strings.Repeat("label ", 3) + string(rune('a'+i%26))
-	}
-	q := question("q-1", labels...)
-	q.Context = strings.Repeat("+ a line of a long diff\n", 5000)
-	f := newForm(q, false, "", newStyles(true))
-	f.view(80, 40, 0, when)
-	for b.Loop() {
-		typeInto(f, down)
+	long := strings.Repeat("words of 日本 ", 4000)
+	for name, size := range map[string]struct{ options, label, about, preview int }{
+		"of a long diff":      {maxShown, 20, 0, 0},
+		"of the longest text": {500, 1 << 10, 4 << 10, 32 << 10},
+	} {
+		b.Run(name, func(b *testing.B) {
+			q := question("q-1")
+			q.Context = strings.Repeat("+ a line of a long diff\n", 5000)
+			for i := range size.options {
+				q.Options = append(q.Options, Option{Label: fmt.Sprintf("%d %.*s", i, size.label, long),
+					Description: long[:size.about], Preview: long[:size.preview]})
+			}
+			f := newForm(q, false, "", newStyles(true))
+			f.view(80, 40, 0, when)
+			for b.Loop() {
+				typeInto(f, down, "w", "\x7f")
+			}
+		})
 	}
 }

@@ -166,13 +166,19 @@ func (f *form) preview(width int) []string {
 	if !ok || at < 0 {
 		return nil
 	}
-	option := f.choices.q.Options[at]
+	if last := f.previewed; last.rows == nil || last.option != at || last.width != width {
+		f.previewed = laidOut{at, width, f.layPreview(f.choices.q.Options[at], width)}
+	}
+	return f.previewed.rows
+}
+
+func (f *form) layPreview(option Option, width int) []string {
 	text := strings.Trim(Clean(option.Preview), "\n")
 	if strings.Contains(optionText(option, "", width-2), "\n  …") { // not all of it stands in the list
 		text = strings.TrimRight(CleanLine(option.Description, 0)+"\n"+text, "\n")
 	}
 	if strings.TrimSpace(text) == "" {
-		return nil
+		return []string{}
 	}
 	rows := strings.Split(wrap(text, "", width-2), "\n")
 	if len(rows) > maxLines {
