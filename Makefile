@@ -32,6 +32,12 @@ TREES ?= 100
 # How many tasks make pool has.
 TASKS ?= 1000
 
+# What make bench compares the working tree with (a commit), the parts it measures (a part of their names, which are in
+# e2e/bench/main.go), and the file that it adds its figures to.
+BASE ?=
+ONLY ?=
+HISTORY ?=
+
 # How long a person takes in make wait.
 WAIT ?= 30m
 
@@ -127,9 +133,9 @@ long: ## a hundred questions in a row, and twenty at once, on the real CLI
 pool: ## TASKS scripted tasks in one run: time, memory and processor for each
 	CLAUDE_SUPERVISE_TEST_POOL=$(TASKS) $(GO) test -count 1 -v -timeout 1h -run 'APoolOfManyTasks' ./e2e
 
-bench: ## what people and agents wait for, beside the machine's floors
+bench: ## what people and agents wait for, beside the machine's floors; BASE=REF: beside that commit, too
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) run ./e2e/bench
+	$(GO) run ./e2e/bench -base "$(BASE)" -only "$(ONLY)" -history "$(HISTORY)"
 
 microbench: ## the benchmarks of all packages
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

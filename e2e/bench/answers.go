@@ -19,54 +19,106 @@ const (
 	parkedQuestions = 60
 )
 
-// answerTimes are what was measured of a run whose questions were answered one by one.
-type answerTimes struct{ announced, received, began samples }
+// A conversation is a run whose questions are answered one by one, and what was measured of it.
+type conversation struct {
+	hold     string
+	run      *supervised
+	client   client.Client
+	waits    string // the id of the question that is open
+	answered int64  // when the last answer was given
+	name     string
 
-// ask runs an agent that asks n questions, answers each, and does floor after it, so that both are measured in the same
-// minutes.
-func (h home) ask(ctx context.Context, n int, hold string, floor func() error) (a answerTimes, err error) {
+	announced, received, began samples
+}
+
+// converse starts a run of an agent that asks n questions.
+func (h home) converse(ctx context.Context, n int, hold string) (*conversation, error) {
 	run, err := h.questions(n).start(ctx, h.self, "--hold", hold)
+	return &conversation{hold: hold, run: run, client: client.Client{Dirs: h.Dirs}, name: h.program.name}, err
+}
+
+// next answers the question that is open, if there is one, and waits for the next one.
+func (c *conversation) next(ctx context.Context) error {
+	first := c.waits == ""
+	if !first {
+		if err := c.answer(ctx); err != nil {
+			return err
+		}
+	}
+	e, err := c.run.asks(c.hold == "0")
 	if err != nil {
-		return a, err
+		return err
 	}
-	var c client.Client
-	var answered int64
+	printed, received, began, err := stamps(e.Question.Context)
+	if err != nil {
+		return err
+	}
+	c.waits = e.Question.ID
+	c.announced.add(since(printed, e.read))
+	if !first {
+		c.received.add(since(c.answered, received))
+		c.began.add(since(c.answered, began))
+	}
+	return nil
+}
+
+func (c *conversation) answer(ctx context.Context) (err error) {
+	if c.client.Store == nil { // the run has made the database by now
+		if c.client.Store, err = checkpoints.Open(c.client.Dirs); err != nil {
+			return err
+		}
+	}
+	c.answered = clock()
+	return c.client.Answer(ctx, c.waits, client.Answer{Text: "an answer", By: "bench"})
+}
+
+// finish answers the last question, and waits for the end of the run.
+func (c *conversation) finish(ctx context.Context) error {
+	return errors.Join(c.answer(ctx), c.client.Close(), c.run.finish())
+}
+
+// ask lets an agent of each program ask n questions, in turns. floor is done after each round, so that all is measured
+// in the same minutes.
+func (b *bench) ask(ctx context.Context, name string, n int, hold string, floor func(home) error) ([]*conversation,
+	error) {
+	homes, err := b.homes(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []*conversation
+	for _, h := range homes {
+		c, err := h.converse(ctx, n, hold)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.program.name, err)
+		}
+		all = append(all, c)
+	}
 	for i := range n {
-		e, err := run.until("question")
-		if err != nil {
-			return a, err
-		}
-		printed, received, began, err := stamps(e.Question.Context)
-		if err != nil {
-			return a, err
-		}
-		a.announced = append(a.announced, since(printed, e.read))
-		if i == 0 {
-			store, err := checkpoints.Open(h.Dirs)
-			if err != nil {
-				return a, err
+		for _, which := range b.turn(i) {
+			if err := all[which].next(ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", all[which].name, err)
 			}
-			defer func() { err = errors.Join(err, store.Close()) }()
-			c = client.Client{Dirs: h.Dirs, Store: store}
-		} else {
-			a.received = append(a.received, since(answered, received))
-			a.began = append(a.began, since(answered, began))
+			time.Sleep(10 * time.Millisecond) // what is still under way of the turn ends
 		}
-		if hold == "0" {
-			if _, err := run.until("parked"); err != nil {
-				return a, err
-			}
-		}
-		if err := floor(); err != nil {
-			return a, err
-		}
-		time.Sleep(10 * time.Millisecond) // what is still under way of the turn ends
-		answered = clock()
-		if err := c.Answer(ctx, e.Question.ID, client.Answer{Text: "an answer", By: "bench"}); err != nil {
-			return a, err
+		if err := floor(homes[0]); err != nil {
+			return nil, err
 		}
 	}
-	return a, run.finish()
+	for _, c := range all {
+		if err := c.finish(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return all, nil
+}
+
+// of collects one of the samples of each conversation.
+func of(all []*conversation, one func(*conversation) samples) []samples {
+	var values []samples
+	for _, c := range all {
+		values = append(values, one(c))
+	}
+	return values
 }
 
 // stamps reads the times that the agent wrote into a question.
@@ -86,16 +138,12 @@ func stamps(context string) (printed, received, began int64, err error) {
 
 // held measures what passes between an agent that waits in its process and its person.
 func (b *bench) held(ctx context.Context) error {
-	h, err := b.home("held")
-	if err != nil {
-		return err
-	}
-	disk, err := newDisk(h.cwd)
+	disk, err := newDisk(b.dir)
 	if err != nil {
 		return err
 	}
 	var writes, rounds samples
-	a, err := h.ask(ctx, heldQuestions, "forever", func() error {
+	all, err := b.ask(ctx, "held", heldQuestions, "forever", func(home) error {
 		began := clock()
 		if err := disk.write(); err != nil {
 			return err
@@ -107,40 +155,40 @@ func (b *bench) held(ctx context.Context) error {
 		if err := disk.write(); err != nil {
 			return err
 		}
-		writes, rounds = append(writes, since(began, written)), append(rounds, since(began, clock()))
+		writes.add(since(began, written))
+		rounds.add(since(began, clock()))
 		return nil
 	})
 	if err := errors.Join(err, disk.close()); err != nil {
 		return err
 	}
-	b.table.add(figure{name: "question announced", value: a.announced.median(), floor: writes.median(),
-		unit: "ms", target: 1})
-	b.table.add(figure{name: "question announced p99", value: a.announced.at(0.99), floor: writes.at(0.99),
-		unit: "ms", target: 25})
-	b.table.add(figure{name: "answer, held agent", value: a.received.median(), floor: rounds.median(),
-		unit: "ms", target: 5})
-	b.table.add(figure{name: "answer, held agent p99", value: a.received.at(0.99), floor: rounds.at(0.99), unit: "ms"})
+	announced := of(all, func(c *conversation) samples { return c.announced })
+	received := of(all, func(c *conversation) samples { return c.received })
+	b.table.add(figure{name: "question announced", unit: "ms", values: announced, floor: writes,
+		target: 2, bound: timesFloor})
+	b.table.add(figure{name: "question announced p99", unit: "ms", quantile: 0.99, values: announced, floor: writes,
+		target: 25})
+	b.table.add(figure{name: "answer, held agent", unit: "ms", values: received, floor: rounds,
+		target: 2, bound: timesFloor})
+	b.table.add(figure{name: "answer, held agent p99", unit: "ms", quantile: 0.99, values: received, floor: rounds})
 	return nil
 }
 
 // parked measures how soon a parked agent's next process executes.
 func (b *bench) parked(ctx context.Context) error {
-	h, err := b.home("parked")
-	if err != nil {
-		return err
-	}
 	var starts samples
-	a, err := h.ask(ctx, parkedQuestions, "0", func() error {
+	all, err := b.ask(ctx, "parked", parkedQuestions, "0", func(h home) error {
 		took, err := h.stamp(ctx)
-		starts = append(starts, took)
+		starts.add(took)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	b.table.add(figure{name: "answer, relaunched agent", value: a.began.median(), floor: starts.median(),
-		unit: "ms", target: 5, bound: overFloor})
-	b.table.add(figure{name: "answer, relaunched agent p90", value: a.began.at(0.9), floor: starts.at(0.9), unit: "ms"})
+	began := of(all, func(c *conversation) samples { return c.began })
+	b.table.add(figure{name: "answer, relaunched agent", unit: "ms", values: began, floor: starts,
+		target: 5, bound: overFloor})
+	b.table.add(figure{name: "answer, relaunched agent p90", unit: "ms", quantile: 0.9, values: began, floor: starts})
 	return nil
 }
 

@@ -15,50 +15,51 @@ import (
 const commandTimes = 60
 
 func (b *bench) version(ctx context.Context) error {
-	h, err := b.home("version")
+	homes, err := b.homes("version")
 	if err != nil {
 		return err
 	}
-	return h.inTurns(ctx, "version", 5, []string{"version"}, []string{"version"})
+	return b.inTurns(ctx, "version", homes, []string{"version"}, []string{"version"})
 }
 
 // ps lists 50 runs that go on, alone and among 10,000 that have ended.
 func (b *bench) ps(ctx context.Context) error {
-	h, err := b.home("ps")
+	homes, err := b.homes("ps")
 	if err != nil {
 		return err
 	}
-	if err := h.fill(ctx, 50, 0); err != nil {
+	floor := []string{"ps", homes[0].Dirs.Database()}
+	fill := func(parked, ended int) error {
+		for _, h := range homes {
+			if err := h.fill(ctx, parked, ended); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := fill(50, 0); err != nil {
 		return err
 	}
-	floor := []string{"ps", h.Dirs.Database()}
-	if err := h.inTurns(ctx, "ps, 50 runs", 7, []string{"ps"}, floor); err != nil {
+	if err := b.inTurns(ctx, "ps, 50 runs", homes, []string{"ps"}, floor); err != nil {
 		return err
 	}
-	if err := h.fill(ctx, 0, 10_000); err != nil {
+	if err := fill(0, 10_000); err != nil {
 		return err
 	}
-	return h.inTurns(ctx, "ps, 50 runs and 10,000 past", 10, []string{"ps"}, floor)
+	return b.inTurns(ctx, "ps, 50 runs and 10,000 past", homes, []string{"ps"}, floor)
 }
 
-// inTurns runs a command of the program and its counterpart of the floor in turns.
-func (h home) inTurns(ctx context.Context, name string, target float64, args, floorArgs []string) error {
-	var values, floors samples
-	for i := range commandTimes + 1 {
-		began := clock()
-		if out, err := h.command(ctx, h.program, args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
+// inTurns runs a command of each program and its counterpart of the floor in turns.
+func (b *bench) inTurns(ctx context.Context, name string, homes []home, args, floorArgs []string) error {
+	run := func(h home, path string, args []string) error {
+		if out, err := h.command(ctx, path, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", path, err, out)
 		}
-		ended := clock()
-		if out, err := h.command(ctx, h.floor, floorArgs...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		if i > 0 { // the first fills the caches
-			values, floors = append(values, since(began, ended)), append(floors, since(ended, clock()))
-		}
+		return nil
 	}
-	h.table.add(figure{name: name, value: values.median(), floor: floors.median(), unit: "ms", target: target})
-	return nil
+	return b.compare(figure{name: name, unit: "ms", target: 1.2, bound: timesFloor}, homes, commandTimes,
+		func(h home) error { return run(h, h.program.path, args) },
+		func(h home) error { return run(h, h.floor, floorArgs) })
 }
 
 // fill copies a run that has ended into so many that are parked, and so many that have ended.
@@ -69,11 +70,12 @@ func (h home) fill(ctx context.Context, parked, ended int) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	h.Env = append(h.Env, envAgent+"=0")
-	if out, err := h.command(ctx, h.program, "run", "--quiet", "--claude", h.self, task).CombinedOutput(); err != nil {
+	run := h.command(ctx, h.program.path, "run", "--quiet", "--claude", h.self, task)
+	if out, err := run.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	var run, agent string
-	if err := db.QueryRowContext(ctx, `SELECT r.id, a.id FROM runs r JOIN agents a ON a.run = r.id LIMIT 1`).Scan(&run,
+	var id, agent string
+	if err := db.QueryRowContext(ctx, `SELECT r.id, a.id FROM runs r JOIN agents a ON a.run = r.id LIMIT 1`).Scan(&id,
 		&agent); err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (h home) fill(ctx context.Context, parked, ended int) (err error) {
 	for i := range parked + ended {
 		copied := copyOf{run: fmt.Sprintf("r-%d%07d", min(1, ended), i), agent: fmt.Sprintf("a-%d%011d", min(1, ended), i),
 			ended: i >= parked}
-		if err := copied.insert(ctx, tx, run, agent); err != nil {
+		if err := copied.insert(ctx, tx, id, agent); err != nil {
 			return err
 		}
 	}

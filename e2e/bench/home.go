@@ -16,16 +16,30 @@ import (
 	"claude-supervise/e2e/machine"
 )
 
-// A home is a machine for one measurement, and the folder to work in.
+// A home is a machine for one measurement of a program, and the folder to work in.
 type home struct {
 	*bench
 	machine.Machine
-	cwd string
+	program program
+	cwd     string
 }
 
-func (b *bench) home(name string) (home, error) {
-	dir := filepath.Join(b.dir, name)
-	h := home{bench: b, cwd: filepath.Join(dir, "work")}
+// homes makes a home for each of the programs: a database is written by one of them only.
+func (b *bench) homes(name string) ([]home, error) {
+	var all []home
+	for _, p := range b.programs {
+		h, err := b.home(name, p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+func (b *bench) home(name string, p program) (home, error) {
+	dir := filepath.Join(b.dir, name+" "+p.name)
+	h := home{bench: b, program: p, cwd: filepath.Join(dir, "work")}
 	if err := os.MkdirAll(h.cwd, 0o700); err != nil {
 		return h, err
 	}
@@ -65,7 +79,12 @@ func (h home) questions(n int) home {
 // start starts a run of an agent that asks.
 func (h home) start(ctx context.Context, agent string, flags ...string) (*supervised, error) {
 	args := append([]string{"run", "--json", "--on-question", "ask", "--claude", agent}, flags...)
-	s := &supervised{cmd: h.command(ctx, h.program, append(args, task)...)}
+	return supervise(h.command(ctx, h.program.path, append(args, task)...))
+}
+
+// supervise starts the command of a run.
+func supervise(cmd *exec.Cmd) (*supervised, error) {
+	s := &supervised{cmd: cmd}
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -76,19 +95,41 @@ func (h home) start(ctx context.Context, agent string, flags ...string) (*superv
 	return s, s.cmd.Start()
 }
 
+// next reads the next event, which when says what it is waited for.
+func (s *supervised) next(when string) (event, error) {
+	if !s.events.Scan() {
+		ended := errors.Join(s.events.Err(), s.cmd.Wait())
+		return event{}, fmt.Errorf("no event %q came (%w): %s", when, ended, &s.stderr)
+	}
+	e := event{read: clock()}
+	return e, json.Unmarshal(s.events.Bytes(), &e)
+}
+
 // until reads up to the next event of a type.
 func (s *supervised) until(kind string) (event, error) {
-	for s.events.Scan() {
-		e := event{read: clock()}
-		if err := json.Unmarshal(s.events.Bytes(), &e); err != nil {
+	for {
+		if e, err := s.next(kind); err != nil || e.Type == kind {
 			return e, err
 		}
-		if e.Type == kind {
-			return e, nil
+	}
+}
+
+// asks reads up to the next question and, if its agent parks, up to that, too. The two are printed in either order: a
+// question is announced beside the loop that saves what happens.
+func (s *supervised) asks(parks bool) (question event, err error) {
+	for asked, parked := false, !parks; !asked || !parked; {
+		e, err := s.next("question or parked")
+		if err != nil {
+			return e, err
+		}
+		switch e.Type {
+		case "question":
+			question, asked = e, true
+		case "parked":
+			parked = true
 		}
 	}
-	ended := errors.Join(s.events.Err(), s.cmd.Wait())
-	return event{}, fmt.Errorf("no event %q came (%w): %s", kind, ended, &s.stderr)
+	return question, nil
 }
 
 // finish reads the rest, and expects success.

@@ -1,12 +1,21 @@
-// Command bench measures what a person or an agent waits for, with whole processes as they are used, and beside each
-// figure the machine's own floor, measured in the same minutes: what a bare write, a bare process or a bare program
+// Command bench measures what a person or an agent waits for, with whole processes as they are used. Beside each figure
+// it prints the machine's own floor, measured in the same minutes: what a bare write, a bare process or a bare program
 // with the same libraries takes. A line is
 //
-//	name value unit floor ratio target
+//	name unit floor now now/floor target
 //
-// and says MISSED, and by how much, where the value does not reach the target of the design. Times are medians unless
-// the name says p99. make bench runs it. It fails only if something cannot be measured: how fast a shared machine is
-// today proves nothing.
+// and says MISSED, and by how much, where the value does not reach the target. A value is a median unless the name says
+// p99. With -base REF the program of that commit is built, too, and measured in the same run, in turns with the working
+// tree's. A line then goes on with
+//
+//	base now/base spread
+//
+// The ratio is the median of the ratios of pairs that were measured right after one another, and the spread is its
+// confidence interval of 99 %: slower and faster are said only where the interval does not hold 1. So a regression
+// shows on a noisy machine, too.
+//
+// -history FILE adds a line for each figure to a file (history.go). make bench runs it. It fails only if something
+// cannot be measured: how fast a shared machine is today proves nothing.
 package main
 
 import (
@@ -20,34 +29,41 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"claude-supervise/e2e/machine"
 )
 
 func main() {
 	if os.Getenv(envAgent) != "" {
 		os.Exit(playAgent())
 	}
-	watch := flag.Duration("watch", 90*time.Second, "watch the waiting supervisor for at least so long")
-	only := flag.String("only", "", "measure only the parts whose names contain this, and no waiting supervisor")
+	var o options
+	flag.StringVar(&o.base, "base", "", "measure the program of this commit, too, in turns with the working tree's")
+	flag.DurationVar(&o.watch, "watch", 90*time.Second, "watch the waiting supervisor for at least this long")
+	flag.StringVar(&o.only, "only", "", "measure only the parts whose names contain this")
+	flag.StringVar(&o.history, "history", "", "add the figures to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, *watch, *only); err != nil {
+	if err := measure(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// A bench is the programs that are measured, and the folder that everything happens in.
-type bench struct {
-	dir                  string
-	program, floor, self string
-	table                table
+type options struct {
+	base, only, history string
+	watch               time.Duration
 }
 
-func measure(ctx context.Context, watch time.Duration, only string) (err error) {
-	b := &bench{table: table{out: os.Stdout}}
+// A bench is the programs that are measured, and the folder that everything happens in.
+type bench struct {
+	dir         string
+	programs    []program // the working tree's, then the base's if there is one
+	floor, self string
+	table       *table
+}
+
+func measure(ctx context.Context, o options) (err error) {
+	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return err
 	}
@@ -55,35 +71,47 @@ func measure(ctx context.Context, watch time.Duration, only string) (err error) 
 	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
-	if err := machine.Build(b.dir, []string{"-trimpath"}, "cmd/claude-supervise", "e2e/bench/floor"); err != nil {
+	if b.programs, err = buildPrograms(ctx, b.dir, o.base); err != nil {
 		return err
 	}
-	b.program, b.floor = filepath.Join(b.dir, "claude-supervise"), filepath.Join(b.dir, "floor")
-
-	if only != "" {
-		b.table.head()
-		return b.parts(ctx, only)
-	}
-	waiting, err := b.wait(ctx) // watched while the others are measured
-	if err != nil {
-		return fmt.Errorf("waiting supervisor: %w", err)
-	}
-	defer waiting.end()
+	b.floor = filepath.Join(b.dir, "floor")
+	b.table = &table{out: os.Stdout, paired: len(b.programs) > 1}
 	b.table.head()
-	if err := b.parts(ctx, ""); err != nil {
+	if err := b.parts(ctx, o); err != nil {
 		return err
 	}
-	return waiting.tell(ctx, b, watch)
+	if o.history == "" {
+		return nil
+	}
+	return b.table.save(ctx, o.history, time.Now())
 }
 
-// parts measures those parts whose names contain a text.
-func (b *bench) parts(ctx context.Context, only string) error {
+// parts measures those parts whose names contain what options name. The waiting supervisor is watched while the others
+// are measured.
+func (b *bench) parts(ctx context.Context, o options) error {
+	const waitingPart = "waiting supervisor"
+	if strings.Contains(waitingPart, o.only) {
+		waiting, err := b.wait(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", waitingPart, err)
+		}
+		defer waiting.end()
+		if err := b.others(ctx, o.only); err != nil {
+			return err
+		}
+		return waiting.report(ctx, b, o.watch)
+	}
+	return b.others(ctx, o.only)
+}
+
+func (b *bench) others(ctx context.Context, only string) error {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run}, {"run of the real CLI", b.real},
-		{"version", b.version}, {"ps", b.ps}, {"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
+		{"binary", b.binary}, {"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run},
+		{"run of the real CLI", b.real}, {"version", b.version}, {"ps", b.ps}, {"fsyncs", b.fsyncs},
+		{"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
 	} {
 		if !strings.Contains(part.name, only) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"time"
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
@@ -17,17 +18,19 @@ import (
 // How often a whole run is made.
 const (
 	runTimes  = 40
-	realTimes = 6
+	realTimes = 10
 )
 
 // run measures what supervision adds to the time of an agent that works and reports: the stand-in.
 func (b *bench) run(ctx context.Context) error {
-	h, err := b.home("run")
+	homes, err := b.homes("run")
 	if err != nil {
 		return err
 	}
-	h.Env = append(h.Env, envAgent+"=0")
-	return h.compare(ctx, "run of the stand-in", h.self, runTimes)
+	for i := range homes {
+		homes[i].Env = append(homes[i].Env, envAgent+"=0")
+	}
+	return b.runs(ctx, "run of the stand-in", homes, b.self, runTimes)
 }
 
 // real measures the same with the real CLI, where claude.Variable names one.
@@ -38,35 +41,54 @@ func (b *bench) real(ctx context.Context) error {
 	}
 	api := messagesapi.Serve(scenario(0), nil)
 	defer api.Close()
-	h, err := b.home("real")
+	homes, err := b.homes("real")
 	if err != nil {
 		return err
 	}
-	h.Env = append(claude.Environment(h.Home, api.URL), h.Env...)
-	return h.compare(ctx, "run of the real CLI", path, realTimes)
+	for i, h := range homes {
+		homes[i].Env = append(claude.Environment(h.Home, api.URL), h.Env...)
+	}
+	return b.runs(ctx, "run of the real CLI", homes, path, realTimes)
 }
 
-// compare runs the same agent supervised and bare, in turns.
-func (h home) compare(ctx context.Context, name, agent string, times int) error {
-	var supervised, bare samples
+// runs runs the same agent under each program and bare, in turns.
+func (b *bench) runs(ctx context.Context, name string, homes []home, agent string, times int) error {
+	return b.compare(figure{name: name, unit: "ms", target: 15, bound: overFloor}, homes, times,
+		func(h home) error {
+			out, err := h.command(ctx, h.program.path, "run", "--quiet", "--claude", agent, task).CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			return nil
+		},
+		func(h home) error { return h.bare(ctx, agent) })
+}
+
+// compare adds a figure: how long something takes with each program in its home, and how long its counterpart takes
+// that is the floor, in turns.
+func (b *bench) compare(f figure, homes []home, times int, do, floor func(home) error) error {
+	f.values = make([]samples, len(homes))
 	for i := range times + 1 {
-		began := clock()
-		cmd := h.command(ctx, h.program, "run", "--quiet", "--claude", agent, task)
-		var said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%w: %s", err, &said)
+		took := make([]time.Duration, len(homes))
+		for _, which := range b.turn(i) {
+			began := clock()
+			if err := do(homes[which]); err != nil {
+				return fmt.Errorf("%s: %w", homes[which].program.name, err)
+			}
+			took[which] = since(began, clock())
 		}
-		ended := clock()
-		if err := h.bare(ctx, agent); err != nil {
+		began := clock()
+		if err := floor(homes[0]); err != nil {
 			return err
 		}
-		if i > 0 { // the first makes the database, and fills the caches
-			supervised, bare = append(supervised, since(began, ended)), append(bare, since(ended, clock()))
+		if bare := since(began, clock()); i > 0 { // the first makes the database, and fills the caches
+			f.floor.add(bare)
+			for which := range homes {
+				f.values[which].add(took[which])
+			}
 		}
 	}
-	h.table.add(figure{name: name, value: supervised.median(), floor: bare.median(), unit: "ms",
-		target: 15, bound: overFloor})
+	b.table.add(f)
 	return nil
 }
 

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -37,19 +35,43 @@ read x < over
 
 const spoken = 30
 
+// crowdRounds is how often a crowd of n agents is measured.
+func crowdRounds(n int) int {
+	if n >= 1000 {
+		return 1
+	}
+	return 9
+}
+
 // crowd measures what an agent costs its supervisor, and how soon a signal is told, beside how many others that are
 // alive.
 func (b *bench) crowd(ctx context.Context) error {
 	for _, n := range crowds {
-		if err := b.crowdOf(ctx, n); err != nil {
-			return fmt.Errorf("%d agents: %w", n, err)
+		all := make([]crowdTimes, len(b.programs))
+		for i := range crowdRounds(n) {
+			for _, which := range b.turn(i) {
+				if err := b.crowdOf(ctx, b.programs[which], n, &all[which]); err != nil {
+					return fmt.Errorf("%s, %d agents: %w", b.programs[which].name, n, err)
+				}
+			}
 		}
+		cpu, memory, told := make([]samples, len(all)), make([]samples, len(all)), make([]samples, len(all))
+		for i, c := range all {
+			cpu[i], memory[i], told[i] = c.cpu, c.memory, c.told
+		}
+		name := fmt.Sprintf("%d agents: ", n)
+		b.table.add(figure{name: name + "CPU an agent", unit: "ms", values: cpu})
+		b.table.add(figure{name: name + "RSS an agent", unit: "MiB", values: memory})
+		b.table.add(figure{name: name + "a signal is told", unit: "ms", values: told})
 	}
 	return nil
 }
 
-func (b *bench) crowdOf(ctx context.Context, n int) error {
-	h, err := b.home("crowd" + strconv.Itoa(n))
+// crowdTimes are what was measured of crowds of one size: a sample a crowd, or for each signal.
+type crowdTimes struct{ cpu, memory, told samples }
+
+func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes) error {
+	h, err := b.home(fmt.Sprintf("crowd %d %d", n, len(times.cpu)), p)
 	if err != nil {
 		return err
 	}
@@ -62,17 +84,10 @@ func (b *bench) crowdOf(ctx context.Context, n int) error {
 		}
 	}
 	h.Env = append(h.Env, "SPEAKER="+strconv.Itoa(n))
-	s := &supervised{cmd: h.command(ctx, h.program, "run", "--json", "--quiet", "--check", "off",
+	s, err := supervise(h.command(ctx, p.path, "run", "--json", "--quiet", "--check", "off",
 		"--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
-		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}.")}
-	s.cmd.Stderr = &s.stderr
-	out, err := s.cmd.StdoutPipe()
+		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}."))
 	if err != nil {
-		return err
-	}
-	s.events = bufio.NewScanner(out)
-	s.events.Buffer(nil, 16<<20)
-	if err := s.cmd.Start(); err != nil {
 		return err
 	}
 	for range n {
@@ -97,10 +112,9 @@ func (b *bench) crowdOf(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%d agents: ", n)
-	b.table.add(figure{name: name + "CPU an agent", value: cpu.Seconds() * 1000 / float64(n), unit: "ms"})
-	b.table.add(figure{name: name + "RSS an agent", value: float64(memory) / float64(n) / (1 << 20), unit: "MiB"})
-	b.table.add(figure{name: name + "a signal is told", value: told.median(), unit: "ms"})
+	times.cpu = append(times.cpu, cpu.Seconds()*1000/float64(n))
+	times.memory = append(times.memory, float64(memory)/float64(n)/(1<<20))
+	times.told = append(times.told, told...)
 	end, err := h.open("over", n)
 	if err != nil {
 		return err
@@ -108,11 +122,7 @@ func (b *bench) crowdOf(ctx context.Context, n int) error {
 	defer func() { _ = end.Close() }()
 	for s.events.Scan() { // they end without a report, which is no failure of the measurement
 	}
-	var exit *exec.ExitError
-	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return err
-	}
-	return nil
+	return ignoreExit(s.cmd.Wait())
 }
 
 // open lets as many go on as wait at one of the gates, those that come there later included, until it is closed.
@@ -143,7 +153,7 @@ func (s *supervised) latencies() (told samples, err error) {
 		if err != nil {
 			continue
 		}
-		told = append(told, read.Sub(time.Unix(0, ns)))
+		told.add(read.Sub(time.Unix(0, ns)))
 	}
 	if len(told) < spoken {
 		return nil, fmt.Errorf("%d of %d signals were told: %s", len(told), spoken, &s.stderr)
@@ -161,46 +171,48 @@ const family = "family"
 // ends measures the time from the moment in which a child prints its report, to that in which its parent reads of its
 // end: the child's process ends in between.
 func (b *bench) ends(ctx context.Context) error {
-	h, err := b.home("ends")
+	homes, err := b.homes("ends")
 	if err != nil {
 		return err
 	}
+	f := figure{name: "child's report -> parent's prompt", unit: "ms", values: make([]samples, len(homes))}
+	for i := range endTimes {
+		for _, which := range b.turn(i) {
+			took, err := homes[which].end(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", homes[which].program.name, err)
+			}
+			f.values[which].add(took)
+		}
+	}
+	b.table.add(f)
+	return nil
+}
+
+func (h home) end(ctx context.Context) (time.Duration, error) {
 	h.Env = append(h.Env, envAgent+"="+family)
-	var received samples
-	for range endTimes {
-		cmd := h.command(ctx, h.program, "run", "--json", "--quiet", "--delegate", "auto", "--claude", h.self, task)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		stamped := map[string]int64{}
-		events := bufio.NewScanner(out)
-		events.Buffer(nil, 16<<20)
-		for events.Scan() {
-			for _, mark := range []string{"printed ", "received "} {
-				if _, at, is := strings.Cut(events.Text(), mark); is && len(at) > len(printedMark) {
-					if ns, err := strconv.ParseInt(at[:len(printedMark)], 10, 64); err == nil && stamped[mark] == 0 {
-						stamped[mark] = ns
-					}
+	s, err := supervise(h.command(ctx, h.program.path, "run", "--json", "--quiet", "--delegate", "auto",
+		"--claude", h.self, task))
+	if err != nil {
+		return 0, err
+	}
+	stamped := map[string]int64{}
+	for s.events.Scan() {
+		for _, mark := range []string{"printed ", "received "} {
+			if _, at, is := strings.Cut(s.events.Text(), mark); is && len(at) > len(printedMark) {
+				if ns, err := strconv.ParseInt(at[:len(printedMark)], 10, 64); err == nil && stamped[mark] == 0 {
+					stamped[mark] = ns
 				}
 			}
 		}
-		if _, err := io.Copy(io.Discard, out); err != nil && !errors.Is(err, os.ErrClosed) {
-			return err
-		}
-		if err := cmd.Wait(); err != nil {
-			return err
-		}
-		if len(stamped) < 2 {
-			return fmt.Errorf("the parent received nothing: %v", stamped)
-		}
-		received = append(received, since(stamped["printed "], stamped["received "]))
 	}
-	b.table.add(figure{name: "child's report -> parent's prompt", value: received.median(), unit: "ms"})
-	return nil
+	if err := errors.Join(s.events.Err(), s.cmd.Wait()); err != nil {
+		return 0, fmt.Errorf("%w: %s", err, &s.stderr)
+	}
+	if len(stamped) < 2 {
+		return 0, fmt.Errorf("the parent received nothing: %v", stamped)
+	}
+	return since(stamped["printed "], stamped["received "]), nil
 }
 
 // delegating is an agent that waits for another, and that other one.

@@ -12,19 +12,19 @@ import (
 	"claude-supervise/e2e/usage"
 )
 
-// A waiting is a supervisor whose agent waits for a person, and beside it a program that only waits.
+// A waiting is a supervisor of each program whose agent waits for a person, and beside them a program that only waits.
 type waiting struct {
-	run     *supervised
+	runs    []*supervised
 	idle    *exec.Cmd
 	end     func()
 	began   int64
 	watched errgroup.Group
 	over    chan struct{}
-	bursts  [2]int // of run and idle
+	bursts  []int // of the runs, then of idle
 }
 
 const (
-	// settling is how long both are left alone before they are watched.
+	// settling is how long all are left alone before they are watched.
 	settling = 3 * time.Second
 	// glance is how often they are looked at. A wake-up is many switches of threads in a moment: what lies between two
 	// looks is one.
@@ -34,17 +34,21 @@ const (
 func (b *bench) wait(ctx context.Context) (*waiting, error) {
 	ctx, end := context.WithCancel(ctx)
 	w := &waiting{end: end}
-	h, err := b.home("waiting")
+	homes, err := b.homes("waiting")
 	if err != nil {
 		return w, err
 	}
-	if w.run, err = h.questions(1).start(ctx, h.self, "--hold", "forever"); err != nil {
-		return w, err
+	for _, h := range homes {
+		run, err := h.questions(1).start(ctx, h.self, "--hold", "forever")
+		if err != nil {
+			return w, err
+		}
+		if _, err := run.until("question"); err != nil {
+			return w, err
+		}
+		w.runs = append(w.runs, run)
 	}
-	if _, err := w.run.until("question"); err != nil {
-		return w, err
-	}
-	w.idle = h.command(ctx, h.floor, "idle")
+	w.idle = homes[0].command(ctx, b.floor, "idle")
 	if _, err := w.idle.StdinPipe(); err != nil {
 		return w, err
 	}
@@ -53,6 +57,7 @@ func (b *bench) wait(ctx context.Context) (*waiting, error) {
 	}
 	time.Sleep(settling)
 	w.began, w.over = clock(), make(chan struct{})
+	w.bursts = make([]int, len(w.pids()))
 	for i, pid := range w.pids() {
 		w.watched.Go(func() (err error) {
 			w.bursts[i], err = w.watch(pid)
@@ -62,7 +67,14 @@ func (b *bench) wait(ctx context.Context) (*waiting, error) {
 	return w, nil
 }
 
-func (w *waiting) pids() [2]int { return [2]int{w.run.cmd.Process.Pid, w.idle.Process.Pid} }
+// pids returns the supervisors' processes, and idle's last.
+func (w *waiting) pids() []int {
+	var pids []int
+	for _, run := range w.runs {
+		pids = append(pids, run.cmd.Process.Pid)
+	}
+	return append(pids, w.idle.Process.Pid)
+}
 
 // watch counts how often a process woke up, until it is over.
 func (w *waiting) watch(pid int) (bursts int, err error) {
@@ -84,8 +96,8 @@ func (w *waiting) watch(pid int) (bursts int, err error) {
 	return bursts, err
 }
 
-// tell ends the watch: at the earliest when it has lasted for a time.
-func (w *waiting) tell(ctx context.Context, b *bench, atLeast time.Duration) error {
+// report ends the watch, at the earliest when it has lasted for a time, and adds its figures.
+func (w *waiting) report(ctx context.Context, b *bench, atLeast time.Duration) error {
 	select {
 	case <-time.After(atLeast - since(w.began, clock())):
 	case <-ctx.Done():
@@ -96,21 +108,26 @@ func (w *waiting) tell(ctx context.Context, b *bench, atLeast time.Duration) err
 		return err
 	}
 	minutes := since(w.began, clock()).Minutes()
-	var sizes [2]float64
+	var rates, sizes []samples
 	for i, pid := range w.pids() {
 		bytes, err := usage.Memory(pid)
 		if err != nil {
 			return err
 		}
-		sizes[i] = float64(bytes) / (1 << 20)
+		rates = append(rates, samples{float64(w.bursts[i]) / minutes})
+		sizes = append(sizes, samples{float64(bytes) / (1 << 20)})
 	}
-	b.table.add(figure{
-		name: "waiting supervisor, wake-ups", value: float64(w.bursts[0]) / minutes, floor: float64(w.bursts[1]) / minutes,
-		unit: "/min", target: 2,
-	})
-	b.table.add(figure{name: "waiting supervisor, memory", value: sizes[0], floor: sizes[1], unit: "MiB", target: 30})
+	idle := len(w.runs)
+	b.table.add(figure{name: "waiting supervisor, wake-ups", unit: "/min", values: rates[:idle], floor: rates[idle],
+		target: 1})
+	b.table.add(figure{name: "waiting supervisor, memory", unit: "MiB", values: sizes[:idle], floor: sizes[idle],
+		target: 20})
 	w.end()
-	return errors.Join(ignoreExit(w.run.cmd.Wait()), ignoreExit(w.idle.Wait()))
+	err := ignoreExit(w.idle.Wait())
+	for _, run := range w.runs {
+		err = errors.Join(err, ignoreExit(run.cmd.Wait()))
+	}
+	return err
 }
 
 // ignoreExit passes over how a process ended that we have ended.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"claude-supervise/e2e/machine"
+)
+
+// A program is a build of claude-supervise that is measured.
+type program struct{ name, path string }
+
+// asReleased are the flags with which a release is built.
+var asReleased = []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w"}
+
+// buildPrograms builds the working tree's program, the floor's, and the one of the commit base unless it is "".
+func buildPrograms(ctx context.Context, dir, base string) ([]program, error) {
+	if err := machine.Build(dir, asReleased, "cmd/claude-supervise", "e2e/bench/floor"); err != nil {
+		return nil, err
+	}
+	programs := []program{{"now", filepath.Join(dir, "claude-supervise")}}
+	if base == "" {
+		return programs, nil
+	}
+	source := filepath.Join(dir, "base")
+	if err := checkOut(ctx, base, source); err != nil {
+		return nil, fmt.Errorf("the source of %s: %w", base, err)
+	}
+	built := filepath.Join(dir, "claude-supervise-base")
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, asReleased...), "-o", built,
+		"./cmd/claude-supervise")...)
+	build.Dir, build.Stderr = source, os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("the program of %s does not build: %w", base, err)
+	}
+	return append(programs, program{"base", built}), nil
+}
+
+// checkOut writes the files of a commit into a folder. The clone and its list of worktrees stay as they are.
+func checkOut(ctx context.Context, commit, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	archive := exec.CommandContext(ctx, "git", "archive", commit)
+	extract := exec.CommandContext(ctx, "tar", "-x", "-C", dir)
+	archive.Stderr, extract.Stderr = os.Stderr, os.Stderr
+	pipe, err := archive.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	extract.Stdin = pipe
+	if err := archive.Start(); err != nil {
+		return err
+	}
+	return errors.Join(extract.Run(), archive.Wait())
+}
+
+// binary measures the size of the program, as a release has it.
+func (b *bench) binary(context.Context) error {
+	f := figure{name: "binary", unit: "MB", target: 25}
+	for _, p := range b.programs {
+		info, err := os.Stat(p.path)
+		if err != nil {
+			return err
+		}
+		f.values = append(f.values, samples{float64(info.Size()) / 1e6})
+	}
+	b.table.add(f)
+	return nil
+}
+
+// turn returns the places of the programs in b.programs in the order in which the i-th sample of each is taken: the
+// other way round each time, so that none of them always follows the same one.
+func (b *bench) turn(i int) []int {
+	order := make([]int, len(b.programs))
+	for n := range order {
+		order[n] = n
+		if i%2 == 1 {
+			order[n] = len(order) - 1 - n
+		}
+	}
+	return order
+}
