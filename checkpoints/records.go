@@ -381,8 +381,12 @@ type Delivery struct {
 	Messages  []OutboxItem    `json:"messages,omitempty"`
 	Now       bool            `json:"now,omitempty"`   // it was said into whatever turn was under way
 	Grant     string          `json:"grant,omitempty"` // the question whose permission, given while parked, it spends
+	File      string          `json:"file,omitempty"`  // or the question file whose script has taken its answer itself
 	CreatedAt time.Time       `json:"created_at"`
 }
+
+// Prompt reports whether it is said by a prompt: else it answers a call, or a script has taken it.
+func (v *Delivery) Prompt() bool { return v.Tool == nil && v.File == "" }
 
 // An Event is one thing that happened, as history. Doc is the supervisor's own form of it.
 type Event struct {

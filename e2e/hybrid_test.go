@@ -4,14 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"claude-supervise/e2e/sample"
 )
 
 // The hybrid document's agent: its shell scripts, as they are printed there, are what asks, and what goes on after an
@@ -48,6 +52,7 @@ type hybrid struct {
 	dir      string // of the commands that the scripts call, and of what they tell
 	workflow string // without the document's workflow_
 	slow     bool   // the sleep is the machine's own
+	sources  bool   // the first script is read into the shell that runs it: no process is its own
 }
 
 // newHybrid makes the world, with the moment in which the script sleeps. What notifies says is what the script's
@@ -155,8 +160,16 @@ case $1 in
 	`+findsItsCheckpoint("$checkpoint")+`
 	. `+document(h.t, "resume")+`;;
 esac
-exec bash `+document(h.t, "quick-response"))
+`+h.quickResponse())
 	return []string{"--check", "off", "--exec", "agent {}", "Set up the login."}
+}
+
+// quickResponse runs the first script by its path.
+func (h *hybrid) quickResponse() string {
+	if h.sources {
+		return ". " + document(h.t, "quick-response")
+	}
+	return "exec bash " + document(h.t, "quick-response")
 }
 
 // scenario makes a scenario whose model runs the scripts as Bash commands, with their time limit raised.
@@ -166,6 +179,9 @@ func (h *hybrid) scenario() string {
 		script, err := os.ReadFile(document(h.t, name))
 		if err != nil {
 			h.t.Fatal(err)
+		}
+		if h.sources && before == "" {
+			script = []byte(h.quickResponse())
 		}
 		input, err := json.Marshal(map[string]any{"command": before + string(script), "timeout": 600_000,
 			"description": name})
@@ -258,6 +274,37 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 				h.answered(map[string]string{"by claude-supervise answer": "`claude-supervise answer`"}[way])
 			})
 		}
+	}
+}
+
+// A script that is only read into another shell has no process of its own. Its question is the run's all the same.
+func TestTheQuestionOfAScriptThatIsOnlySourcedIsItsRuns(t *testing.T) {
+	t.Parallel()
+	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(hybridAgents))) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			agent := hybridAgents[name]
+			h := newHybrid(t, firstLook, "")
+			h.sources = true
+			run := h.start(append([]string{"run", "--on-question", "ask"}, agent(h)...)...)
+			h.asks()
+			if asked := run.until("question").Question; asked.Run != h.ps().ID {
+				t.Errorf("asked is %+v", asked)
+			}
+			h.must("answer", h.id(), "oauth")
+			h.wake()
+			want := 6 // the command does not itself print what the script ends with: that counts for no report
+			if name == "--exec" {
+				want = 0
+			}
+			if code := run.wait(); code != want {
+				t.Errorf("exit %d\n%s", code, run.stderr)
+			}
+			if !strings.Contains(h.must("logs", "--raw", h.ps().ID), "Quick response received: oauth") {
+				t.Error("the script has no answer")
+			}
+			h.answered("`claude-supervise answer`")
+		})
 	}
 }
 

@@ -9,16 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bounds of a look at what processes run: the arguments that may be a script's path, and the bytes of a script.
+// The bounds of a look at what processes run: the arguments that may be a script's path, the bytes of a script, and the
+// paths that are tried for one process.
 const (
 	scriptArgs = 4
 	scriptMax  = 256 << 10
+	scriptsMax = 24
 )
 
 // A Script is a process of this user's as the text that it runs.
 type Script struct {
 	Marker Marker // of the launch that it belongs to; zero: of none
-	Text   string // its arguments, and the script that one of them names
+	Text   string // its arguments, the script that one of them names, and the scripts that these source
 	env    []string
 }
 
@@ -42,17 +44,45 @@ func Scripts(word string) ([]Script, error) {
 		if p.ended || own[p.pid] || isForeign(p.pid) {
 			continue
 		}
-		args := arguments(p.pid)
-		text := strings.Join(args, " ")
-		for _, arg := range args[:min(len(args), scriptArgs)] {
-			text += "\n" + scriptAt(folderOf(p.pid), arg)
+		env := environOf(p)
+		if env == nil {
+			continue
 		}
-		if env := environOf(p); env != nil && strings.Contains(text, word) {
+		if text := textOf(arguments(p.pid), folderOf(p.pid), lookup(env, "HOME")); strings.Contains(text, word) {
 			m, _, _ := insideOf(env, p.parent)
 			found = append(found, Script{m, text, env})
 		}
 	}
 	return found, nil
+}
+
+// textOf gives what a process with these arguments runs, as far as that can be read off them.
+func textOf(args []string, folder, home string) string {
+	type part struct{ text, folder string } // folder: of its file
+	parts := []part{{strings.Join(args, " "), ""}}
+	read := map[string]bool{}
+	take := func(folder, path string) {
+		if path = inFolder(folder, path); path == "" || read[path] || len(read) == scriptsMax {
+			return
+		}
+		read[path] = true
+		if text := scriptAt(path); text != "" {
+			parts = append(parts, part{text, filepath.Dir(path)})
+		}
+	}
+	for _, arg := range args[:min(len(args), scriptArgs)] {
+		take(folder, arg)
+	}
+	var all strings.Builder
+	for i := 0; i < len(parts); i++ { // it grows
+		all.WriteString(parts[i].text + "\n")
+		for _, path := range sourced(parts[i].text) {
+			for _, folder := range []string{folder, parts[i].folder, home} {
+				take(folder, path)
+			}
+		}
+	}
+	return all.String()
 }
 
 // environOf gives the environment of a process; where it has none, or has ended since it was listed, that of the first
@@ -73,14 +103,19 @@ func environOf(p process) []string {
 	}
 }
 
-// scriptAt gives the beginning of the script at a path; "" where there is none.
-func scriptAt(folder, path string) string {
-	if !filepath.IsAbs(path) {
-		if path == "" || path[0] == '-' || folder == "" {
-			return ""
-		}
-		path = filepath.Join(folder, path)
+// inFolder gives a path as it is meant in a folder; "" where it is none, or the folder is not known.
+func inFolder(folder, path string) string {
+	switch {
+	case filepath.IsAbs(path):
+		return path
+	case path == "" || path[0] == '-' || folder == "":
+		return ""
 	}
+	return filepath.Join(folder, path)
+}
+
+// scriptAt gives the beginning of the script at a path; "" where there is none.
+func scriptAt(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return ""

@@ -45,6 +45,7 @@ func Transcript(env []string, sessionID string) (path string, err error) {
 type transcriptLine struct {
 	Type       string      `json:"type"`
 	UUID       string      `json:"uuid"`
+	Timestamp  string      `json:"timestamp"` // RFC 3339
 	Message    *apiMessage `json:"message"`
 	Attachment struct {
 		Type       string `json:"type"`

@@ -321,6 +321,55 @@ func TestWhatAScriptTookByItselfIsItsAnswer(t *testing.T) {
 	}
 }
 
+// What a script has taken reaches the model with the result of its call. Killed before that is written, the
+// conversation shows nothing of it.
+func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
+	reported := func(s *Story) { s.reports("success", ""); s.turnEnds() }
+	interrupted := func(s *Story) {
+		s.Do(InterruptAsked{})
+		s.Do(Ended{Agent: Root, Launch: 1, Outcome: "exit 143"})
+	}
+	finished := func(s *Story) { s.Do(Checked{Agent: Root}); s.Ends() }
+	for name, c := range map[string]struct {
+		before, end func(*Story) // of the process
+		found       bool         // in the transcript
+		want        int          // times that a prompt says it; -1: it is not even looked for
+	}{
+		"killed, and lost":             {end: killed, want: 1},
+		"killed, and there":            {end: killed, found: true},
+		"interrupted in its call":      {end: interrupted, want: 1},
+		"killed in the turn after":     {before: (*Story).turnEnds, end: killed, want: 1},
+		"killed when all is reported":  {before: reported, end: killed, want: -1},
+		"ended when its turn was over": {before: reported, end: finished, want: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, nil)
+			s.polled()
+			s.Answers("q-1", "oauth")
+			s.Do(Dropped{Question: "q-1"})
+			s.Do(FileGone{ID: "workflow_1_q1"})
+			if c.before != nil {
+				c.before(s)
+			}
+			c.end(s)
+			looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && waitsForReceipt(v) })
+			if (len(looked) > 0) != (c.want >= 0) {
+				t.Fatalf("looked for are %v", looked)
+			}
+			for _, v := range looked {
+				s.plans("confirm " + v.UUID)
+				s.Do(Confirmed{UUID: v.UUID, Found: c.found})
+			}
+			said := s.State.Questions["q-1"].State == checkpoints.QuestionAnswered
+			if said != (c.want == 1) {
+				t.Errorf("the answer is %s", s.question().State)
+			}
+		})
+	}
+}
+
+func killed(s *Story) { s.dies(procs.Failure{Kind: procs.Crashed}) }
+
 func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.polled()

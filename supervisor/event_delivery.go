@@ -28,12 +28,16 @@ func (d *transition) begin(a *Agent, l *Launch, v delivering) {
 			d.question(q.ID).Delivering = true
 		}
 	}
-	id := uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, v.key}, "\x00")))
 	d.addDelivery(&Delivery{
-		UUID: id.String(), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
+		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
 		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
 		CreatedAt: d.at,
 	})
+}
+
+// deliveryID gives the uuid of a delivery, by its key.
+func deliveryID(a *Agent, key string) string {
+	return uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, key}, "\x00"))).String()
 }
 
 // Sent says that a delivery was written to the process.
@@ -61,7 +65,7 @@ func (e Sent) apply(d *transition) error {
 // inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way
 // may begin none.
 func (d *transition) inTurn(v *Delivery, launch int) {
-	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Tool == nil && !v.Now && !l.Phase.InTurn() {
+	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Prompt() && !v.Now && !l.Phase.InTurn() {
 		enter(d.last(v.Agent), checkpoints.LaunchTurn)
 	}
 }
@@ -150,6 +154,8 @@ func (e Confirmed) apply(d *transition) error {
 	switch {
 	case e.Found:
 		d.arrived(e.UUID)
+	case v.File != "":
+		d.saidByPrompt(v) // the script's call is gone, and with it what the agent would have read
 	case v.Tool != nil:
 		d.drop(e.UUID) // the call is gone: the next prompt restates the question with its answer
 	case v.Now:

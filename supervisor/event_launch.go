@@ -192,7 +192,7 @@ func (e Ended) apply(d *transition) error {
 // the CLI began by itself may have come between.
 func (d *transition) reads(l *Launch) bool {
 	return !d.Execs() && len(d.FindDeliveries(l.Agent,
-		func(v *Delivery) bool { return v.Launch == l.N && v.Tool == nil && undelivered(v) })) > 0
+		func(v *Delivery) bool { return v.Launch == l.N && v.Prompt() && undelivered(v) })) > 0
 }
 
 // answered reports whether a person has answered what the agent has not read yet.
@@ -211,8 +211,11 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	}
 	killed := crashed || l.End == "" || l.End == EndRecover
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
-		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending ||
-			killed && v.State == checkpoints.DeliveryDelivered && v.Turn >= l.Turns-1)
+		last := killed && v.Turn >= l.Turns-1
+		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
+			last = last && a.Report == nil || l.Phase.InTurn() && v.Turn == l.Turns
+		}
+		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending || last && v.State == checkpoints.DeliveryDelivered)
 	}) {
 		a.GoOn = a.GoOn || v.State == checkpoints.DeliveryPending
 		d.delivery(v.UUID).State = checkpoints.DeliverySent
@@ -236,7 +239,8 @@ func (d *transition) retract(agent string, l *Launch) {
 		return
 	}
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
-		return v.Launch == l.N && v.State == checkpoints.DeliveryDelivered && len(v.Groups) > 0
+		// What its script took is the script's to keep.
+		return v.Launch == l.N && v.State == checkpoints.DeliveryDelivered && len(v.Groups) > 0 && v.File == ""
 	}) {
 		d.drop(v.UUID)
 		for _, g := range v.Groups {

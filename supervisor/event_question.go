@@ -90,7 +90,7 @@ func (d *transition) grant(b Asked, fingerprint string) *Question {
 		for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
 		}) {
-			if v.Tool == nil && slices.Contains(v.Groups, q.Group) {
+			if v.Prompt() && slices.Contains(v.Groups, q.Group) {
 				return q
 			}
 		}

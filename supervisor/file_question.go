@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -117,6 +119,7 @@ var _ = kind[FileGone]("file_gone")
 func (e FileGone) apply(d *transition) error {
 	at := d.at
 	found := false
+	taken := map[string]bool{} // by group
 	for _, q := range d.Polled(e.ID) {
 		found = true
 		q = d.question(q.ID)
@@ -125,11 +128,13 @@ func (e FileGone) apply(d *transition) error {
 			q.State = checkpoints.QuestionWithdrawn
 		case q.State == checkpoints.QuestionOpen:
 			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionDelivered, e.Answer, &at, ByFile
+			taken[q.Group] = true
 		case q.File.Drop == "", e.Answer != "" &&
 			e.Answer != InLine(AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
 			inFile(q, false, "")
 		case q.File.Drop == checkpoints.DropDone, e.Answer != "": // it took this one
 			q.State = checkpoints.QuestionDelivered
+			taken[q.Group] = true
 		default: // what it took may have been another: this one is looked for once it was put there
 			inFile(q, false, checkpoints.DropBegun)
 		}
@@ -137,7 +142,38 @@ func (e FileGone) apply(d *transition) error {
 	if !found {
 		return unwelcome("no question waits for the file %s", e.ID)
 	}
+	for _, group := range slices.Sorted(maps.Keys(taken)) {
+		d.takenByScript(group)
+	}
 	return nil
+}
+
+// takenByScript takes note that a script has the answers of a group. They have reached its agent once the call that
+// runs the script has come to its end, so they may have to be looked up when the process ends.
+func (d *transition) takenByScript(group string) {
+	first := d.Questions[group]
+	a, l := d.agent(first.Agent), d.Launch(first.Agent)
+	for _, q := range d.Group(group) {
+		inFile(d.question(q.ID), false, "")
+		d.question(q.ID).Delivering = true
+	}
+	state := checkpoints.DeliveryDelivered
+	if l.Phase.Ended() {
+		state = checkpoints.DeliverySent
+	}
+	key := "file " + first.File.ID
+	d.addDelivery(&Delivery{UUID: deliveryID(a, key), Agent: a.ID, Key: key, State: state, Launch: l.N, Turn: l.Turns,
+		Groups: []string{group}, File: first.File.ID, CreatedAt: d.at})
+}
+
+// saidByPrompt has the answers that a script had taken said by a prompt: nothing in the conversation shows them.
+func (d *transition) saidByPrompt(v *Delivery) {
+	for _, g := range v.Groups {
+		for _, q := range d.Group(g) {
+			d.question(q.ID).Kind = checkpoints.AskClarification
+		}
+	}
+	d.drop(v.UUID)
 }
 
 // Dropped says that an answer lies in its answer file, or why it could not be put there.
@@ -176,8 +212,11 @@ func (e Reclaimed) apply(d *transition) error {
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
 		if inFile(q, false, ""); !e.There {
-			q.State, q.Delivering = checkpoints.QuestionDelivered, true
+			q.State = checkpoints.QuestionDelivered
 		}
+	}
+	if !e.There {
+		d.takenByScript(q.Group)
 	}
 	return nil
 }

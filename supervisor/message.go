@@ -140,7 +140,7 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 // and the agent would go on without what that tells it.
 func (d *transition) toBegin(l *Launch) bool {
 	return len(d.FindDeliveries(l.Agent, func(v *Delivery) bool {
-		return v.Launch == l.N && v.Tool == nil &&
+		return v.Launch == l.N && v.Prompt() &&
 			!v.Now && (v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
 	})) > 0
 }

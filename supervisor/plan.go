@@ -165,7 +165,7 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 	}
 	unsaid := s.FindDeliveries(a.ID, func(v *Delivery) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
-		return undelivered(v) && (v.Tool == nil || v.State == checkpoints.DeliveryPending)
+		return undelivered(v) && (v.Prompt() || v.State == checkpoints.DeliveryPending)
 	})
 	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
 		l.Phase != checkpoints.LaunchTurnDue && len(s.waitsFor(a.ID)) == 0

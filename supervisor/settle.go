@@ -357,7 +357,7 @@ func (d *transition) launchAgain(a *Agent) {
 	d.addLaunch(l)
 	a.HoldUntil = nil
 	again := d.FindDeliveries(a.ID,
-		func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending && v.Tool == nil })
+		func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending && v.Prompt() })
 	for _, v := range again {
 		d.delivery(v.UUID).Launch = l.N
 	}

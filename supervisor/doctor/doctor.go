@@ -114,7 +114,9 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 		note("processes", procs.BecomeSubreaper(), "orphans are adopted and reaped; nothing is left behind")
 	default:
 		note("processes", nil, "on "+runtime.GOOS+
-			" orphans are found by their mark only: a process that hides it may be left behind")
+			" orphans are found by their mark only: a process that hides it may be left behind; nor does this system tell "+
+			"in which folder a script runs: one that asks by a question file is known by an absolute path of its own, or by "+
+			"what its agent prints")
 	}
 	home, err := os.UserHomeDir()
 	note("home", err, home)

@@ -154,6 +154,8 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.
 		case t == nil:
 		case d.Tool != nil:
 			b.Found = t.answered(d.Tool.ToolUse)
+		case d.File != "":
+			b.Found = t.taken(supervisor.InLine(supervisor.AnswersInOne(s.Group(d.Groups[0]))))
 		default:
 			b.Found = t.has(d.UUID)
 		}
@@ -164,7 +166,7 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.
 func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.Effect,
 	reader supervisor.SignalReader) (b supervisor.Surveyed, found []signals.Signal) {
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
-	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Tool == nil })
+	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Prompt() })
 	b = supervisor.Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: "Files you wrote: schema.sql"}
 	var t *talk
 	e.waits(f.Key, func() {

@@ -264,9 +264,6 @@ func (w *simulation) atEnd() {
 			continue // it was asked as others ask, too, and answered with nothing of its own
 		}
 		there := func(e talkEntry) bool { return strings.Contains(e.read, v) }
-		if q.File != nil && slices.ContainsFunc(talk.cut, there) {
-			continue // its script had it; what the transcript lost of that nobody looks up yet
-		}
 		w.must("an acknowledged answer is in the conversation",
 			// it was read, and then reported on
 			talk.count(there) > 0 || a.Report != nil && slices.ContainsFunc(talk.lost, there),

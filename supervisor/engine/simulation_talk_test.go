@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"claude-supervise/procs"
@@ -16,7 +17,6 @@ type talk struct {
 	session string
 	entries []talkEntry
 	lost    []talkEntry // between turns: the model has made of them what it could
-	cut     []talkEntry // within a turn
 	written int         // entries that are on the disk, however young
 
 	delegated []string // fields of what the model has delegated last
@@ -46,6 +46,14 @@ func (t *talk) has(uuid string) bool {
 // answered reports whether a person's answer to a call is in it: procs.AnsweredIn.
 func (t *talk) answered(toolUse string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.call == toolUse && e.answered })
+}
+
+// taken reports whether a script has printed the answer that it took: procs.TakenIn.
+func (t *talk) taken(answer string) bool {
+	return slices.ContainsFunc(t.entries, func(e talkEntry) bool {
+		result, ok := e.said.(procs.ToolResult)
+		return ok && strings.Contains(result.Text, answer)
+	})
 }
 
 // ended reports whether the subagent that a call started has come to its end.
@@ -95,8 +103,6 @@ func (t *talk) forget(w *simulation, inTurn bool) {
 	w.tell("     the transcript loses %d of %d entries", lost, len(t.entries))
 	if !inTurn {
 		t.lost = append(t.lost, t.entries[len(t.entries)-lost:]...)
-	} else {
-		t.cut = append(t.cut, t.entries[len(t.entries)-lost:]...)
 	}
 	t.entries = t.entries[:len(t.entries)-lost]
 }

@@ -37,6 +37,9 @@ func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Eff
 	case err != nil:
 	case d.Tool != nil:
 		_, found, err = procs.AnsweredIn(path, d.Tool.ToolUse)
+	case d.File != "":
+		group := s.Group(d.Groups[0])
+		found, err = procs.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
 	default:
 		found, err = procs.ReceivedIn(path, d.UUID)
 	}

@@ -62,7 +62,7 @@ func (m Machine) survey(ctx context.Context, s supervisor.State, f supervisor.Ef
 	cwd := s.Folder(a.ID)
 	questions := s.FindQuestionsOf(a.ID, func(*supervisor.Question) bool { return true })
 	prompts := s.FindDeliveries(a.ID,
-		func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Tool == nil })
+		func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Prompt() })
 	w, err := workOf(m.Dirs.AgentLog(s.Run.ID, a.ID))
 	if err != nil {
 		m.Log.Error().Err(err).Msg("the agent's log cannot be read for its checkpoint")
