@@ -50,7 +50,7 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench microbench fuzz nightly manual release clean
-.PHONY: release-check
+.PHONY: release-check page-scale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ page: ## the page of serve in a real Chromium, with axe; its pictures are kept i
 	CLAUDE_SUPERVISE_TEST_CHROMIUM=$$(head -1 <<<"$$installed") CLAUDE_SUPERVISE_TEST_AXE=$$(tail -1 <<<"$$installed") \
 	CLAUDE_SUPERVISE_TEST_PICTURES=$$PWD/bin/page \
 	$(GO) test -count 1 -timeout 10m -run 'InABrowser' ./e2e
+
+page-scale: ## the server of the page under all that it is promised to bear (5 min)
+	CLAUDE_SUPERVISE_TEST_PAGE_SCALE=1 $(GO) test -count 1 -v -timeout 20m -run 'TestThePageAtScale' ./e2e
 
 races: ## eight processes answer one question, ROUNDS times, and as many power cuts
 	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) \

@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"bufio"
-	"context"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -13,12 +13,17 @@ import (
 // A servedEvent is one that serve has sent.
 type servedEvent struct{ id, name, data string }
 
-// events reads a stream of serve from the event after last, until next is called for the last time. The stream ends
-// with stop, and with the test.
-func (p *servedPage) events(path, last string) (next func() servedEvent, stop func()) {
+// A servedStream is a stream of events that is read. It ends with the test.
+type servedStream struct {
+	t     *testing.T
+	body  io.ReadCloser
+	lines *bufio.Reader
+}
+
+// events opens a stream of serve that goes on after the event last.
+func (p *servedPage) events(path, last string) *servedStream {
 	p.w.t.Helper()
-	ctx, cancel := context.WithCancel(p.w.t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, nil)
+	r, err := http.NewRequestWithContext(p.w.t.Context(), http.MethodGet, p.address+path, nil)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
@@ -33,27 +38,38 @@ func (p *servedPage) events(path, last string) (next func() servedEvent, stop fu
 	if reply.StatusCode != http.StatusOK {
 		p.w.t.Fatalf("%s gets %s", path, reply.Status)
 	}
-	lines := bufio.NewReader(reply.Body)
-	next = func() (e servedEvent) {
-		p.w.t.Helper()
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				p.w.t.Fatalf("%s ends with %v", path, err)
-			}
-			switch name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); {
-			case name == "id":
-				e.id = value
-			case name == "event":
-				e.name = value
-			case name == "data":
-				e.data = value
-			case line == "\n" && e.name != "":
-				return e
-			}
+	return &servedStream{p.w.t, reply.Body, bufio.NewReader(reply.Body)}
+}
+
+func (s *servedStream) close() { _ = s.body.Close() }
+
+// next waits for the next event.
+func (s *servedStream) next() servedEvent {
+	s.t.Helper()
+	e, err := s.read()
+	if err != nil {
+		s.t.Fatalf("the stream ends with %v", err)
+	}
+	return e
+}
+
+func (s *servedStream) read() (e servedEvent, err error) {
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			return e, err
+		}
+		switch name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); {
+		case name == "id":
+			e.id = value
+		case name == "event":
+			e.name = value
+		case name == "data":
+			e.data = value
+		case line == "\n" && e.name != "":
+			return e, nil
 		}
 	}
-	return next, func() { cancel(); _ = reply.Body.Close() }
 }
 
 // The page is live within a moment of what is saved: nothing is looked at again and again.
@@ -61,11 +77,10 @@ func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.serve("--listen", "127.0.0.1:0")
-	next, stop := p.events("/api/events", "")
-	defer stop()
+	events := p.events("/api/events", "")
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
 	for {
-		e := next()
+		e := events.next()
 		if e.name != "question" {
 			continue
 		}
@@ -89,12 +104,11 @@ func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach", "--hold", "0", "--on-question", "park"))
 	w.run("wait", run)
 	q := w.questions()[0]
-	next, stop := p.events("/api/events", "")
-	defer stop()
+	events := p.events("/api/events", "")
 	problems := func(want bool) {
 		t.Helper()
 		for {
-			e := next()
+			e := events.next()
 			var told struct{ Problems []string }
 			if e.name == "problems" || e.name == "state" {
 				told = parse[struct{ Problems []string }](t, e.data)

@@ -41,12 +41,15 @@ func (r Reader) FileQuestions(ctx context.Context) (open []*supervisor.Question,
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
-	if err != nil {
-		return nil, nil, err
+	files = slices.DeleteFunc(files, func(f checkpoints.QuestionFile) bool { return f.Ours() || drop.Answered(f.ID) })
+	var known []supervisor.Question
+	if len(files) > 0 { // else it need not be known whose they are
+		if known, err = r.Store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true}); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, f := range files {
-		if _, ofRun := RunsOwn(known, f.ID); ofRun || f.Ours() || drop.Answered(f.ID) {
+		if _, ofRun := RunsOwn(known, f.ID); ofRun {
 			continue
 		}
 		open = append(open, Unowned(f))

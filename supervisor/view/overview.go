@@ -90,10 +90,7 @@ func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<
 func (r Reader) overview(ctx context.Context, before Overview) (Overview, error) {
 	o := Overview{At: time.Now()}
 	var err error
-	if o.Runs, err = r.Runs(ctx, false); err != nil {
-		return o, err
-	}
-	if o.Questions, err = r.Questions(ctx); err != nil {
+	if o.Runs, o.Questions, err = r.goingOn(ctx); err != nil {
 		return o, err
 	}
 	byFile, problems, err := r.FileQuestions(ctx)

@@ -224,6 +224,25 @@ func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error)
 	return views, err
 }
 
+// goingOn gives the runs that have not ended, as Runs does, and all open questions, as Questions does. Each is read
+// once, for those who follow thousands.
+func (r Reader) goingOn(ctx context.Context) (views []RunView, questions []QuestionView, err error) {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+		runs, err := r.Store.Runs(ctx, false)
+		if err != nil {
+			return err
+		}
+		open, err := openQuestions(ctx, r.Store, runs)
+		if err != nil {
+			return err
+		}
+		questions = questionViews(open, runs)
+		views, err = r.viewsWith(ctx, runs, open)
+		return err
+	})
+	return views, questions, err
+}
+
 // PastRuns gives runs that have ended, the latest first: at most most of them, after the first skip.
 func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, err error) {
 	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
@@ -253,6 +272,14 @@ func (r Reader) Run(ctx context.Context, id string) (view RunView, err error) {
 }
 
 func (r Reader) views(ctx context.Context, runs []supervisor.Run) ([]RunView, error) {
+	open, err := openQuestions(ctx, r.Store, runs)
+	if err != nil {
+		return nil, err
+	}
+	return r.viewsWith(ctx, runs, open)
+}
+
+func (r Reader) viewsWith(ctx context.Context, runs []supervisor.Run, open []*supervisor.Question) ([]RunView, error) {
 	ids := make([]string, len(runs))
 	views := make([]RunView, len(runs))
 	at := map[string]*RunView{}
@@ -272,10 +299,6 @@ func (r Reader) views(ctx context.Context, runs []supervisor.Run) ([]RunView, er
 		return nil, err
 	}
 	launches, err := r.Store.LiveLaunches(ctx, supervised...) // what another may have left behind is no agent at work
-	if err != nil {
-		return nil, err
-	}
-	open, err := OpenQuestions(ctx, r.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -385,18 +408,21 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 
 // Questions gives the questions that wait for an answer, oldest first.
 func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
-	open, err := OpenQuestions(ctx, r.Store)
-	if err != nil {
-		return nil, err
-	}
+	var views []QuestionView
+	err := r.Store.AsOne(ctx, func(ctx context.Context) error {
+		runs, err := r.Store.Runs(ctx, false)
+		if err != nil {
+			return err
+		}
+		open, err := openQuestions(ctx, r.Store, runs)
+		views = questionViews(open, runs)
+		return err
+	})
+	return views, err
+}
+
+func questionViews(open []*supervisor.Question, runs []supervisor.Run) []QuestionView {
 	views := []QuestionView{}
-	if len(open) == 0 {
-		return views, nil
-	}
-	runs, err := r.Store.Runs(ctx, false)
-	if err != nil {
-		return nil, err
-	}
 	of := map[string]supervisor.Run{}
 	for _, run := range runs {
 		of[run.ID] = run
@@ -406,18 +432,27 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 		v.RunName, v.Cwd = of[q.Run].Name, of[q.Run].Cwd
 		views = append(views, v)
 	}
-	return views, nil
+	return views
 }
 
 // OpenQuestions gives the questions of all runs that nobody has answered, oldest first. Those of a packed run are asked
 // wherever it is unpacked.
 func OpenQuestions(ctx context.Context, store *checkpoints.Store) ([]*supervisor.Question, error) {
+	return openQuestions(ctx, store, nil)
+}
+
+// openQuestions does so with runs that have been read already: of the others each is.
+func openQuestions(ctx context.Context, store *checkpoints.Store, read []supervisor.Run) ([]*supervisor.Question,
+	error) {
 	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{Undelivered: true})
 	if err != nil {
 		return nil, err
 	}
 	var open []*supervisor.Question
 	packed := map[string]bool{} // runs by id
+	for _, run := range read {
+		packed[run.ID] = run.Packed != ""
+	}
 	for i := range qs {
 		q := &qs[i]
 		if q.State != supervisor.Open {
