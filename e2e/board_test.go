@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +46,108 @@ func TestTheBoardShowsWhoAnsweredElsewhereAndEndsOnASignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	leftAsItWas(t, s)
+}
+
+// However it ends, a shell goes on where it was: with its own screen, a cursor, no mouse, and what is typed is seen.
+func TestTheBoardGivesTheTerminalBackHoweverItEnds(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.park()
+	p := w.sitInTmux()
+	open := func() (pid int) {
+		p.keys("clear; sh -c 'echo pid $$ > pid; exec claude-supervise board'", "Enter")
+		p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+		text, err := os.ReadFile(filepath.Join(w.cwd, "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscanf(string(text), "pid %d", &pid); err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	given := func(ending string) {
+		p.sees(`\$$`)
+		const modes = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{mouse_sgr_flag}"
+		if flags := p.tmux("display-message", "-p", modes); flags != "0 1 0 0\n" {
+			t.Errorf("%s: alternate screen, cursor, mouse, mouse's form: %s", ending, flags)
+		}
+		p.sane(ending)
+	}
+	for _, ending := range []struct {
+		name string
+		end  func(pid int)
+		says string
+	}{
+		{"q", func(int) { p.keys("q") }, ""},
+		{"Ctrl-C", func(int) { p.keys("C-c") }, ""},
+		{"Ctrl-\\", func(int) { p.keys(`C-\`) }, "SIGQUIT"},
+		{"SIGTERM", func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, ""},
+		{"SIGHUP", func(pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, ""},
+		{"SIGINT in a form", func(pid int) {
+			p.keys("a")
+			p.sees("↑↓ Enter choose")
+			_ = syscall.Kill(pid, syscall.SIGINT)
+		}, ""},
+	} {
+		ending.end(open())
+		if ending.says == "" {
+			p.sees(`^\$$`) // and nothing else
+		}
+		given(ending.name)
+	}
+	open()
+	p.keys("C-z")
+	p.sees(`(?s)Stopped .*\n\$$`)
+	given("Ctrl-Z")
+	p.keys("fg", "Enter")
+	p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+	p.resizes("60", "16")
+	p.sees(`(.*\n){15}Enter answer · Tab pane`)
+	p.keys("q")
+	p.resizes("80", "24")
+	given("q after fg")
+}
+
+func TestTheBoardEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	s := w.sit(nil, "board")
+	s.sees(`no questions|0 questions`)
+	_ = s.tty.Close()
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+func TestABoardIsRefusedWhereNothingCanBeDrawn(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	s := w.sit([]string{"TERM=dumb"}, "board")
+	s.sees("the board needs a terminal that can be drawn on; elsewhere:")
+	if code := s.ends(); code != 2 {
+		t.Errorf("exit %d", code)
+	}
+	if strings.Contains(string(s.seen), "\x1b") {
+		t.Errorf("it writes %q", s.seen)
+	}
+}
+
+// With a mouse, and what a terminal says of one that it was not asked for is no key.
+func TestTheBoardTakesAMouse(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.park()
+	p := w.sitInTmux()
+	p.keys("claude-supervise board", "Enter")
+	p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+	click := func(row string) { p.keys("-l", "\x1b[<0;9;"+row+"M\x1b[<0;9;"+row+"m") }
+	click("4")
+	p.sees(`\n❯ parked (.*\n)+── \[log\] report worktrees`)
+	click("2")
+	p.sees(`\n❯ \? `)
+	click("2")
+	p.sees(`↑↓ Enter choose`)
 }
 
 // leftAsItWas waits for the program's end without an error, and checks that all modes that a full screen sets are taken

@@ -112,6 +112,7 @@ func (b *bench) others(ctx context.Context, only string) error {
 		{"binary", b.binary}, {"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run},
 		{"run of the real CLI", b.real}, {"version", b.version}, {"ps", b.ps}, {"fsyncs", b.fsyncs},
 		{"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
+		{"board", b.board},
 	} {
 		if !strings.Contains(part.name, only) {
 			continue

@@ -4,6 +4,7 @@
 //	floor version     prints a line
 //	floor ps DB       opens the database and reads one row for each run that goes on
 //	floor idle        waits for the end of its input
+//	floor keys        writes two rows of a terminal for each key
 package main
 
 import (
@@ -12,8 +13,10 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	_ "modernc.org/sqlite"
 )
 
@@ -31,9 +34,28 @@ func main() {
 			_, err := io.Copy(io.Discard, os.Stdin)
 			return err
 		}},
+		&cobra.Command{Use: "keys", RunE: func(*cobra.Command, []string) error { return keys() }},
 	)
 	if err := root.Execute(); err != nil {
 		os.Exit(1)
+	}
+}
+
+func keys() error {
+	if _, err := term.MakeRaw(int(os.Stdin.Fd())); err != nil {
+		return err
+	}
+	if _, err := os.Stdout.WriteString("ready"); err != nil {
+		return err
+	}
+	rows := strings.Repeat("x", 2*140)
+	for key := make([]byte, 1); ; {
+		if _, err := os.Stdin.Read(key); err != nil {
+			return err
+		}
+		if _, err := os.Stdout.WriteString("\x1b[2;1H" + rows); err != nil {
+			return err
+		}
 	}
 }
 
