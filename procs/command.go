@@ -3,6 +3,7 @@ package procs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,11 @@ type Spec struct {
 
 	// Briefing is put before the prompt of each subagent that the agent or one of its subagents starts; "": nothing.
 	Briefing string
+
+	// AskFirst reports why a person is to be asked before a call, whatever would permit it: rules and modes, the person's
+	// own included; "" leaves the call to them. It is called for each call that AskedFirst has, before it is made, and
+	// holds that up. cwd is where the call is made. nil: no call is looked at.
+	AskFirst func(tool string, input json.RawMessage, cwd string) (why string)
 
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it

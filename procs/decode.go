@@ -23,9 +23,14 @@ type (
 		Request string
 		Input   json.RawMessage
 	}
+
+	// calling is the hook before a call that AskedFirst has.
+	calling starting
 )
 
 func (starting) message() {}
+
+func (calling) message() {}
 
 func (unanswerable) message() {}
 func (replied) message()      {}
@@ -256,6 +261,8 @@ func (d *decoder) request(l *line) []Message {
 		return one(d.mcpMessage(l.RequestID, r))
 	case r.Subtype == "hook_callback" && r.CallbackID == startCallback:
 		return one(starting{Request: l.RequestID, Input: r.Input})
+	case r.Subtype == "hook_callback" && r.CallbackID == callCallback:
+		return one(calling{Request: l.RequestID, Input: r.Input})
 	case r.Subtype == "hook_callback" && r.CallbackID == stopCallback:
 		return one(d.stopHook(l.RequestID, r.Input))
 	default:

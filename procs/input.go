@@ -14,17 +14,30 @@ var errNoMessages = errors.New("the process is a command, which takes no message
 // errGone says that the process has ended, or that its input is closed: it reads nothing any more.
 var errGone = errors.New("the process takes no more input")
 
-// Our hooks: Stop, which the CLI calls at the end of each turn, and PreToolUse before it starts a subagent.
+// Our hooks: Stop, which the CLI calls at the end of each turn, and PreToolUse before it starts a subagent, and before
+// it makes a call that could write a file (Spec.AskFirst).
 const (
 	stopCallback  = "stop"
 	startCallback = "start"
+	callCallback  = "call"
 )
+
+// AskedFirst is which calls AskFirst is about, as the CLI takes it: those of the tools that write files, and of servers
+// that are not ours.
+const AskedFirst = "Bash|Write|Edit|MultiEdit|NotebookEdit|mcp__(?!" + serverName + "__).*"
 
 // initialize is the first line on stdin. The hooks have no timeout, so a turn waits at its gate as long as it takes.
 func (s Spec) initialize() any {
 	hooks := map[string]any{"Stop": []any{map[string]any{"matcher": nil, "hookCallbackIds": []string{stopCallback}}}}
+	var before []any
 	if s.Briefing != "" {
-		hooks["PreToolUse"] = []any{map[string]any{"matcher": "Agent|Task", "hookCallbackIds": []string{startCallback}}}
+		before = append(before, map[string]any{"matcher": "Agent|Task", "hookCallbackIds": []string{startCallback}})
+	}
+	if s.AskFirst != nil {
+		before = append(before, map[string]any{"matcher": AskedFirst, "hookCallbackIds": []string{callCallback}})
+	}
+	if before != nil {
+		hooks["PreToolUse"] = before
 	}
 	request := map[string]any{"subtype": "initialize", "hooks": hooks}
 	if s.servesTools() {

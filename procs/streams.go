@@ -158,6 +158,9 @@ func (p *Process) take(m Message) {
 	case starting:
 		p.reply(func() error { return p.respond(m.Request, briefed(m.Input, p.spec.Briefing)) })
 		return
+	case calling:
+		p.reply(func() error { return p.respond(m.Request, askedFirst(m.Input, p.spec.AskFirst)) })
+		return
 	case Ask:
 		how, refuse := byVerdict, func(why string) { p.deny(m.Request, why) }
 		if m.Elicits {

@@ -61,6 +61,8 @@
 //		supervisor/worktree/takeover.go, TestAMergeRunsNothingThatAnAgentHasChosen
 //	repository: may have any file, and links to it; may not set or extend the person's config
 //		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
+//	model: may be let write anywhere by rules and modes; may not write to the person's config unasked
+//		supervisor/permission/guarded.go, e2e TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig
 //	page: may start runs in the folders of --folder; may not start one elsewhere
 //		cmd/claude-supervise/serve_start.go, e2e TestARunIsStartedByThePage
 //	task file: may narrow limits; may not raise them, or loosen

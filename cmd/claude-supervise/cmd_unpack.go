@@ -71,7 +71,8 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 	if err != nil {
 		return err
 	}
-	opt := pack.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size, Given: given}
+	opt := pack.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size, Given: given,
+		Guarded: guarded()}
 	if opt.Here, err = os.Getwd(); err != nil {
 		return fmt.Errorf("the present folder is not known: %w; give one with --cwd", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise/internal/config"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/permission"
 )
 
 // This file puts the person's own defaults (internal/config) under the flags.
@@ -22,6 +23,11 @@ func ownConfig() (config.Config, error) {
 		return c, usageError{err}
 	}
 	return c, nil
+}
+
+// guarded are the calls that could write to the person's own config.
+func guarded() permission.Guarded {
+	return permission.NewGuarded(os.Getenv("HOME"), config.Folders(os.Environ())...)
 }
 
 // forClaude are the flags of run that only claude understands: with --exec their defaults are nobody's.

@@ -105,7 +105,8 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		return supervisor.Outcome{}, err
 	}
 	leave := make(chan string)
-	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger}
+	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger,
+		Guarded: guarded()}
 	sup := machine.Supervisor(engine.Supervisor{
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,

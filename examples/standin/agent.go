@@ -38,7 +38,7 @@ type agent struct {
 	tasks    []*task
 	orphans  []orphan
 	hooks    []string // ids of the Stop hooks
-	starting []string // and of those before a subagent starts
+	calling  []hook   // those before a call
 	server   *server  // nil until the other side has said that it serves tools
 	locals   []*local // MCP servers that it has started
 	heard    chan heard
@@ -291,9 +291,7 @@ func (a *agent) control(in incoming) error {
 		for _, h := range in.Request.Hooks.Stop {
 			a.hooks = append(a.hooks, h.IDs...)
 		}
-		for _, h := range in.Request.Hooks.PreToolUse {
-			a.starting = append(a.starting, h.IDs...)
-		}
+		a.calling = in.Request.Hooks.PreToolUse
 		a.greet(in.Request.Servers)
 		a.accept(in.RequestID, doc{
 			"commands": []doc{}, "agents": []doc{}, "models": []doc{}, "output_style": "default", "pid": os.Getpid(),

@@ -44,7 +44,37 @@ func (c *conversation) askGate(t *turn, again bool) (reason string, err error) {
 // askStart asks the hooks before a call that starts a subagent what its prompt is to be.
 func (c *conversation) askStart(made call) (string, error) {
 	prompt := made.text("prompt")
-	for _, hook := range c.starting {
+	err := c.askHooks(made, func(reply hookReply) {
+		if changed, ok := reply.Updated["prompt"].(string); ok {
+			prompt = changed
+		}
+	})
+	return prompt, err
+}
+
+// asksFirst asks the hooks before a call whether a person is to be asked, and why; "" if not.
+func (c *conversation) asksFirst(made call) (why string, err error) {
+	err = c.askHooks(made, func(reply hookReply) {
+		if reply.Decision == "ask" {
+			why = reply.Reason
+		}
+	})
+	return why, err
+}
+
+// hookReply is what a hook says of a call.
+type hookReply struct {
+	Updated  map[string]any `json:"updatedInput"`
+	Decision string         `json:"permissionDecision"`
+	Reason   string         `json:"permissionDecisionReason"`
+}
+
+// askHooks asks the hooks before a call.
+func (c *conversation) askHooks(made call, said func(hookReply)) error {
+	for _, hook := range c.calling {
+		if !hook.matches(made.name) {
+			continue
+		}
 		input := doc{
 			"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd, "permission_mode": c.opts.mode,
 			"hook_event_name": "PreToolUse", "tool_name": made.name, "tool_input": made.input, "tool_use_id": made.id,
@@ -52,25 +82,23 @@ func (c *conversation) askStart(made call) (string, error) {
 		if c.sub != nil {
 			input["agent_id"] = c.sub.id
 		}
-		data, err := c.request(doc{"subtype": "hook_callback", "callback_id": hook, "tool_use_id": made.id, "input": input})
-		if errors.Is(err, errStreamClosed) || errors.Is(err, errRefused) {
-			return prompt, nil
-		}
-		if err != nil {
-			return "", err
-		}
-		var decision struct {
-			Output struct {
-				Updated map[string]any `json:"updatedInput"`
-			} `json:"hookSpecificOutput"`
-		}
-		if err := json.Unmarshal(data, &decision); err == nil {
-			if changed, ok := decision.Output.Updated["prompt"].(string); ok {
-				prompt = changed
+		for _, id := range hook.IDs {
+			data, err := c.request(doc{"subtype": "hook_callback", "callback_id": id, "tool_use_id": made.id, "input": input})
+			if errors.Is(err, errStreamClosed) || errors.Is(err, errRefused) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			var decision struct {
+				Output hookReply `json:"hookSpecificOutput"`
+			}
+			if err := json.Unmarshal(data, &decision); err == nil {
+				said(decision.Output)
 			}
 		}
 	}
-	return prompt, nil
+	return nil
 }
 
 // feedback tells the model why its turn may not end.

@@ -38,13 +38,23 @@ var (
 )
 
 // permit decides on a call, or asks. The rules are those of the CLI as far as scenarios need them: AskUserQuestion is
-// always asked; a rule or a mode allows the rest; reading in the working directory is free.
+// always asked, and so is what a hook wants asked; a rule or a mode allows the rest; reading in the working directory is
+// free.
 func (c *conversation) permit(made call) (verdict, error) {
 	inside := c.inside(c.path(made))
+	first, err := "", error(nil)
+	if made.name != "Agent" && made.name != "Task" { // of which askStart asks
+		first, err = c.asksFirst(made)
+	}
 	switch {
+	case errors.Is(err, errInterrupted):
+		return verdict{refusal: brokenOff(refusedCall)}, err
+	case err != nil:
+		return verdict{}, err
 	case made.name == "AskUserQuestion":
 	case made.matches(c.opts.denied):
 		return verdict{refusal: refusal("Permission to use " + made.name + " has been denied.")}, nil
+	case first != "":
 	case made.name == "Agent" || made.name == "SendMessage":
 		return verdict{allowed: true, meta: byConfig}, nil
 	case c.opts.mode == modeBypass:
@@ -56,7 +66,12 @@ func (c *conversation) permit(made call) (verdict, error) {
 	case (made.name == "Write" || made.name == "Edit") && inside && c.opts.mode == modeEdits:
 		return verdict{allowed: true, meta: byMode}, nil
 	}
-	data, err := c.request(c.prompt(made, inside))
+	prompt := c.prompt(made, inside)
+	if first != "" {
+		prompt["decision_reason"] = first
+		delete(prompt, "permission_suggestions")
+	}
+	data, err := c.request(prompt)
 	switch {
 	case errors.Is(err, errStreamClosed) && made.name == "AskUserQuestion":
 		return verdict{refusal: brokenOff(refusedCall), lost: true}, errInterrupted

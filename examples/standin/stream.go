@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,9 +51,18 @@ func lines(ctx context.Context, r io.Reader) <-chan []byte {
 	return out
 }
 
-// A hook is asked by its ids. Those before a call are taken to be about the start of subagents.
+// A hook is asked by its ids. Those before a call have a matcher of tools: names, and mcp__ for the servers but ours.
 type hook struct {
-	IDs []string `json:"hookCallbackIds"`
+	Matcher string   `json:"matcher"`
+	IDs     []string `json:"hookCallbackIds"`
+}
+
+// matches reports whether a hook is about a tool.
+func (h hook) matches(tool string) bool {
+	return slices.ContainsFunc(strings.Split(h.Matcher, "|"), func(name string) bool {
+		return name == tool || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(tool, "mcp__") &&
+			!strings.HasPrefix(tool, "mcp__supervise__")
+	})
 }
 
 // An incoming line is what the other side says.

@@ -26,7 +26,9 @@ type Machine struct {
 	Env    []string // that children inherit, before it is cleaned and marked
 	Self   string   // this program, which plays the stand-in
 	Claude string   // the folder of Claude's own files, where agents keep checkpoints and ask by file: ~/.claude
-	Log    zerolog.Logger
+	// The calls that a person is asked about whatever permits them: those that could write to what decides that.
+	Guarded permission.Guarded
+	Log     zerolog.Logger
 
 	at     func(point string)
 	choose func(q *supervisor.Question, typed string) (string, error)
@@ -104,7 +106,7 @@ func (m Machine) ShortOfMemory() bool { return shortOfMemory() }
 
 // Look gives what a person is shown of a call.
 func (m Machine) Look(tool string, input json.RawMessage, cwd string) supervisor.CallView {
-	return permission.LookAt(tool, input, cwd)
+	return m.Guarded.Look(permission.LookAt(tool, input, cwd), tool, input, cwd)
 }
 
 // Locate gives a path as its links lead.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -65,6 +66,14 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: l.N}, SessionID: a.SessionID, Resume: l.Resume,
 		Extra: append(client.DemoEnv(m.Dirs, s), supervisor.EnvShared+"="+findings.SharedFolder(m.Dirs, s.Run.ID),
 			procs.EnvState+"="+m.Dirs.State), Allowed: cfg.Allow,
+	}
+	if len(m.Guarded.Folders) > 0 {
+		spec.AskFirst = func(tool string, input json.RawMessage, cwd string) string {
+			if m.Guarded.Touches(tool, input, cwd) {
+				return permission.WhyAsked
+			}
+			return ""
+		}
 	}
 	s.AsChild(&spec, a)
 	spec.BudgetUSD, spec.MaxTurns = l.ShareUSD, l.MaxTurns

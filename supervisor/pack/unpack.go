@@ -27,14 +27,15 @@ import (
 
 // UnpackOptions say where a run goes on.
 type UnpackOptions struct {
-	Folder      string           // where the run goes on; "" is the run's own if it was packed on this machine, else Here
-	Here        string           // the present folder
-	File        string           // what the pack file is called, for people
-	DryRun      bool             // check everything and change nothing
-	WithoutWork bool             // leave the folder as it is
-	MaxWork     int64            // bytes of work that are taken in; 0 is DefaultMaxWork
-	Env         []string         // where claude looks for transcripts; nil is this process's
-	Given       supervisor.Given // what the person grants the run here, and bounds it by
+	Folder      string             // where the run goes on; "": its own if it was packed on this machine, else Here
+	Here        string             // the present folder
+	File        string             // what the pack file is called, for people
+	DryRun      bool               // check everything and change nothing
+	WithoutWork bool               // leave the folder as it is
+	MaxWork     int64              // bytes of work that are taken in; 0 is DefaultMaxWork
+	Env         []string           // where claude looks for transcripts; nil is this process's
+	Given       supervisor.Given   // what the person grants the run here, and bounds it by
+	Guarded     permission.Guarded // the calls that nothing of it permits
 }
 
 // An UnpackedRun says what came out of a pack file.
@@ -187,7 +188,8 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		return err
 	}
 	b.Seen = supervisor.SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
-		return permission.LookAt(call.Name, call.Input, moved.Folder(agent))
+		folder := moved.Folder(agent)
+		return u.Guarded.Look(permission.LookAt(call.Name, call.Input, folder), call.Name, call.Input, folder)
 	})
 	event.Event = b
 	if u.state, err = supervisor.Step(before, event); err != nil {

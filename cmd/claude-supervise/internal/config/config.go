@@ -99,6 +99,17 @@ func Path(env []string) string {
 	return filepath.Join(base, "claude-supervise", "config.yaml")
 }
 
+// Folders are those in which the file is looked for: with this environment, and with one that does not say where.
+func Folders(env []string) []string {
+	var all []string
+	for _, base := range []string{lookup(env, "XDG_CONFIG_HOME"), filepath.Join(lookup(env, "HOME"), ".config")} {
+		if filepath.IsAbs(base) {
+			all = append(all, filepath.Join(base, "claude-supervise"))
+		}
+	}
+	return slices.Compact(all)
+}
+
 // lookup gives the value of a variable, the last if there are several.
 func lookup(env []string, name string) string {
 	for _, v := range slices.Backward(env) {

@@ -16,7 +16,7 @@ import (
 // a repository of their own: what counts is the file that it leads to. That must not lie in the folder of the run
 // (Config.outside), whatever led there: a link, or an XDG_CONFIG_HOME that something in a repository has set. There the
 // agents write, and git lays down what others have written. A run in a folder that holds the person's whole home is no
-// such case: there the file is as safe from agents as the rest of the home is.
+// such case: what its agents would write to the file is asked about (permission.Guarded).
 
 var errOthers = errors.New("others could have written it")
 

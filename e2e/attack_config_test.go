@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"claude-supervise/e2e/claude"
+	"claude-supervise/examples"
+	"claude-supervise/supervisor/permission"
+)
+
+// The ways by which an agent that works in the home may write to the person's config. Each leaves a file of its own in
+// the folder CWD/.config/claude-supervise; the last moves that away.
+var configWrites = []examples.ToolCall{
+	{Name: "Write", Input: map[string]any{"file_path": "CWD/.config/claude-supervise/1", "content": "x"}},
+	bashCall("echo x > .config/claude-supervise/2"),
+	bashCall("cp other ~/.config/claude-supervise/3"),
+	bashCall(`mv another "$HOME/.config/claude-supervise/4"`),
+	bashCall("cd .config/claude-*; echo x | tee 5"),
+	bashCall("for d in .config/{x,claude-supervise}; do ln -s CWD/other $d/6; done"),
+	bashCall("d=.config; cd $d/claude-supervise && echo x > 7"),
+	bashCall("cd ..; echo x > CWD/link/8"),
+	bashCall("rm -rf ~/.config"),
+}
+
+// configSite is a home with a config.
+func configSite(s *site) {
+	s.cwd = s.home
+	s.put(".config/claude-supervise/config.yaml", "hold: 10m\n")
+	s.put(".config/x/y", "")
+	s.put("other", "x")
+	s.put("another", "x")
+	if err := os.Symlink(filepath.Join(s.home, ".config/claude-supervise"), filepath.Join(s.home, "link")); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// configDir lists what lies in the folder of the config; "gone" if nothing does.
+func configDir(home string) string {
+	entries, err := os.ReadDir(filepath.Join(home, ".config/claude-supervise"))
+	if err != nil {
+		return "gone"
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// No rule and no mode lets an agent write to the person's own config unasked, in a run in the home itself.
+func TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig(t *testing.T) {
+	t.Parallel()
+	program := claude.Program(t)
+	for name, flags := range map[string][]string{
+		"allowed": {"--allowedTools=Bash", "--allowedTools=Edit", "--allowedTools=Write", "--permission-mode=acceptEdits"},
+		"bypass":  {"--permission-mode=bypassPermissions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var home string
+			a := attack{lay: func(s *site) {
+				configSite(s)
+				home, s.flags = s.home, flags
+			}}
+			a.calls = configWrites[:len(configWrites)-1]
+			a.bare(t, program)
+			if got := configDir(home); got != "1 2 3 4 5 6 7 8 config.yaml" {
+				t.Errorf("bare claude leaves %s", got)
+			}
+			a.calls = configWrites
+			a.supervised(t, program)
+			if got := configDir(home); got != "config.yaml" {
+				t.Errorf("a run leaves %s", got)
+			}
+		})
+	}
+}
+
+// The person can let it happen, once; no rule can stand for it.
+func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
+	t.Parallel()
+	path, err := filepath.Abs(filepath.Join("testdata", "permission", "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents(t, path, func(t *testing.T, w *world, _ examples.Scenario) {
+		w.cwd = w.home
+		w.configure("hold: 10m\n")
+		run := w.starts("--allow", "Bash(echo *)")
+		for range 2 {
+			q := run.until("question").Question
+			lacksNone(t, "the question", w.must("questions"), permission.WhyAsked)
+			if code, _, stderr := w.run("answer", q.ID, "allow-run"); code != 2 || !strings.Contains(stderr, "none of the decisions") {
+				t.Errorf("allow-run exits %d, says %s", code, stderr)
+			}
+			w.must("answer", q.ID, "allow")
+		}
+		w.ends(run, 6)
+		if got := configDir(w.home); got != "2 config.yaml" {
+			t.Errorf("the folder holds %s", got)
+		}
+	})
+}
