@@ -46,7 +46,7 @@ WAIT ?= 30m
 OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
-ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives
+ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench microbench fuzz nightly manual release clean
@@ -70,7 +70,7 @@ matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, who
 
 attacks: ## every attack, to bare claude and to a run (2 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) test -timeout 30m -parallel $(PARALLEL) -run 'TestNoSourceOfSettings' ./e2e
+	$(GO) test -timeout 30m -parallel $(PARALLEL) -run 'TestNoSourceOfSettings|TestAnAgentIsAskedAboutBefore' ./e2e
 
 race: ## the packages that start goroutines, under the race detector (3 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

@@ -2,6 +2,7 @@ package procs
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -18,10 +19,15 @@ func TestACallIsAskedAboutWhereThereIsAReason(t *testing.T) {
 		`{"tool_name":"Bash","tool_input":{"command":"y"},"cwd":"/home"}`: `{}`,
 		`[]`: `{}`,
 	} {
-		got, err := json.Marshal(askedFirst(json.RawMessage(hook), why))
+		got, err := json.Marshal(askedFirst(json.RawMessage(hook), why, true))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s (%v)", hook, got, err)
 		}
+	}
+	refused, err := json.Marshal(askedFirst(json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"x"},`+
+		`"cwd":"/home"}`), why, false))
+	if err != nil || !strings.Contains(string(refused), `"permissionDecision":"deny"`) {
+		t.Errorf("where nobody would be asked it is %s (%v)", refused, err)
 	}
 	hooks, err := json.Marshal(Spec{AskFirst: why}.initialize())
 	want := `{"request":{"hooks":{"PreToolUse":[{"hookCallbackIds":["call"],` +

@@ -35,6 +35,7 @@ type Process struct {
 	turn   *turn
 
 	spending inquiry
+	hookAsks atomic.Bool // Release.HookAsks, once the process has said its version
 
 	tools    *toolServer // nil: it is served none
 	handling sync.Mutex  // held while the handler is called

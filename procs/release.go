@@ -31,6 +31,7 @@ type Release struct {
 	AddedMemory  bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
 	SaysSpending bool // says at any time what it has spent (get_usage)
 	Elicits      bool // hands over what an MCP server of the person's own asks; else the server is told that nobody can
+	HookAsks     bool // asks a person where a hook wants that, whatever permits the call; else a rule has the last word
 	TotalsGoOn   bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
 
@@ -39,20 +40,20 @@ type Release struct {
 var measured = []Release{
 	{Version: "2.1.7"}, // Task{resume} makes a request that the API refuses
 	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
-		WaitsForTasks: true, AgentTypes: true, Elicits: true},
+		WaitsForTasks: true, AgentTypes: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true},
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true},
+		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks:    true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true},
+		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 }
 
 // ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.

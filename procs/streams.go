@@ -159,7 +159,7 @@ func (p *Process) take(m Message) {
 		p.reply(func() error { return p.respond(m.Request, briefed(m.Input, p.spec.Briefing)) })
 		return
 	case calling:
-		p.reply(func() error { return p.respond(m.Request, askedFirst(m.Input, p.spec.AskFirst)) })
+		p.reply(func() error { return p.respond(m.Request, askedFirst(m.Input, p.spec.AskFirst, p.hookAsks.Load())) })
 		return
 	case Ask:
 		how, refuse := byVerdict, func(why string) { p.deny(m.Request, why) }
@@ -189,7 +189,9 @@ func (p *Process) take(m Message) {
 		return
 	case Init:
 		p.turn.begin()
-		p.spending.possible.Store(ReleaseOf(m.Version).SaysSpending)
+		release := ReleaseOf(m.Version)
+		p.spending.possible.Store(release.SaysSpending)
+		p.hookAsks.Store(release.HookAsks)
 	case Result:
 		p.turn.end()
 	}
