@@ -24,6 +24,9 @@ turns:
       - tools:
           - {name: Bash, input: {command: "PROGRAM logs {{agent}}", description: read}}
       - tools:
+          - {name: Bash, input: {command: "PROGRAM show {{agent}}", description: read more}}
+          - {name: Bash, input: {command: "PROGRAM wait --timeout 0 {{agent}}", description: wait}}
+      - tools:
           - {name: Bash, input: {command: "PROGRAM ps -q > listed", description: list into a file}}
       - text: |-
           [COMPLETION_REPORT]

@@ -21,12 +21,13 @@ var headings = []string{
 	"The person allows it", "The person refuses it",
 	"Your subagent ", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
 	"It is gone. Start a subagent", "## MESSAGE FROM AGENT", "Next step: ", "Nobody was asked by QUESTION_ESCALATED",
+	"Go on as you proposed yourself: ", "Reduce the scope: ",
 }
 
 // told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes,
 // or by what the main agent tells a subagent.
 func told(s Scenario, when string) bool {
-	if slices.Contains(headings, when) {
+	if slices.ContainsFunc(headings, func(h string) bool { return strings.HasPrefix(when, h) }) {
 		return true
 	}
 	for _, turn := range s.Turns {
