@@ -49,7 +49,7 @@ ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGo
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
-	pool bench microbench fuzz nightly manual release clean
+	pool bench scale microbench fuzz nightly manual release clean
 .PHONY: release-check page-scale
 
 help: ## list the targets
@@ -139,6 +139,9 @@ pool: ## TASKS scripted tasks in one run: time, memory and processor for each
 bench: ## what people and agents wait for, beside the machine's floors; BASE=REF: beside that commit, too
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) run ./e2e/bench -base "$(BASE)" -only "$(ONLY)" -history "$(HISTORY)"
+
+scale: ## one supervisor of 1 to 10,000 agents, and 1 to 1,000 supervisors on one database: where it bends
+	$(GO) run ./e2e/bench -scale -only "$(ONLY)" -history "$(HISTORY)"
 
 microbench: ## the benchmarks of all packages
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

@@ -14,6 +14,8 @@
 // confidence interval of 99 %: slower and faster are said only where the interval does not hold 1. So a regression
 // shows on a noisy machine, too.
 //
+// With -scale it looks for the bend: one supervisor of 1 to 10,000 agents, and 1 to 1,000 supervisors on one database.
+//
 // -history FILE adds a line for each figure to a file (history.go). make bench runs it. It fails only if something
 // cannot be measured: how fast a shared machine is today proves nothing.
 package main
@@ -40,6 +42,7 @@ func main() {
 	flag.DurationVar(&o.watch, "watch", 90*time.Second, "watch the waiting supervisor for at least this long")
 	flag.StringVar(&o.only, "only", "", "measure only the parts whose names contain this")
 	flag.StringVar(&o.history, "history", "", "add the figures to this file")
+	flag.BoolVar(&o.scale, "scale", false, "measure 1 to 10,000 agents and 1 to 1,000 supervisors instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,6 +55,7 @@ func main() {
 type options struct {
 	base, only, history string
 	watch               time.Duration
+	scale               bool
 }
 
 // A bench is the programs that are measured, and the folder that everything happens in.
@@ -90,6 +94,9 @@ func measure(ctx context.Context, o options) (err error) {
 // are measured.
 func (b *bench) parts(ctx context.Context, o options) error {
 	const waitingPart = "waiting supervisor"
+	if o.scale {
+		return only(ctx, o.only, []part{{"agents", b.scaleAgents}, {"supervisors", b.scaleSupervisors}})
+	}
 	if strings.Contains(waitingPart, o.only) {
 		waiting, err := b.wait(ctx)
 		if err != nil {
@@ -104,21 +111,29 @@ func (b *bench) parts(ctx context.Context, o options) error {
 	return b.others(ctx, o.only)
 }
 
-func (b *bench) others(ctx context.Context, only string) error {
-	for _, part := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
+func (b *bench) others(ctx context.Context, text string) error {
+	return only(ctx, text, []part{
 		{"binary", b.binary}, {"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run},
 		{"run of the real CLI", b.real}, {"version", b.version}, {"ps", b.ps}, {"fsyncs", b.fsyncs},
 		{"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
 		{"board", b.board},
-	} {
-		if !strings.Contains(part.name, only) {
+	})
+}
+
+// A part is some of the figures.
+type part struct {
+	name string
+	do   func(context.Context) error
+}
+
+// only measures those parts whose names contain a text.
+func only(ctx context.Context, text string, parts []part) error {
+	for _, p := range parts {
+		if !strings.Contains(p.name, text) {
 			continue
 		}
-		if err := part.do(ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+		if err := p.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil

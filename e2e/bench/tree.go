@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"claude-supervise/e2e/usage"
 	"claude-supervise/examples"
 )
@@ -22,13 +20,16 @@ import (
 var crowds = []int{1, 10, 100, 1000}
 
 // crowdAgent waits, without using anything, until the crowd goes home. The last of them speaks before, when it is told
-// to: each signal says when it was printed.
+// to: each signal, and the question at the end, says when it was printed.
 const crowdAgent = `case "$1" in *"as number $SPEAKER."*)
 	read x < go
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
 		printf '[PROGRESS]\nagent_id: %s\nstep: at %s\n[/PROGRESS]\n' "$CLAUDE_SUPERVISE_AGENT" "$(date +%s%N)"
 		sleep 0.05
 	done
+	printf '[CLARIFICATION_NEEDED]\nagent_id: %s\ntimestamp: 2026-01-11T08:45:00Z\nquestions:\n  - question_id: Q1\n' \
+		"$CLAUDE_SUPERVISE_AGENT"
+	printf '    text: How late is it?\n    context: at %s\n[/CLARIFICATION_NEEDED]\n' "$(date +%s%N)"
 esac
 read x < over
 `
@@ -55,37 +56,40 @@ func (b *bench) crowd(ctx context.Context) error {
 				}
 			}
 		}
-		cpu, memory, told := make([]samples, len(all)), make([]samples, len(all)), make([]samples, len(all))
-		for i, c := range all {
-			cpu[i], memory[i], told[i] = c.cpu, c.memory, c.told
-		}
-		name := fmt.Sprintf("%d agents: ", n)
-		b.table.add(figure{name: name + "CPU an agent", unit: "ms", values: cpu})
-		b.table.add(figure{name: name + "RSS an agent", unit: "MiB", values: memory})
-		b.table.add(figure{name: name + "a signal is told", unit: "ms", values: told})
+		b.addCrowd(n, all)
 	}
 	return nil
 }
 
+// addCrowd adds the figures of crowds of n, one for each program.
+func (b *bench) addCrowd(n int, all []crowdTimes) {
+	cpu, memory, told, asked := make([]samples, len(all)), make([]samples, len(all)), make([]samples, len(all)),
+		make([]samples, len(all))
+	for i, c := range all {
+		cpu[i], memory[i], told[i], asked[i] = c.cpu, c.memory, c.told, c.asked
+	}
+	name := fmt.Sprintf("%d agents: ", n)
+	b.table.add(figure{name: name + "CPU an agent", unit: "ms", values: cpu})
+	b.table.add(figure{name: name + "RSS an agent", unit: "MiB", values: memory})
+	b.table.add(figure{name: name + "a signal is told", unit: "ms", values: told})
+	b.table.add(figure{name: name + "a question is told", unit: "ms", values: asked})
+}
+
 // crowdTimes are what was measured of crowds of one size: a sample a crowd, or for each signal.
-type crowdTimes struct{ cpu, memory, told samples }
+type crowdTimes struct{ cpu, memory, told, asked, started, ended samples }
 
 func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes) error {
 	h, err := b.home(fmt.Sprintf("crowd %d %d", n, len(times.cpu)), p)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(h.cwd, "agent"), []byte(crowdAgent), 0o600); err != nil {
+	if err := h.gates(); err != nil {
 		return err
 	}
-	for _, gate := range []string{"go", "over"} {
-		if err := unix.Mkfifo(filepath.Join(h.cwd, gate), 0o600); err != nil {
-			return err
-		}
-	}
 	h.Env = append(h.Env, "SPEAKER="+strconv.Itoa(n))
+	began := clock()
 	s, err := supervise(h.command(ctx, p.path, "run", "--json", "--quiet", "--check", "off",
-		"--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n),
+		"--exec", "sh agent {}", "--max-parallel", strconv.Itoa(n), "--max-agents", strconv.Itoa(n+1),
 		"--each", "seq "+strconv.Itoa(n), "Wait as number {item}."))
 	if err != nil {
 		return err
@@ -95,6 +99,7 @@ func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes
 			return err
 		}
 	}
+	started := clock()
 	cpu, err := usage.CPU(s.cmd.Process.Pid)
 	if err != nil {
 		return err
@@ -108,13 +113,15 @@ func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes
 		return err
 	}
 	defer func() { _ = begin.Close() }()
-	told, err := s.latencies()
+	told, asked, err := s.latencies()
 	if err != nil {
 		return err
 	}
 	times.cpu = append(times.cpu, cpu.Seconds()*1000/float64(n))
 	times.memory = append(times.memory, float64(memory)/float64(n)/(1<<20))
-	times.told = append(times.told, told...)
+	times.told, times.asked = append(times.told, told...), append(times.asked, asked...)
+	times.started = append(times.started, since(began, started).Seconds()*1000/float64(n))
+	ending := clock()
 	end, err := h.open("over", n)
 	if err != nil {
 		return err
@@ -122,7 +129,9 @@ func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes
 	defer func() { _ = end.Close() }()
 	for s.events.Scan() { // they end without a report, which is no failure of the measurement
 	}
-	return ignoreExit(s.cmd.Wait())
+	err = ignoreExit(s.cmd.Wait())
+	times.ended = append(times.ended, since(ending, clock()).Seconds()*1000/float64(n))
+	return err
 }
 
 // open lets as many go on as wait at one of the gates, those that come there later included, until it is closed.
@@ -137,28 +146,34 @@ func (h home) open(gate string, many int) (io.Closer, error) {
 	return f, nil
 }
 
-// latencies gives how long after it was printed each signal was read as an event.
-func (s *supervised) latencies() (told samples, err error) {
-	for len(told) < spoken && s.events.Scan() {
-		var e struct{ Type, Text string }
+// latencies returns how long after it was printed each signal, and then the question, was read as an event.
+func (s *supervised) latencies() (told, asked samples, err error) {
+	for len(asked) == 0 && s.events.Scan() {
+		var e struct {
+			Type, Text string
+			Question   struct{ Context string }
+		}
 		read := time.Now()
 		if err := json.Unmarshal(s.events.Bytes(), &e); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		_, at, is := strings.Cut(e.Text, "at ")
-		if e.Type != "progress" || !is {
-			continue
-		}
+		_, at, is := strings.Cut(e.Text+e.Question.Context, "at ")
 		ns, err := strconv.ParseInt(strings.TrimSpace(at), 10, 64)
-		if err != nil {
+		if !is || err != nil {
 			continue
 		}
-		told.add(read.Sub(time.Unix(0, ns)))
+		switch e.Type {
+		case "progress":
+			told.add(read.Sub(time.Unix(0, ns)))
+		case "question":
+			asked.add(read.Sub(time.Unix(0, ns)))
+		}
 	}
-	if len(told) < spoken {
-		return nil, fmt.Errorf("%d of %d signals were told: %s", len(told), spoken, &s.stderr)
+	if len(told) != spoken || len(asked) == 0 {
+		return nil, nil, fmt.Errorf("%d of %d signals and %d questions were told: %s", len(told), spoken, len(asked),
+			&s.stderr)
 	}
-	return told, nil
+	return told, asked, nil
 }
 
 // endTimes is how often the end of a child is measured.
