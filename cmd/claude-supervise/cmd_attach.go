@@ -44,7 +44,7 @@ and with its exit code; 0 if you leave.`,
 		Args: cobra.MaximumNArgs(math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return runAttach(cmd.Context(), strings.Join(args, ""), plain)
+				return runAttach(cmd, strings.Join(args, ""), &plain)
 			}
 			if err := notInside(cmd); err != nil {
 				return err
@@ -132,7 +132,8 @@ func sayAbove(ctx context.Context, p *terminal.Printer, c client.Client, to, tex
 }
 
 // runAttach shows a run until it has ended or the person leaves.
-func runAttach(ctx context.Context, id string, plain bool) error {
+func runAttach(cmd *cobra.Command, id string, plain *bool) error {
+	ctx := cmd.Context()
 	r, err := view.OpenReader()
 	if err != nil {
 		return err
@@ -147,12 +148,17 @@ func runAttach(ctx context.Context, id string, plain bool) error {
 	if err != nil {
 		return err
 	}
-	if run, err := r.Run(ctx, log.Run); err != nil {
+	run, err := r.Run(ctx, log.Run)
+	if err != nil {
 		return err
-	} else if run.Agents[0].ID == log.Agent {
+	}
+	if run.Agents[0].ID == log.Agent {
 		log.Agent = ""
 	}
-	a, err := newAttached(r, log, id, plain)
+	if err := setDisplay(cmd, run.Cwd); err != nil {
+		return err
+	}
+	a, err := newAttached(r, log, id, *plain)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,9 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 			if all {
 				return resumeAll(cmd.Context(), policy, program)
 			}
+			if err := setDisplayOf(cmd, args[0]); err != nil {
+				return err
+			}
 			return runResume(cmd.Context(), args[0], policy, failed, program, given, f)
 		},
 	}

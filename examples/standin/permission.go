@@ -38,8 +38,7 @@ var (
 )
 
 // permit decides on a call, or asks. The rules are those of the CLI as far as scenarios need them: AskUserQuestion is
-// always asked, and so is what a hook wants asked; a rule or a mode allows the rest; reading in the working directory is
-// free.
+// always asked, and so is what a hook wants asked; a rule or a mode allows the rest; reading in the folder is free.
 func (c *conversation) permit(made call) (verdict, error) {
 	inside := c.inside(c.path(made))
 	first, err := "", error(nil)
