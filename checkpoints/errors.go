@@ -153,7 +153,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf(
 		"question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is "+
 			"delivered)",
-		e.Question, what, e.By, e.At.UTC().Format(time.RFC3339), program, e.Question)
+		e.Question, what, e.By, e.At.Local().Format(time.DateTime), program, e.Question)
 }
 
 func shorten(text string) string {

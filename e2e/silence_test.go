@@ -76,12 +76,14 @@ func (w *world) silenceTold(run *supervised, doing string) {
 		told = run.until("progress")
 	}
 	since, reason := w.silentOf(run)
-	want := "silent since " + since.UTC().Format("15:04") + " UTC, no output and no processor time: " + doing
-	if told.Text != want || reason != want {
-		w.t.Errorf("told %q, ps says %q, want %q", told.Text, reason, want)
+	const why = ", no output and no processor time: "
+	stored := "silent since " + since.UTC().Format(time.RFC3339) + why + doing
+	if told.Text != stored || reason != stored {
+		w.t.Errorf("told %q, ps says %q, want %q", told.Text, reason, stored)
 	}
+	want := since.Local().Format("15:04") + why + doing // behind its date, if that is yesterday's by now
 	w.must("stop", w.ps().ID)
-	if code := run.wait(); code != 5 || !strings.Contains(run.stderr.String(), "! "+want) {
+	if code := run.wait(); code != 5 || !strings.Contains(run.stderr.String(), want) {
 		w.t.Errorf("exit %d; stderr, which is to say %q:\n%s", code, want, run.stderr)
 	}
 	if left := marked(w.ps().ID); len(left) > 0 {

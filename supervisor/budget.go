@@ -204,9 +204,17 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 
 // usedUpInWords says that a budget is used up, and by how much.
 func (d *transition) usedUpInWords(scope *Agent, what string) string {
-	over := Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what)
-	return fmt.Sprintf("the %s budget of %s is used up: %s of %s", budgetName(what), d.scopeInWords(scope),
-		amount(what, over.Used), amount(what, over.Bound))
+	return "the " + d.exceededInWords(scope, Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
+}
+
+// exceededInWords names a budget that is used up, and by how much. Of cost something may be left that is too little for a launch.
+func (s State) exceededInWords(scope *Agent, over checkpoints.Exceeded) string {
+	text := fmt.Sprintf("%s budget of %s is used up: %s of %s", budgetName(over.What), s.scopeInWords(scope),
+		amount(over.What, over.Used), amount(over.What, over.Bound))
+	if over.Used < over.Bound {
+		text += " (the rest is too little for another process)"
+	}
+	return text
 }
 
 // budgetName names a budget, in front of that word.

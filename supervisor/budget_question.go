@@ -187,8 +187,7 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 	b.WriteString("Nothing is lost: the conversations are kept, and nothing more is used before you answer.")
 	return signals.Question{
 		ID: over.What, Header: "budget",
-		Text: fmt.Sprintf("The %s budget of %s is used up: %s of %s. Raise it, finish up, or stop?",
-			budgetName(over.What), s.scopeInWords(scope), amount(over.What, over.Used), amount(over.What, over.Bound)),
+		Text:    "The " + s.exceededInWords(scope, over) + ". Raise it, finish up, or stop?",
 		Context: b.String(),
 		Options: []signals.Option{
 			{Label: raise, Description: "add the new bound, as in " + typedAmounts[over.What] + "; with + what is put on top"},

@@ -68,6 +68,20 @@ func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
 	}
 }
 
+func TestABudgetOfWhichTooLittleIsLeftSaysSo(t *testing.T) {
+	s := withBudget(t, Budget{CostUSD: 0.008})
+	s.Do(TurnEnded{Agent: Root, Launch: 1, CostUSD: 0.0079, Failure: procs.Failure{Kind: procs.CutShort, Passing: true}})
+	s.Ends()
+	s.Rests(true)
+	const is = "budget of the run is used up: $0.0079 of $0.0080 (the rest is too little for another process)"
+	if q := s.asksBudget(Root, "q-1"); q.Text != "The cost "+is+". Raise it, finish up, or stop?" {
+		t.Errorf("the person reads %q", q.Text)
+	}
+	if why := s.State.Agents[Root].Reason; why != "the cost "+is {
+		t.Errorf("its reason is %q", why)
+	}
+}
+
 func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Budget = Budget{CostUSD: 2} }) // it might delegate, so something is left for others
 	if got := s.share(1); got != 1.5 {

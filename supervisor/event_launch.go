@@ -100,7 +100,7 @@ const faultSilent procs.FailureKind = "silent"
 
 // silence says in words since when nothing is heard of a process, and what it was last seen to do.
 func silence(since time.Time, doing string) string {
-	return fmt.Sprintf("silent since %s, no output and no processor time: %s", since.UTC().Format("15:04 MST"), doing)
+	return fmt.Sprintf("silent since %s, no output and no processor time: %s", since.UTC().Format(time.RFC3339), doing)
 }
 
 // Recovered says that a silent process has printed something.

@@ -16,12 +16,12 @@ func (s *Story) fallsSilent(doing string) {
 
 func TestASilentAgentIsSaidToBeSilentSinceWhenAndDoingWhatUntilItSpeaks(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.SilentAfter, c.OnSilence = 10*time.Minute, TellSilence })
-	since := s.At.Add(time.Second).Add(-10 * time.Minute)
+	since := s.At.Add(-10 * time.Minute)
 	s.fallsSilent("Bash: npm test")
 	s.is(checkpoints.Running)
 	s.plansNot("watch")
 	s.plansNot("end")
-	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "silent since 08:5") ||
+	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "silent since "+since.UTC().Format(time.RFC3339)) ||
 		!strings.Contains(why, "Bash: npm test") {
 		t.Errorf("it is silent since %v and ps says: %s", since, why)
 	}

@@ -225,7 +225,7 @@ func endBanner(out supervisor.Outcome) (title, body string) {
 		part("measured: ", r.Metrics)
 		part("next: ", r.Recommendations)
 	} else {
-		part("", out.Run.Reason)
+		part("", view.Because(out.Run.Reason))
 	}
 	return title, strings.Join(parts, "; ")
 }

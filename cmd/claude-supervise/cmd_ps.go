@@ -208,7 +208,7 @@ func status(r view.RunView) string {
 func why(r view.RunView) string {
 	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
 		r.Status == "blocked" {
-		return because(r.Agents[i].Reason)
+		return view.Because(r.Agents[i].Reason)
 	}
 	return stands(r)
 }
@@ -218,7 +218,7 @@ func stands(r view.RunView) string {
 	if r.Status == "parked" && len(r.OpenQuestions) == 0 {
 		return "answered; no process is running"
 	}
-	return because(r.Reason)
+	return view.Because(r.Reason)
 }
 
 // title names a run for people: its name, else the first line of its task.

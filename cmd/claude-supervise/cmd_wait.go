@@ -1,8 +1,6 @@
 package main
 
 import (
-	"claude-supervise/supervisor/text"
-
 	"cmp"
 	"context"
 	"errors"
@@ -184,7 +182,7 @@ func stateOf(a view.Awaited) string {
 	if !is {
 		return state(a.View)
 	}
-	return terminal.CleanLine(fmt.Sprintf("%s %s: %s (%s)", agent.ID, agent.Status, because(agent.Reason),
+	return terminal.CleanLine(fmt.Sprintf("%s %s: %s (%s)", agent.ID, agent.Status, view.Because(agent.Reason),
 		terminal.Money(agent.CostUSD)), 0)
 }
 
@@ -203,21 +201,6 @@ func state(v view.RunView) string {
 		text += spent(v.StartedAt, v.EndedAt, v.Since, v.CostUSD)
 	}
 	return terminal.CleanLine(text, 0)
-}
-
-// inReason are the times that the reason of a status has.
-var inReason = text.Lazily(`(resumes at|tried again at) (\d{4}-\d\d-\d\dT\S+)`)
-
-// because gives the reason of a status with its times by the person's own clock.
-func because(reason string) string {
-	return inReason().ReplaceAllStringFunc(reason, func(text string) string {
-		words := inReason().FindStringSubmatch(text)
-		at, err := time.Parse(time.RFC3339, words[2])
-		if err != nil {
-			return text
-		}
-		return words[1] + " " + view.Clock(at)
-	})
 }
 
 // whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so

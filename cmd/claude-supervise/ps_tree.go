@@ -79,11 +79,11 @@ func saying(r view.RunView, a view.AgentView) string {
 		}
 		return text
 	case a.LimitedUntil != nil:
-		return "until " + view.Clock(*a.LimitedUntil) + ": " + a.Reason
+		return "until " + view.Clock(*a.LimitedUntil) + ": " + view.Because(a.Reason)
 	case a.Reason == r.Reason, a.Reason == "at work", a.Status == "succeeded", a.Status == "starting":
 		return ""
 	}
-	return because(a.Reason)
+	return view.Because(a.Reason)
 }
 
 // when says a time of any day in full.

@@ -36,7 +36,7 @@ func spent(started time.Time, ended *time.Time, left time.Time, cost float64) st
 }
 
 func endingOfRun(out supervisor.Outcome) string {
-	id, reason := out.Run.ID, out.Run.Reason
+	id, reason := out.Run.ID, view.Because(out.Run.Reason)
 	switch out.Code {
 	case supervisor.ExitSuccess:
 		return fmt.Sprintf("%s succeeded", id)
@@ -97,7 +97,7 @@ func failedByBudget(out supervisor.Outcome) bool {
 
 // parkedEnding says who waits for a person, and how to go on.
 func parkedEnding(out supervisor.Outcome) string {
-	id, reason := out.Run.ID, out.Run.Reason
+	id, reason := out.Run.ID, view.Because(out.Run.Reason)
 	open := out.Open()
 	if len(out.State.Agents) > 1 && len(open) > 0 {
 		reason = asked(open)
@@ -149,7 +149,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(failed)-i, out.Run.ID)
 			break
 		}
-		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, firstLine(a.Reason))
+		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, firstLine(view.Because(a.Reason)))
 	}
 	if len(kept) > 0 {
 		fmt.Fprintf(&b, "Worktrees are kept, with what was done in them. To take it over:\n")

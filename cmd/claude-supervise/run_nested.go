@@ -187,7 +187,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 	} else if text := summary(a); text != "" {
 		_ = n.printer.Result(text)
 	}
-	n.printer.Notice(fmt.Sprintf("%s %s: %s", a.ID, a.Status, a.Reason))
+	n.printer.Notice(fmt.Sprintf("%s %s: %s", a.ID, a.Status, view.Because(a.Reason)))
 	if err := n.closed(); err != nil {
 		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID),
 			run.Leave(ctx))

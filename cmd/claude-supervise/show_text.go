@@ -129,7 +129,7 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Children", "%s", strings.Join(more.Children, "\n"))
 	s.line("Task", "%s", a.Task)
 	s.line("Status", "%s, since %s", a.Status, when(a.Since))
-	s.line("Why", "%s", because(a.Reason))
+	s.line("Why", "%s", view.Because(a.Reason))
 	if a.LimitedUntil != nil {
 		s.line("Goes on", "at %s", when(*a.LimitedUntil))
 	}

@@ -194,7 +194,7 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.WorkDelegated:
 		return delegated(n)
 	case supervisor.ChildDone:
-		return fmt.Sprintf("%s: %s", n.State.Status, n.State.Reason)
+		return fmt.Sprintf("%s: %s", n.State.Status, view.Because(n.State.Reason))
 	case supervisor.QuestionDone:
 		if n.Question.Kind == supervisor.AskDelegation && n.AtOnce { // told as a delegation
 			return ""
@@ -207,7 +207,7 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
-		return ofSubagent(n, because(n.Text))
+		return ofSubagent(n, view.Because(n.Text))
 	}
 	return ""
 }
