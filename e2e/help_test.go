@@ -73,7 +73,7 @@ func TestALongTopicIsShownThroughThePagerOfThePerson(t *testing.T) {
 		begin string
 	}{
 		"the pager":             {[]string{"TERM=xterm", "PAGER=sed 's/^/P:/'"}, 10, paged},
-		"how less is told":      {[]string{"TERM=xterm", `PAGER=echo "$LESS:$LV" #`}, 10, "FRX:-c\n"},
+		"how less is told":      {[]string{"TERM=xterm", `PAGER=echo "$LESS:$LV:$LESSCHARSET" #`}, 10, "FRX:-c:utf-8\n"},
 		"their own options":     {[]string{"TERM=xterm", "LESS=i", `PAGER=echo "$LESS" #`}, 10, "i\n"},
 		"less where none is":    {[]string{"TERM=xterm", "PATH=LESS:/usr/bin:/bin"}, 10, "less has it"},
 		"a page that fits":      {[]string{"TERM=xterm", "PAGER=sed 's/^/P:/'"}, 60, bare},

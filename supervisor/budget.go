@@ -207,7 +207,8 @@ func (d *transition) usedUpInWords(scope *Agent, what string) string {
 	return "the " + d.exceededInWords(scope, Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
 }
 
-// exceededInWords names a budget that is used up, and by how much. Of cost something may be left that is too little for a launch.
+// exceededInWords names a budget that is used up, and by how much. Of cost something may be left that is too little for
+// a launch.
 func (s State) exceededInWords(scope *Agent, over checkpoints.Exceeded) string {
 	text := fmt.Sprintf("%s budget of %s is used up: %s of %s", budgetName(over.What), s.scopeInWords(scope),
 		amount(over.What, over.Used), amount(over.What, over.Bound))

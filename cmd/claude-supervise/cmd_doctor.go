@@ -81,14 +81,14 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 			if !f.OK {
 				verdict = "BAD"
 			}
-			if err := p.Result(fmt.Sprintf("%s  %-10s %s", verdict, f.Name, f.Text)); err != nil {
+			if err := p.Item(fmt.Sprintf("%s  %-10s ", verdict, f.Title()), f.Text); err != nil {
 				return err
 			}
 			for _, s := range f.Settings {
 				if s.From == fromDefault {
 					continue // run --help has these
 				}
-				if err := p.Result(fmt.Sprintf("     %-18s %s (%s)", s.Flag, s.Value, s.From)); err != nil {
+				if err := p.Item(fmt.Sprintf("     %-18s ", s.Flag), fmt.Sprintf("%s (%s)", s.Value, s.From)); err != nil {
 					return err
 				}
 			}
@@ -97,7 +97,7 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 				if !c.Has {
 					verdict = "-  " // nothing is bad: a run does without
 				}
-				if err := p.Result(fmt.Sprintf("%s  %-18s %s", verdict, c.Name, c.How)); err != nil {
+				if err := p.Item(fmt.Sprintf("%s  %-18s ", verdict, c.Name), c.How); err != nil {
 					return err
 				}
 			}

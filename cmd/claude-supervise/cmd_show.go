@@ -50,7 +50,7 @@ func runShow(ctx context.Context, id string, asJSON bool) error {
 		case d.Question != nil:
 			return p.Result(showQuestion(p.Columns(), *d.Question))
 		}
-		return p.Result(showRun(p.Columns(), d))
+		return p.Result(showRun(p.Width(), d))
 	})
 }
 

@@ -16,7 +16,10 @@ import (
 
 // A factSheet is what is known of something, a line each: a name, and what stands behind it, which may have lines of
 // its own.
-type factSheet struct{ strings.Builder }
+type factSheet struct {
+	strings.Builder
+	width int // of a terminal; what does not fit is folded. 0: nothing is
+}
 
 // nameColumn is the width of the names.
 const nameColumn = 12
@@ -31,7 +34,7 @@ func (s *factSheet) line(name, format string, args ...any) {
 		if i > 0 {
 			name = ""
 		}
-		s.WriteString(strings.TrimRight(fmt.Sprintf("%-*s %s", nameColumn, name, row), " ") + "\n")
+		s.WriteString(strings.TrimRight(terminal.Fact(fmt.Sprintf("%-*s ", nameColumn, name), row, s.width), " ") + "\n")
 	}
 }
 
@@ -39,7 +42,7 @@ func (s *factSheet) gap() { s.WriteString("\n") }
 
 // showRun tells all about a run, or one of its agents. A run of one agent and that agent are the same story.
 func showRun(width int, d view.Details) string {
-	var s factSheet
+	s := factSheet{width: min(width, 80)}
 	var agents []view.AgentView
 	several := len(d.Run.Agents) > 1
 	switch {

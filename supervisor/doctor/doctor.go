@@ -62,6 +62,17 @@ type Finding struct {
 	Settings []Setting `json:"settings"` // the person's own defaults that are in force
 }
 
+// waker is the name of the wake-up socket in JSON, where it stays as it is.
+const waker = "bell"
+
+// Title is the name of what was looked at, for people.
+func (f Finding) Title() string {
+	if f.Name == waker {
+		return "wake-up"
+	}
+	return f.Name
+}
+
 // A Setting is a default, and where it comes from.
 type Setting struct {
 	Flag  string `json:"flag"`
@@ -106,7 +117,7 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	}
 	note("state", err, text)
 	if err == nil {
-		note("bell", tryWaker(dirs), dirs.Runtime)
+		note(waker, tryWaker(dirs), dirs.Runtime)
 	}
 
 	switch runtime.GOOS {

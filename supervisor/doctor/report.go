@@ -46,7 +46,7 @@ func Report(ctx context.Context, program string, found []Finding, env []string) 
 		kernel())
 	fmt.Fprintf(&b, "- environment: %s\n\n## Setup\n\n", strings.Join(named(env), " "))
 	for _, f := range found {
-		fmt.Fprintf(&b, "- %s: %s\n", shown(f.Name, ours()), verdict(f))
+		fmt.Fprintf(&b, "- %s: %s\n", shown(f.Title(), ours()), verdict(f))
 		for _, c := range f.Channels {
 			if !c.Has {
 				fmt.Fprintf(&b, "  - without %s\n", c.Name) // its name is ours

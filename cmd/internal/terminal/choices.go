@@ -146,7 +146,7 @@ func optionText(o Option, key string, width int) string {
 		mark = key + ") "
 	}
 	indent := strings.Repeat(" ", len(mark))
-	text := mark + strings.TrimPrefix(wrap(CleanLine(o.Label, 400), indent, width), indent)
+	text := hang(mark, CleanLine(o.Label, 400), width)
 	if about := CleanLine(o.Description, 800); about != "" {
 		rows := strings.Split(wrap(about, indent, width), "\n")
 		if len(rows) > maxAbout {

@@ -314,8 +314,7 @@ func (f *form) helpText(width int) string {
 			b.WriteString(keys + "\n" + wrap(text, "    ", width) + "\n")
 			return
 		}
-		indent := strings.Repeat(" ", column)
-		b.WriteString(keys + strings.TrimPrefix(wrap(text, indent, width), indent) + "\n")
+		b.WriteString(hang(keys, text, width) + "\n")
 	}
 	if f.choices != nil {
 		if f.q.MultiSelect {

@@ -13,7 +13,8 @@ import (
 
 // Page writes text to out: through a pager where out is a terminal and the text is longer than it, as it stands
 // elsewhere. As with git the pager is $PAGER (default: less), run by the shell; PAGER=cat and an empty PAGER mean none,
-// and so does a dumb terminal. LESS is FRX where it is not set. Page blocks until the person leaves the pager. An error
+// and so does a dumb terminal. LESS is FRX, and LESSCHARSET utf-8,
+// as our texts are in any locale, where they are not set. Page blocks until the person leaves the pager. An error
 // is one of out.
 func Page(out *os.File, text string, lookup func(string) (string, bool)) error {
 	text = Clean(text)
@@ -48,7 +49,8 @@ func longerThan(out *os.File, text string) bool {
 func runPager(out *os.File, text, command string) bool {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), out, os.Stderr
-	cmd.Env = append([]string{"LESS=FRX", "LV=-c"}, os.Environ()...) // what the person has set comes later, and counts
+	// what the person has set comes later, and counts
+	cmd.Env = append([]string{"LESS=FRX", "LV=-c", "LESSCHARSET=utf-8"}, os.Environ()...)
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt) // Ctrl-C is for the pager
 	defer signal.Stop(interrupts)

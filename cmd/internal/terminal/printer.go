@@ -120,10 +120,13 @@ func streamOf(w io.Writer) stream {
 	return stream{w, nil}
 }
 
+// maxColumns is the longest line of a text: longer ones are hard to read.
+const maxColumns = 80
+
 // Columns is the width that texts are wrapped to: 80, or less on a narrower terminal.
 func (p *Printer) Columns() int {
 	columns, _ := p.size()
-	return max(min(columns, 80), 20)
+	return max(min(columns, maxColumns), 20)
 }
 
 // Width is that of the terminal that results go to; 0 where they go into a pipe or a file, in which nothing is cut.
@@ -210,6 +213,11 @@ func (p *Printer) Said(text string) error {
 		text = wrapWords(text, p.Columns())
 	}
 	return p.result(text + "\n")
+}
+
+// Item writes text to stdout behind its label, as Fact puts it.
+func (p *Printer) Item(label, text string) error {
+	return p.result(Fact(label, strings.TrimRight(Clean(text), "\n"), min(p.Width(), maxColumns)) + "\n")
 }
 
 // JSON writes v to stdout as one line of JSON, as the function of that name encodes it. Characters that a terminal

@@ -49,9 +49,8 @@ func render(q Question, width int, now time.Time, options, lines int, bold func(
 		if about := CleanLine(o.Description, 800); about != "" {
 			line += " - " + about
 		}
-		indent := strings.Repeat(" ", len(mark))
-		b.WriteString(mark + strings.TrimPrefix(wrap(line, indent, width), indent) + "\n")
-		b.WriteString(block(q, o.Preview, indent+"  ", width, lines))
+		b.WriteString(hang(mark, line, width) + "\n")
+		b.WriteString(block(q, o.Preview, strings.Repeat(" ", len(mark)+2), width, lines))
 	}
 	if more := len(q.Options) - options; more > 0 {
 		fmt.Fprintf(&b, "  (%d more options: claude-supervise show %s)\n", more, name(q))
@@ -169,9 +168,7 @@ func advance(q Question) string {
 func help(q Question, canGoBack, canPutOff bool, width int) string {
 	var b strings.Builder
 	say := func(keys, text string) {
-		keys = fmt.Sprintf("  %-11s", keys)
-		indent := strings.Repeat(" ", len(keys))
-		b.WriteString(keys + strings.TrimPrefix(wrap(text, indent, width), indent) + "\n")
+		b.WriteString(hang(fmt.Sprintf("  %-11s", keys), text, width) + "\n")
 	}
 	if len(q.Options) > 0 {
 		say("2, b, Red", "the option of that number, letter, label or start of a label, in any case")
@@ -202,6 +199,28 @@ func help(q Question, canGoBack, canPutOff bool, width int) string {
 // name is the question's id as it can be shown.
 func name(q Question) string { return CleanLine(q.ID, 40) }
 
+// Fact is text behind its label, in lines of at most width cells that all begin below its beginning; without a limit
+// where width is 0. A word that is longer, as a path or a command that is to be copied, is left to the terminal.
+func Fact(label, text string, width int) string {
+	if width <= 0 {
+		return label + text
+	}
+	indent := strings.Repeat(" ", ansi.StringWidth(label))
+	room, folded := max(width-len(indent), 10), ""
+	if strings.Contains(text, joint) {
+		folded = ansi.Wordwrap(text, room, "")
+	} else {
+		folded = atBlanks(text, room, ansi.Wordwrap)
+	}
+	return label + strings.ReplaceAll(folded, "\n", "\n"+indent)
+}
+
+// hang is text behind a mark, in lines of at most width cells that all begin below its beginning.
+func hang(mark, text string, width int) string {
+	indent := strings.Repeat(" ", ansi.StringWidth(mark))
+	return mark + strings.TrimPrefix(wrap(text, indent, width), indent)
+}
+
 // wrap breaks text into lines of at most width cells, each after indent. Tabs become spaces: their width is not known
 // here.
 func wrap(text, indent string, width int) string {
@@ -213,9 +232,14 @@ func wrap(text, indent string, width int) string {
 // wrapWords breaks text where there is space, and not at a hyphen as ansi.Wrap does: an id, a flag or a command that is
 // broken there cannot be copied. What is longer than a line is cut.
 func wrapWords(text string, width int) string {
-	const joint = "\u2011" // a hyphen that nothing is broken at, as wide as the other
 	if strings.Contains(text, joint) {
 		return ansi.Hardwrap(ansi.Wrap(text, width, ""), width, true) // Wrap lets a hyphen stand out, with what is before it
 	}
-	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, "-", joint), width, ""), joint, "-")
+	return atBlanks(text, width, ansi.Wrap)
+}
+
+const joint = "\u2011" // a hyphen that nothing is broken at, as wide as the other
+
+func atBlanks(text string, width int, wrap func(s string, limit int, breakpoints string) string) string {
+	return strings.ReplaceAll(wrap(strings.ReplaceAll(text, "-", joint), width, ""), joint, "-")
 }

@@ -25,3 +25,22 @@ func TestWhatIsCopiedIsNotBrokenAtItsHyphens(t *testing.T) {
 		}
 	}
 }
+
+func TestAFactIsFoldedAtItsBlanksOnly(t *testing.T) {
+	const log = "/home/somebody/a/very/long/path/to/a-file-of.jsonl"
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"what is known of it, in words", 24, "Why    what is known of\n       it, in words"},
+		{"in " + log + " or elsewhere", 24, "Why    in\n       " + log + "\n       or elsewhere"},
+		{"first\nsecond", 24, "Why    first\n       second"},
+		{"in " + log, 0, "Why    in " + log},
+		{"by a non\u2011breaking hyphen-ated word", 24, "Why    by a non\u2011breaking\n       hyphen-ated word"},
+	} {
+		if got := Fact("Why    ", c.text, c.width); got != c.want {
+			t.Errorf("%q in %d columns is\n%s\nnot\n%s", c.text, c.width, got, c.want)
+		}
+	}
+}
