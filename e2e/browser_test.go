@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -121,7 +122,9 @@ func (b *browser) to(selector string) {
 // press.
 func (b *browser) click(what string) {
 	b.t.Helper()
-	b.until("document.readyState === 'complete' && !document.querySelector('#cards.moving')")
+	b.do(chromedp.Evaluate("new Promise(is => document.readyState === 'complete' ? is(1) : addEventListener('load', is)).then(() => 1)",
+		nil, awaited))
+	b.until("!document.querySelector('#cards.moving')")
 	b.do(chromedp.Click(what, chromedp.BySearch, chromedp.NodeVisible))
 }
 
@@ -193,6 +196,15 @@ func (b *browser) opens(p *servedPage) {
 	}
 }
 
+// openPage opens the page of a new world in a browser of its own.
+func openPage(t *testing.T) (*browser, *world, *servedPage) {
+	t.Helper()
+	b, w := newBrowser(t), newWorld(t)
+	p := w.serve("--listen", "127.0.0.1:0")
+	b.opens(p)
+	return b, w, p
+}
+
 // A cardIn is a question's card in a browser.
 type cardIn struct {
 	*browser
@@ -237,6 +249,37 @@ func (c cardIn) refused() string {
 	c.until(fmt.Sprintf("document.querySelector('%s:not([inert]) [role=alert]') && document.activeElement.closest('%s')",
 		c.at, c.at))
 	return eval[string](c.browser, fmt.Sprintf("document.querySelector('%s [role=alert]').textContent", c.at))
+}
+
+// give sends an option, or none, with what was written, and waits for the answer that is shown then.
+func (c cardIn) give(option, want string) {
+	c.t.Helper()
+	if option != "" {
+		c.choose(option)
+	}
+	c.press("answer")
+	c.showsAnswer(want)
+}
+
+// showsAnswer waits until the question is closed, with an answer.
+func (c cardIn) showsAnswer(want string) {
+	c.t.Helper()
+	if _, reply := c.closed(); reply != want {
+		c.t.Errorf("it is answered %q, not %q", reply, want)
+	}
+}
+
+// tap chooses an option and sends it, by a finger.
+func (c cardIn) tap(option string) {
+	c.t.Helper()
+	c.until("!document.querySelector('#cards.moving')")
+	for _, find := range []string{fmt.Sprintf("[...document.querySelectorAll('%s .option')].find(e => e.innerText.startsWith(%q))",
+		c.at, option), fmt.Sprintf("document.querySelector('%s button[value=answer]')", c.at)} {
+		at := eval[struct{ X, Y float64 }](c.browser, "(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); "+
+			"const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })("+find+")")
+		c.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: at.X, Y: at.Y}}),
+			input.DispatchTouchEvent(input.TouchEnd, nil))
+	}
 }
 
 // closed waits until the question is closed, and gives what is said of that, and its answer.

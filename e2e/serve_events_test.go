@@ -41,8 +41,6 @@ func (p *servedPage) events(path, last string) *servedStream {
 	return &servedStream{p.w.t, reply.Body, bufio.NewReader(reply.Body)}
 }
 
-func (s *servedStream) close() { _ = s.body.Close() }
-
 // next waits for the next event.
 func (s *servedStream) next() servedEvent {
 	s.t.Helper()

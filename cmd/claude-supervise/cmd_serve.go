@@ -135,7 +135,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 	port := listener.Addr().(*net.TCPAddr).Port
 	page := web.New(web.Config{
 		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{},
-		Actions: pageActions{folders}, Folders: folders, Press: press, Card: card, Clean: terminal.Clean,
+		Actions: pageActions{folders}, Folders: folders, Press: press, Stops: stopEnds, Card: card, Clean: terminal.Clean,
 	})
 	scheme := "http"
 	if certificate != nil {

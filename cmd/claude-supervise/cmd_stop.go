@@ -15,15 +15,18 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
+// stopEnds is what a stop does, to the command and to the page.
+const stopEnds = "Its process is ended; what it wrote stays."
+
 func newStop() *cobra.Command {
 	var f stopFlags
 	cmd := &cobra.Command{
 		Use:     "stop ID... | --all",
 		Aliases: []string{"kill"},
 		Short:   "stop a run, or an agent and what it started",
-		Long: `Stop a run, or an agent and what it started. Its process is ended; what it
-wrote stays. Other agents of the run go on, and who started it is told.
-Of several, each is stopped that can be.`,
+		Long: `Stop a run, or an agent and what it started.
+` + stopEnds + ` Other agents of the run go on,
+and who started it is told. Of several, each is stopped that can be.`,
 		Example: "  claude-supervise stop r-3f9a2c1b\n  claude-supervise stop a-7Qm2xK9fWb4T --only\n" +
 			"  claude-supervise stop r-3f9a2c1b nightly\n  claude-supervise stop --all",
 		RunE: func(cmd *cobra.Command, args []string) error {

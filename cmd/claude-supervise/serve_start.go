@@ -65,7 +65,7 @@ func (a pageActions) within(what, path string) (string, error) {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", misfilled(what, "%s: there is no %s", what, path)
+			return "", misfilled(what, "there is no %s", path)
 		}
 		return whole, err
 	}

@@ -30,6 +30,7 @@ func (s *Server) deskPage(now view.Overview, from int) deskPage {
 	cards, more := part(now.Questions, from, pageCards)
 	p := deskPage{frame: s.frame(now, "", fmt.Sprintf("/live?from=%d", from)), Earlier: -1, Later: -1,
 		MoreRuns: max(len(now.Runs)-pageRuns, 0)}
+	p.Place = "/"
 	for _, q := range cards {
 		p.Cards = append(p.Cards, s.card(now, q))
 	}
@@ -98,6 +99,7 @@ func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := deskPage{frame: s.frame(now, "Past runs", countOnly), Earlier: -1, Later: -1}
+	p.Place = "/runs"
 	shown, more := part(runs, 0, pageRuns)
 	for _, v := range shown {
 		p.Runs = append(p.Runs, treeOf(v, pageAgents))

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,17 @@ type frame struct {
 	Count  int    // of open questions
 	Live   string // where the page's changes are told; "": it has none
 	Starts bool   // runs can be started here
+	Place  string // the page's own address, where the menu has it
 
 	Problems []string // with the state: what is shown may be old
+}
+
+// At are the attributes of the menu's link to an address.
+func (f frame) At(address string) template.HTMLAttr {
+	if f.Place != address {
+		return ""
+	}
+	return ` aria-current="page"`
 }
 
 // countOnly tells the count of open questions.
@@ -71,6 +81,23 @@ func (s *Server) pageProblem(w http.ResponseWriter, status int, p problem) {
 	}{frame{Title: title}, p, enters})
 }
 
+// A folderPath is a path in two parts: where there is no room, the first one is cut.
+type folderPath struct{ Whole, Above, Last string }
+
+// folderOf gives the parts of a path; the person's home is ~.
+func folderOf(path string) folderPath {
+	p := folderPath{Whole: path}
+	short := path
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		if below, in := strings.CutPrefix(path, home+"/"); in {
+			short = "~/" + below
+		}
+	}
+	last := strings.LastIndexByte(strings.TrimRight(short, "/"), '/')
+	p.Above, p.Last = short[:max(last, 0)], short[max(last, 0):]
+	return p
+}
+
 func version(v any) string {
 	h := fnv.New64a()
 	_, _ = h.Write(encoded(v)) // never fails
@@ -86,6 +113,9 @@ func (s *Server) funcs() template.FuncMap {
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"money": func(usd float64) string { return fmt.Sprintf("$%.2f", usd) },
 		"diff":  diffLines,
+
+		"folder": folderOf,
+		"stops":  func() string { return s.config.Stops },
 	}
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	// Press answers as the button of a capability does, the one at a place from 0. A *Refusal of 404 if it is none.
 	Press   func(ctx context.Context, capability string, option int) error
 	Actions Actions
+	Stops   string                       // what a stop does, in the words of the command
 	Card    func(view.QuestionView) Card // a question as a person may see it
 	Clean   func(string) string          // what an agent said, without what a person would not see
 }
@@ -109,7 +110,8 @@ func (r *Refusal) Error() string { return r.Text }
 // A Card is a question as the page shows it. Its texts are safe to show.
 type Card struct {
 	ID, Kind, State   string
-	Run, Agent, Asker string
+	Run, Agent, Asker string // Agent in a few words
+	AgentID           string
 	Header, Text      string
 	Context           string
 	Evidence          bool   // the texts are what a person permits: shown as they are, in full

@@ -37,6 +37,7 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request, status int, p
 		return err
 	}
 	p.frame, p.Folders = s.frame(now, "Start a run", countOnly), s.config.Folders
+	p.Place = "/start"
 	return s.page(w, status, "start", p)
 }
 

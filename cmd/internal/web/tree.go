@@ -1,6 +1,10 @@
 package web
 
-import "claude-supervise/supervisor/view"
+import (
+	"cmp"
+
+	"claude-supervise/supervisor/view"
+)
 
 // A shownRun is a run with its agents as a tree.
 type shownRun struct {
@@ -10,9 +14,23 @@ type shownRun struct {
 	Left bool // resume goes on with it
 }
 
-// Told reports whether an agent's line says the reason of the run, too.
-func (r shownRun) Told() bool {
-	return r.Reason == "" || len(r.Tree) > 0 && r.Tree[0].Reason == r.Reason
+// Solo is the id of the run's only agent; "" where it has more, or none.
+func (r shownRun) Solo() string {
+	if len(r.Tree) != 1 || len(r.Tree[0].Below) > 0 || r.More > 0 {
+		return ""
+	}
+	return r.Tree[0].ID
+}
+
+// Why is the reason of the run; "" where the line of an agent says it.
+func (r shownRun) Why() string {
+	switch {
+	case r.Solo() != "":
+		return cmp.Or(r.Reason, r.Tree[0].Reason)
+	case len(r.Tree) > 0 && r.Tree[0].Reason == r.Reason:
+		return ""
+	}
+	return r.Reason
 }
 
 // Version is another for a run that looks otherwise.

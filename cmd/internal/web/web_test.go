@@ -204,7 +204,7 @@ func serving(t testing.TB, state interface {
 }) *httptest.Server {
 	t.Helper()
 	s := New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: state,
-		Card: plainCard, Clean: func(text string) string { return text }})
+		Stops: "Processes are ended.", Card: plainCard, Clean: func(text string) string { return text }})
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { s.Run(ctx) })

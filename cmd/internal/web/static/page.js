@@ -15,7 +15,7 @@
 		told.textContent = text;
 		told.classList.toggle("wrong", wrong);
 		clearTimeout(fades);
-		if (!wrong) fades = setTimeout(() => { told.textContent = ""; }, 10000);
+		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 10000);
 	}
 
 	function showCount(n) {
@@ -104,6 +104,7 @@
 	}
 
 	function state(s) {
+		if (told.matches(".wrong")) tell(""); // the server is back
 		showCount(s.count);
 		problems(s);
 		for (const [list, place, name] of [[s.cards, "cards", "question-"], [s.runs, "runs", "run-"]]) {

@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Each kind of question on its card.
+
+func TestAPermissionIsGivenInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--demo", "permission-edit", "--cwd", ".")
+	c := b.card(id)
+	diff := fmt.Sprintf("[...document.querySelectorAll('%s .evidence .removed, %s .evidence .added')].map(e => e.textContent.trim())",
+		c.at, c.at)
+	if got := eval[[]string](b, diff); !slices.Equal(got, []string{"-version=1.2", "+version=1.3"}) {
+		t.Errorf("the change is shown as %q", got)
+	}
+	c.press("answer")
+	if why := c.refused(); !strings.Contains(why, "choose one") {
+		t.Errorf("nothing was chosen, and it says %q", why)
+	}
+	b.check("permission")
+	// By keyboard: nothing was chosen before, and Space chooses.
+	b.to(c.at + ` input[name="option"]`)
+	b.do(chromedp.KeyEvent(" "))
+	b.to(c.at + " button[value=answer]")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	c.showsAnswer("allow")
+	w.must("wait", run)
+	if text, err := os.ReadFile(filepath.Join(w.cwd, "version.txt")); err != nil || !strings.Contains(string(text), "1.3") {
+		t.Errorf("the file says %s (%v)", text, err)
+	}
+}
+
+func TestDelegationsAreDecidedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--demo", "delegate-asked", "--cwd", ".")
+	c := b.card(id)
+	b.check("delegation")
+	c.write("words", "Write the first chapter of the manual.")
+	c.give("approve", "approve Write the first chapter of the manual.")
+	c = b.card(w.asksNow(run))
+	c.choose("deny")
+	c.press("answer")
+	if why := c.refused(); why == "" {
+		t.Error("a denial needs no reason")
+	}
+	c.write("words", "nobody looks at them")
+	c.write("instead", "say in words what they would show")
+	b.check("delegation-refused")
+	c.give("", "deny nobody looks at them instead: say in words what they would show")
+	w.must("wait", run)
+	b.check("delegation-answered")
+	if text, err := os.ReadFile(filepath.Join(w.cwd, "manual.txt")); err != nil || !strings.Contains(string(text), "Chapter 1") {
+		t.Errorf("the manual is %s (%v)", text, err)
+	}
+}
+
+func TestABudgetIsRaisedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--delegate", "deny", "--max-cost-usd", "0.8", "--demo", w.scenario(dear))
+	c := b.card(id)
+	c.choose("raise")
+	c.write("words", "0.9")
+	c.press("answer")
+	if why := c.refused(); !strings.Contains(why, "is used already") {
+		t.Errorf("a bound that is used already is refused with %q", why)
+	}
+	b.check("budget")
+	c.write("words", "5")
+	c.give("", "raise 5")
+	w.must("wait", run)
+}
+
+// survey asks everything that a form can be: several choices, a rule, one that is not required, and previews.
+const survey = `
+name: survey
+about: questions of each form
+prompt: Paint the house.
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - text: |-
+          [CLARIFICATION_NEEDED]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T08:45:00Z
+          blocked_at: painting
+          reason: the house is yours
+          questions:
+            - question_id: Q1
+              header: Colours
+              text: Which colours?
+              multi_select: true
+              options: [red, green, blue]
+            - question_id: Q2
+              text: How many coats?
+              validate: integer
+              urgent: true
+            - question_id: Q3
+              text: What is the house called?
+              context: I can find a name myself.
+              required: false
+            - question_id: Q4
+              text: Who pays?
+          can_resume_with: the answers
+          current_state: nothing is painted
+          [/CLARIFICATION_NEEDED]
+  - when: "## CLARIFICATION RESPONSE"
+    replies:
+      - text: |-
+          [COMPLETION_REPORT]
+          agent_id: {{agent}}
+          timestamp: 2026-01-11T12:00:00Z
+          status: success
+          summary: "{{A1}} {{A2}}"
+          [/COMPLETION_REPORT]
+expect:
+  status: succeeded
+`
+
+func TestEachFormOfAQuestionInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, _ := w.asks("--demo", w.scenario(survey))
+	of := map[string]cardIn{}
+	for _, q := range w.questions() {
+		of[q.Question] = b.card(q.ID)
+	}
+	if first := eval[string](b, "document.querySelector('#cards h3').textContent"); first != "How many coats?" {
+		t.Errorf("the first is %q, and not the urgent one", first)
+	}
+	coats := of["How many coats?"]
+	coats.write("words", "two")
+	coats.press("answer")
+	if why := coats.refused(); !strings.Contains(why, "whole number") {
+		t.Errorf("no number is refused with %q", why)
+	}
+	b.check("several")
+	coats.write("words", "2")
+	coats.give("", "2")
+	colours := of["Which colours?"]
+	colours.press("answer")
+	if why := colours.refused(); why == "" {
+		t.Error("nothing is chosen")
+	}
+	colours.choose("red")
+	colours.give("blue", "red, blue")
+	name := of["What is the house called?"]
+	name.press("skip")
+	if outcome, _ := name.closed(); !strings.HasPrefix(outcome, "Skipped by") {
+		t.Errorf("skipped, it says %q", outcome)
+	}
+	pays := of["Who pays?"]
+	b.click(pays.at + " summary")
+	pays.write("why", "nobody yet")
+	b.check("decline")
+	pays.press("decline")
+	if outcome, reply := pays.closed(); !strings.HasPrefix(outcome, "Declined by") || reply != "nobody yet" {
+		t.Errorf("declined, it says %q, %q", outcome, reply)
+	}
+	w.must("wait", run)
+	b.check("several-answered")
+}
+
+// together is three agents that ask the same of different things.
+func together() string {
+	text := "name: together\nabout: agents that ask the same\nprompt: Convert all.\nturns:\n" +
+		"  - when: \"## YOUR TASK\"\n    replies: [{text: played by nobody}]\nchildren:\n"
+	for _, file := range []string{"a.txt", "b.txt", "c.txt"} {
+		text += strings.ReplaceAll(`  - task: Convert FILE
+    turns:
+      - when: "## YOUR TASK"
+        replies:
+          - text: |-
+              [CLARIFICATION_NEEDED]
+              agent_id: {{agent}}
+              timestamp: 2026-01-11T08:45:00Z
+              blocked_at: reading FILE
+              reason: it cannot be taken back
+              questions:
+                - question_id: Q1
+                  text: "FILE is there: what becomes of it?"
+                  options: [overwrite it, rename it]
+              can_resume_with: the choice
+              current_state: nothing is written
+              [/CLARIFICATION_NEEDED]
+      - when: "## CLARIFICATION RESPONSE"
+        replies:
+          - text: |-
+              [COMPLETION_REPORT]
+              agent_id: {{agent}}
+              timestamp: 2026-01-11T12:00:00Z
+              status: success
+              summary: "{{A1}}"
+              [/COMPLETION_REPORT]
+`, "FILE", file)
+	}
+	return text + "expect:\n  status: succeeded\n"
+}
+
+func TestAllThatAreAlikeAreAnsweredAtOnceInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run := strings.TrimSpace(w.must("run", "--each", `printf '%s\n' a.txt b.txt c.txt`, "Convert {item}", "--demo",
+		w.scenario(together()), "--detach"))
+	b.until("document.querySelectorAll('#cards > .card:not([inert])').length === 3")
+	b.check("alike")
+	c := b.card(eval[string](b, "document.querySelector('#cards > .card').dataset.id"))
+	c.choose("rename it")
+	c.choose("Also for all")
+	c.press("answer")
+	b.until("document.querySelectorAll('#cards > .card.closed').length === 3")
+	replies := eval[[]string](b, "[...document.querySelectorAll('#cards .reply')].map(e => e.textContent)")
+	if !slices.Equal(replies, []string{"rename it", "rename it", "rename it"}) {
+		t.Errorf("they are answered %q", replies)
+	}
+	w.must("wait", run)
+}

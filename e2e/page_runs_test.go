@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Runs on the page: their start, their report, what goes on, and their end.
+
+func TestTheReportOfARunIsLiveInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--demo", "permission-edit", "--cwd", ".")
+	b.card(id)
+	b.click(`//a[starts-with(., "Report")]`)
+	b.do(chromedp.WaitReady("#report #" + id))
+	b.check("report-asks")
+	b.to("#" + id + " summary")
+	b.do(chromedp.KeyEvent(kb.Enter))
+
+	w.must("answer", id, "allow")
+	w.must("wait", run)
+	b.until(fmt.Sprintf("document.querySelector('#%s .answer').textContent === 'allow'", id))
+	b.until("document.querySelector('#report strong').textContent === 'succeeded'")
+	if !eval[bool](b, fmt.Sprintf("document.activeElement.matches('#%[1]s summary') && document.querySelector('#%[1]s details').open", id)) {
+		t.Error("what was unfolded, and had the focus, is not as it was")
+	}
+	b.check("report")
+}
+
+func TestARunIsStartedInABrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).asksAsClaude()
+	b := newBrowser(t)
+	b.opens(w.serve("--listen", "127.0.0.1:0", "--folder", w.cwd))
+	b.click(`//a[.="Start a run"]`)
+	b.do(chromedp.WaitReady("#prompt"))
+	b.check("start")
+	b.do(fill("#below", "none"), fill("#prompt", load(t, "ask").Prompt))
+	b.click(`//button[.="Start"]`)
+	b.do(chromedp.WaitVisible("[role=alert]"))
+	b.check("start-refused")
+	if prompt := eval[string](b, "document.querySelector('#prompt').value"); !strings.HasPrefix(prompt, "Add a login") {
+		t.Errorf("the prompt that was written is %q now", prompt)
+	}
+	if wrong := eval[string](b, "[...document.querySelectorAll('[aria-invalid]')].map(e => e.id + ' ' + e.nextElementSibling.role).join()"); wrong != "below alert" {
+		t.Errorf("marked as wrong, with the reason beside it, is %q", wrong)
+	}
+	b.do(fill("#below", ""), fill("#name", "login"))
+	b.click(`//button[.="Start"]`)
+	b.do(chromedp.WaitReady("#runs .run"))
+	run := strings.TrimPrefix(eval[string](b, "location.pathname"), "/runs/")
+	b.card(w.asksNow(run)) // by itself, on the page of the run
+	b.check("run-asks")
+}
+
+// asksAsClaude makes the stand-in the program that runs start.
+func (w *world) asksAsClaude() *world {
+	w.t.Helper()
+	agent := filepath.Join(w.home, "claude")
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in ask \"$@\"\n"), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
+	return w
+}
+
+// leave kills the supervisor of a run: the run is left.
+func (w *world) leave(run string) {
+	w.t.Helper()
+	runs := w.runs()
+	at := slices.IndexFunc(runs, func(v runView) bool { return v.ID == run })
+	if err := syscall.Kill(runs[at].SupervisorPID, syscall.SIGKILL); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A run that is left goes on by a button. Its agent can be told something.
+func TestARunThatIsLeftIsResumedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, _ := w.asks()
+	b.do(chromedp.WaitReady("#run-" + run))
+	b.to("form[action$=stop] button") // and has it when the card is drawn anew
+	w.leave(run)
+	b.until("document.querySelector('.status.orphaned')")
+	if !eval[bool](b, "document.activeElement.matches('form[action$=stop] button')") {
+		t.Error("the button that had the focus has it no more")
+	}
+	b.check("orphaned")
+	b.click(`//button[starts-with(., "Resume")]`)
+	b.until("document.querySelector('#told').textContent.includes('goes on in the background')")
+	b.until("!document.querySelector('.status.orphaned') && !document.querySelector('form[action$=resume]')")
+	b.click(`//*[@id="runs"]//a[starts-with(., "Log")]`)
+	b.do(chromedp.WaitReady("#message"), fill("#message", "Mind the tests."))
+	b.click(`//button[.="Send"]`)
+	b.until("document.querySelector('#told').textContent && document.querySelector('#message').value === ''")
+	if eval[bool](b, "document.querySelector('#told').matches('.wrong')") {
+		t.Errorf("the message is refused: %s", eval[string](b, "document.querySelector('#told').textContent"))
+	}
+	b.check("agent-waits")
+}
+
+// Stopping is asked again, in the words of the command: by a window, and without script by a page.
+func TestARunIsStoppedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	run, id := w.asks()
+	b.card(id)
+	asked := b.says(false)
+	b.click(`//button[starts-with(., "Stop")]`)
+	if _, what, _ := strings.Cut(<-asked, "? "); what == "" || !strings.Contains(w.must("stop", "--help"), what) {
+		t.Errorf("it is asked again by %q, which are not the words of the command", what)
+	}
+	if status := w.ps().Status; status == "stopped" {
+		t.Error("it was not to be stopped, and is")
+	}
+	b.withoutScript(p, "/runs/"+run)
+	b.click(`//button[starts-with(., "Stop")]`)
+	b.do(chromedp.WaitVisible("button.danger"))
+	b.check("sure")
+	b.click(`//a[.="Leave it be"]`)
+	b.do(chromedp.WaitReady("#question-" + id))
+	b.click(`//button[starts-with(., "Stop")]`)
+	b.do(chromedp.WaitVisible("button.danger"))
+	b.click("button.danger")
+	b.do(chromedp.WaitVisible(`//h1[.="Done"]`))
+	b.check("done")
+	if status := w.ps().Status; status != "stopped" {
+		t.Errorf("it is %s", status)
+	}
+
+	// With script, yes in the window stops it.
+	run, _ = w.asks()
+	b.do(network.SetBlockedURLs([]string{}), chromedp.Navigate(p.address+"/runs/"+run), chromedp.WaitReady("#runs .run"))
+	b.says(true)
+	b.click(`//button[starts-with(., "Stop")]`)
+	b.until("document.querySelector('.run.ended .status.stopped')")
+	b.check("stopped")
+}
+
+func TestAnAnswerThatHasNotReachedItsAgentIsChangedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks()
+	w.leave(run)
+	c := b.card(id)
+	c.give("JWT", "JWT")
+	b.click(c.at + " summary")
+	b.check("change")
+	c.write("words", "a magic link")
+	c.press("answer")
+	b.until(fmt.Sprintf("document.querySelector('%s .reply')?.textContent === 'a magic link'", c.at))
+}
