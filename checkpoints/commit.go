@@ -31,6 +31,10 @@ type Change struct {
 	// Lazy: Commit does not wait for the disk. A power cut may undo the change, and then all that came after it; never
 	// one that came before another that was waited for. The end of a process undoes nothing.
 	Lazy bool
+
+	// Last: Commit moves the log into the file, too, as closing the store would do next. The disk is waited for twice
+	// in both together, not three times.
+	Last bool
 }
 
 func (c *Change) run() string {
@@ -50,7 +54,19 @@ func (s *Store) Commit(ctx context.Context, c Change) error {
 		return err
 	}
 	run := c.run()
-	return s.writeSo(ctx, "save a change of run "+run+" in", c.Lazy, func(ctx context.Context) error {
+	how := waits
+	switch {
+	case c.Lazy:
+		how = lazily
+	case c.Last:
+		how = moving
+	}
+	return s.writeSo(ctx, "save a change of run "+run+" in", how, func(ctx context.Context) error {
+		position := position{run, c.Event.Seq}
+		if how == moving && s.unsure && s.made == position {
+			return nil // only whether it is on the disk was not known
+		}
+		s.made = position
 		if c.CheckInbox {
 			if err := s.refuseIfMoved(ctx, run, c.IfInboxAt); err != nil {
 				return err

@@ -186,6 +186,15 @@ func readDropFile(path string) ([]byte, fs.FileInfo, error) {
 
 // publish puts a file where none is, whole; fs.ErrExist if there is one. When it returns nil the file is on the disk.
 func publish(path string, text []byte) error {
+	if err := putUp(path, text); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// putUp is publish for what the next supervisor puts up anew: a power cut may take its name away, never a part of what
+// it holds.
+func putUp(path string, text []byte) error {
 	next, err := Replace(path)
 	if err != nil {
 		return err
@@ -197,10 +206,7 @@ func publish(path string, text []byte) error {
 	if err := next.Sync(); err != nil {
 		return err
 	}
-	if err := os.Link(next.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return os.Link(next.Name(), path)
 }
 
 // remove reports whether it was this caller who removed the file.

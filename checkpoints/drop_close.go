@@ -38,11 +38,11 @@ func (a Answered) seconds(q *QuestionFile) *int64 {
 const unreadableSuffix = ".unreadable"
 
 // Close moves pending/ID.json to answered/ID.json, with the members answer, answered_at, response_seconds and path, and
-// adds a line to audit/questions.log. Whatever happens, the question lies in one of the two afterwards, and Close can
-// be made again with the same Answered: the line comes once. Of several that close a question at once one does, and to
-// the others it is no error. Where no question file is left, which an agent's script may have removed, Answered is all
-// there is to it; one that cannot be read is kept as answered/ID.unreadable. Close waits for at most five seconds for
-// others that close one.
+// adds a line to audit/questions.log, which is on the disk when it returns. Whatever happens, the question lies in one
+// of the two afterwards, and Close can be made again with the same Answered: the line comes once. Of several that close
+// a question at once one does, and to the others it is no error. Where no question file is left, which an agent's
+// script may have removed, Answered is all there is to it; one that cannot be read is kept as answered/ID.unreadable.
+// Close waits for at most five seconds for others that close one.
 func (d *FileDrop) Close(id string, a Answered) error {
 	if err := d.close(id, a); err != nil {
 		return fmt.Errorf("close question %s: %w", shown(id), err)
@@ -167,5 +167,13 @@ func writeClosed(path string, q *QuestionFile, a Answered) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, text)
+	next, err := Replace(path)
+	if err != nil {
+		return err
+	}
+	defer next.Drop()
+	if _, err := next.Write(text); err != nil {
+		return err
+	}
+	return next.rename() // the audit log is synced next, and a journal keeps the order; else Close is made again
 }

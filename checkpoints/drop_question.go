@@ -78,13 +78,13 @@ func (d *FileDrop) Post(q QuestionFile) error {
 }
 
 func post(path, run string, text []byte) error {
-	err := publish(path, text)
+	err := putUp(path, text)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	there, _, err := readDropFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return publish(path, text) // it was removed meanwhile
+		return putUp(path, text) // it was removed meanwhile
 	}
 	if bytes.Equal(there, text) {
 		return nil

@@ -107,6 +107,7 @@ func play(t *testing.T, random *rand.Rand, operations int, on world) *history {
 			c.Event.Seq, c.Agents[0].Task, c.Agents[0].Launches = event, text(), int(event)
 			c.Questions[0].ID, c.Questions[0].Own = fmt.Sprintf("q-%06d", event), text()
 			c.Lazy = on.pragmas == "" && random.IntN(2) == 0
+			c.Last = !c.Lazy && random.IntN(4) == 0
 			lazy = c.Lazy
 			persist("commit", func() error { return s.Commit(ctx, c) })
 		case kind < 7:
@@ -216,14 +217,85 @@ func TestThePowerCutFindsWhatAnUnsafeProgramLoses(t *testing.T) {
 		"it forgets failures":   {fails: true, pretends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			random := randomOf(1)
-			h := play(t, random, 20, on)
-			for range 100 {
-				if h.lost(t, random) != nil {
-					return
+			for from := range uint64(20) {
+				random := randomOf(from + 1)
+				h := play(t, random, 20, on)
+				for range 30 {
+					if h.lost(t, random) != nil {
+						return
+					}
 				}
 			}
-			t.Error("nothing was lost in 100 power cuts")
+			t.Error("nothing was lost in 600 power cuts")
 		})
+	}
+}
+
+// What a run saves from its beginning to its end waits for the disk once for each change that is told, besides the
+// beginning and the end of the log.
+func TestARunWaitsForTheDiskAsOftenAsItTells(t *testing.T) {
+	dir, remove := passingDir(t)
+	defer remove()
+	d := Dirs{State: dir}
+	s, err := Open(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	h := &recorder{folder: dir}
+	watch(dir, h)
+	defer watch(dir, nil)
+	c := firstChange()
+	for i, how := range []Change{{Lazy: true}, {}, {Lazy: true}, {}, {Last: true}} {
+		c.Lazy, c.Last, c.Event.Seq = how.Lazy, how.Last, int64(i+1)
+		if err := s.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var waited []string
+	for _, call := range h.done {
+		if call.kind == callSync || call.kind == callSyncDir {
+			waited = append(waited, call.kind+" "+call.name)
+		}
+	}
+	folder, log, file := "syncfolder "+filepath.Base(dir), "sync state.db-wal", "sync state.db"
+	if want := []string{folder, log, log, log, log, file}; !slices.Equal(waited, want) {
+		t.Errorf("waited for\n%q, want\n%q", waited, want)
+	}
+}
+
+// A last change that the disk does not confirm is an error, and can be saved again as it is.
+func TestALastChangeThatTheDiskRefusesIsTriedAgain(t *testing.T) {
+	dir, remove := passingDir(t)
+	defer remove()
+	h := &recorder{folder: dir}
+	s, err := open(Dirs{State: dir}, h.system())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	watch(dir, h)
+	defer watch(dir, nil)
+	c := firstChange()
+	if err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	c.Event.Seq, c.Last = c.Event.Seq+1, true
+	h.fails = func(kind string) bool { return kind == callSync }
+	for range 2 {
+		if err := s.Commit(t.Context(), c); err == nil {
+			t.Fatal("a change is saved that is not on the disk")
+		}
+	}
+	h.fails = nil
+	if err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	var last int64
+	if err := s.row(t.Context(), `SELECT max(seq) FROM events`, nil, &last); err != nil || last != c.Event.Seq {
+		t.Errorf("the last event is %d (%v), want %d", last, err, c.Event.Seq)
 	}
 }

@@ -60,6 +60,15 @@ func replaceIn(folder *os.File, name string) (*Replacement, error) {
 
 // Keep gives what was written its name. When it returns nil that is on the disk.
 func (r *Replacement) Keep() error {
+	if err := r.rename(); err != nil {
+		return err
+	}
+	return r.folder.Sync()
+}
+
+// rename gives what was written its name, which may be lost in a power cut until the folder is synced. What stands
+// under the name is whole.
+func (r *Replacement) rename() error {
 	if err := errors.Join(r.Sync(), r.Close()); err != nil {
 		return err
 	}
@@ -67,7 +76,7 @@ func (r *Replacement) Keep() error {
 	if err := unix.Renameat(at, r.temp, at, r.name); err != nil {
 		return &os.LinkError{Op: "rename", Old: r.Name(), New: filepath.Join(r.folder.Name(), r.name), Err: err}
 	}
-	return r.folder.Sync()
+	return nil
 }
 
 // keep makes a text the whole content of the file.

@@ -24,6 +24,8 @@ type Store struct {
 	mu       sync.Mutex // one transaction at a time: there is one connection
 	lazy     bool       // a commit does not wait for the disk (sync.go)
 	doubtful bool       // the disk may have forgotten some of the log
+	made     position   // of the last Change
+	unsure   bool       // it may not be on the disk, though it was to be
 	rewrite  func(path string) error
 	logged   int // pages in the log from which on they are moved into the file
 	conn     *sql.Conn
@@ -57,11 +59,11 @@ func (s *Store) failed(doing string, err error) error {
 // write runs work in one transaction that excludes other writers from its first statement on. The error of work is
 // returned as it is, and nothing is saved then.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context) error) error {
-	return s.writeSo(ctx, doing, false, work)
+	return s.writeSo(ctx, doing, waits, work)
 }
 
-// writeSo is write, or does not wait for the disk, as a lazy Change.
-func (s *Store) writeSo(ctx context.Context, doing string, lazy bool, work func(ctx context.Context) error) error {
+// writeSo is write, and says how the commit comes to the disk.
+func (s *Store) writeSo(ctx context.Context, doing string, how durability, work func(ctx context.Context) error) error {
 	if s.db == nil {
 		return &databaseError{Path: s.path, Doing: doing, Problem: errUnwritable,
 			Err: errors.New("opened for reading, and not there")}
@@ -76,7 +78,7 @@ func (s *Store) writeSo(ctx context.Context, doing string, lazy bool, work func(
 	if err := s.reassure(ctx); err != nil {
 		return err
 	}
-	if err := s.beLazy(ctx, lazy); err != nil {
+	if err := s.beLazy(ctx, how != waits); err != nil {
 		return err
 	}
 	if err := s.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
@@ -89,6 +91,11 @@ func (s *Store) writeSo(ctx context.Context, doing string, lazy bool, work func(
 		s.doubt(err)
 		err = s.rollback(ctx, doing, err)
 		_ = s.reassure(ctx) // else the next write does
+		return err
+	}
+	if how == moving {
+		err := s.moveLog(ctx)
+		s.unsure = err != nil
 		return err
 	}
 	return nil

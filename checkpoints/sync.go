@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -14,6 +15,48 @@ import (
 
 // defaultLogged is SQLite's own choice of Store.logged.
 const defaultLogged = 1000
+
+// A durability says how a commit comes to the disk.
+type durability int
+
+const (
+	waits  durability = iota // at once
+	lazily                   // with the next that waits
+	moving                   // at once, with all of the log, which is moved into the file
+)
+
+// A position is an event of a run.
+type position struct {
+	run string
+	seq int64
+}
+
+// moveLog moves the log into the file, which begins with a sync of what was committed lazily. This sync's failure is
+// told. Where others who read or write keep some of the log, it stays, and a commit that waits brings it to the disk.
+func (s *Store) moveLog(ctx context.Context) error {
+	var busy, logged, moved int
+	err := s.row(ctx, `PRAGMA wal_checkpoint(PASSIVE)`, nil, &busy, &logged, &moved)
+	switch {
+	case err != nil:
+		s.doubtful = true
+		return s.reassure(ctx)
+	}
+	if err := s.beLazy(ctx, false); err != nil || busy == 0 && moved == logged {
+		return err
+	}
+	for _, query := range []string{`BEGIN IMMEDIATE`, `UPDATE runs SET taken = taken WHERE id = ?`, `COMMIT`} {
+		var args []any
+		if strings.Contains(query, "?") {
+			args = []any{s.made.run}
+		}
+		if err := s.exec(ctx, query, args...); err != nil {
+			s.doubtful = true
+			_ = s.rollback(ctx, "write", err)
+			return s.reassure(ctx)
+		}
+	}
+	return nil
+}
 
 // beLazy prepares the connection for a transaction whose commit waits for the disk, or does not. A commit that waits
 // brings all to the disk that was committed before it, by whichever process. So a power cut leaves what was committed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
 )
 
 // An Event is what happened. It carries all that Step needs to know: new ids, what was read from the world. Its fields
@@ -101,9 +102,13 @@ func MustCheckInbox(before, after State, event Happened) bool {
 // afterwards finds what a crash could have left just before the event, and asks the transcript as it does then. So it
 // need not wait for the disk; what waits takes it along.
 func MayBeLost(event Happened, told []Notification) bool {
-	switch event.Event.(type) {
+	switch e := event.Event.(type) {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
 		Recovered:
+	case SignalRead: // a report is told once it was checked
+		if kind := e.Signal.Kind; kind != signals.Completion && kind != signals.WorkflowComplete {
+			return false
+		}
 	default:
 		return false
 	}

@@ -149,8 +149,11 @@ func (e *engine) take(ctx context.Context, r result) error {
 	}
 	u.cancel(nil)
 	delete(e.inflight, r.key)
-	if r.event == nil {
+	switch r.event.(type) {
+	case nil:
 		return nil
+	case supervisor.Ended:
+		return e.applyEnd(ctx, r.event)
 	}
 	return e.apply(ctx, r.event)
 }
@@ -158,6 +161,9 @@ func (e *engine) take(ctx context.Context, r result) error {
 // carryOut starts what is planned and not in flight, and cancels waits that are planned no more. It reports whether
 // the supervisor has left.
 func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
+	if e.state.Run.Left != "" {
+		return true, nil // with the end of its last agent
+	}
 	plan := e.hooks.plan(e.state, e.undone)
 	planned, leaving := make(map[string]bool, len(plan)), false
 	for _, effect := range plan {

@@ -31,6 +31,31 @@ func (e *engine) apply(ctx context.Context, event supervisor.Event) error {
 	return nil
 }
 
+// applyEnd is apply for an event that may be the last but one. Where the supervisor has nothing left to do after it,
+// that it leaves is saved with it: the disk is waited for once.
+func (e *engine) applyEnd(ctx context.Context, event supervisor.Event) error {
+	happened := []happening{{event: &supervisor.Happened{At: e.Now(), Event: event}}}
+	next, welcome, err := e.step(e.state, *happened[0].event)
+	if err != nil || !welcome {
+		return err
+	}
+	if plan := e.hooks.plan(next, e.undone); len(plan) == 1 && plan[0].Do == supervisor.DoLeave && e.mayLeave(next) {
+		happened = append(happened, happening{event: &supervisor.Happened{At: happened[0].event.At,
+			Event: supervisor.Left{Undone: e.undone}}})
+	}
+	return e.applyAll(ctx, happened)
+}
+
+// mayLeave reports whether nothing is under way that the supervisor has to see the end of before it leaves in a state.
+func (e *engine) mayLeave(s supervisor.State) bool {
+	for _, u := range e.inflight {
+		if !u.effect.Do.Wait() {
+			return false
+		}
+	}
+	return s.Run.Leaving != supervisor.LeavingParked || !e.expects(s.FindQuestions(supervisor.IsOpen))
+}
+
 // applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken
 // first.
 func (e *engine) applyAll(ctx context.Context, happened []happening) error {
@@ -114,6 +139,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 	last := len(events) - 1
 	change.Event, change.Earlier = change.Earlier[last], change.Earlier[:last]
 	change.CheckInbox, change.IfInboxAt, change.Lazy = decisive, next.Taken, !lasting
+	change.Last = lasting && next.Run.Left != ""
 	for told := false; ; {
 		err := e.Store.Commit(ctx, change)
 		switch {
