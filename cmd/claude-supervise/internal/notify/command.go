@@ -24,13 +24,35 @@ const maxWords = 300
 // Send runs a command with an event as JSON on its stdin, and waits for its end; when ctx is done it is killed with all
 // it has started. The error says how it failed, with the last it has printed.
 func Send(ctx context.Context, command []string, event any) error {
-	_, err := start(ctx, command, event)
+	doc, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	cmd := prepare(ctx, command)
+	cmd.Stdin = bytes.NewReader(append(doc, '\n'))
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	_, err = run(ctx, cmd)
 	return err
 }
 
-// Ask is Send for a banner with buttons: it gives the number of the one that was pressed, -1 if none was.
+// Ask is Send for a banner with buttons: it gives the number of the one that was pressed, -1 if none was. The banner
+// stands for as long as the command's stdin is open. That ends when ctx is done, and when this process dies.
 func Ask(ctx context.Context, command []string, b Banner) (int, error) {
-	said, err := start(ctx, command, b)
+	doc, err := json.Marshal(b)
+	if err != nil {
+		return -1, err
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = errors.Join(from.Close(), to.Close()) }() // it may be closed already
+	if _, err := to.Write(append(doc, '\n')); err != nil {       // a pipe holds more than a banner has
+		return -1, err
+	}
+	cmd := prepare(ctx, command)
+	cmd.Stdin, cmd.Cancel = from, to.Close
+	said, err := run(ctx, cmd)
 	if err != nil {
 		return -1, err
 	}
@@ -41,19 +63,18 @@ func Ask(ctx context.Context, command []string, b Banner) (int, error) {
 	return pressed, nil
 }
 
-// start gives what the command has printed.
-func start(ctx context.Context, command []string, event any) (string, error) {
-	doc, err := json.Marshal(event)
-	if err != nil {
-		return "", err
-	}
-	var said bytes.Buffer
+func prepare(ctx context.Context, command []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(doc, '\n')), &said, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // not a session: those of our children are agents
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	return cmd
+}
+
+// run gives what the command has printed.
+func run(ctx context.Context, cmd *exec.Cmd) (string, error) {
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -64,7 +85,7 @@ func start(ctx context.Context, command []string, event any) (string, error) {
 		return said.String(), nil
 	}
 	if words := strings.TrimSpace(said.String()); words != "" {
-		return "", fmt.Errorf("%s: %w: %s", command[0], err, words[max(0, len(words)-maxWords):])
+		return "", fmt.Errorf("%s: %w: %s", cmd.Args[0], err, words[max(0, len(words)-maxWords):])
 	}
-	return "", fmt.Errorf("%s: %w", command[0], err)
+	return "", fmt.Errorf("%s: %w", cmd.Args[0], err)
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/gen2brain/beeep"
@@ -75,8 +76,9 @@ func exists(path string) bool {
 const maxBanner = 64 << 10
 
 // Show reads a banner as JSON, as Send and Ask write it, and shows it on the desktop. It blocks for as long as the
-// desktop does, with buttons until one is pressed, whose number it prints, from 0 on. It may ring a bell for an urgent
-// one: it is for a process of its own, whose output nobody sees and that can be ended.
+// desktop does. One with buttons stands until one of them is pressed, whose number it prints, from 0 on, or until there
+// is nothing more to read. It may ring a bell for an urgent one: it is for a process of its own, whose output nobody
+// sees and that can be ended.
 func Show(from io.Reader, to io.Writer) error {
 	var b Banner
 	if err := json.NewDecoder(io.LimitReader(from, maxBanner)).Decode(&b); err != nil {
@@ -89,7 +91,15 @@ func Show(from io.Reader, to io.Writer) error {
 	}
 	if len(b.Buttons) > 0 || b.Urgent {
 		if program := notifySend(context.Background()); program != "" {
-			return b.send(program, to)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if len(b.Buttons) > 0 {
+				go func() {
+					_, _ = io.Copy(io.Discard, from) // that it fails is an end, too
+					cancel()
+				}()
+			}
+			return b.send(ctx, program, to)
 		}
 	}
 	beeep.AppName = "claude-supervise"
@@ -119,8 +129,12 @@ func notifySend(ctx context.Context) string {
 	return program
 }
 
-// send shows a banner by notify-send, which prints what was pressed.
-func (b Banner) send(program string, to io.Writer) error {
+// takesAway is how long notify-send has to take its banner from the desktop.
+const takesAway = time.Second / 2
+
+// send shows a banner by notify-send, which prints what was pressed. When ctx is done it is interrupted: then it takes
+// the banner away; otherwise that would stand, with buttons that do nothing.
+func (b Banner) send(ctx context.Context, program string, to io.Writer) error {
 	args := []string{"--app-name=claude-supervise"}
 	if b.Urgent {
 		args = append(args, "--urgency=critical", "--hint=string:sound-name:dialog-warning")
@@ -131,8 +145,9 @@ func (b Banner) send(program string, to io.Writer) error {
 	for i, label := range b.Buttons[:min(len(b.Buttons), MaxButtons)] {
 		args = append(args, fmt.Sprintf("--action=%d=%s", i, plain(label, maxButton)))
 	}
-	cmd := exec.Command(program, append(args, "--", plain(b.Title, maxTitle), plain(b.Body, MaxBody))...)
-	cmd.Stdout = to
+	cmd := exec.CommandContext(ctx, program, append(args, "--", plain(b.Title, maxTitle), plain(b.Body, MaxBody))...)
+	cmd.Stdout, cmd.WaitDelay = to, takesAway
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	return cmd.Run()
 }
 

@@ -2,10 +2,12 @@ package notify
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -83,7 +85,9 @@ echo 1
 		t.Fatal(err)
 	}
 	var pressed strings.Builder
-	if err := Show(strings.NewReader(string(doc)), &pressed); err != nil || pressed.String() != "1\n" {
+	stands, taken := io.Pipe()
+	defer taken.Close()
+	if err := Show(io.MultiReader(strings.NewReader(string(doc)), stands), &pressed); err != nil || pressed.String() != "1\n" {
 		t.Fatalf("%q is pressed (%v)", pressed.String(), err)
 	}
 	said, err := os.ReadFile(filepath.Join(folder, "notify-send.said"))
@@ -93,5 +97,41 @@ echo 1
 	}
 	if FitsButton("--help") || FitsButton("") || !FitsButton("oauth") {
 		t.Error("what a button cannot show whole is offered on one")
+	}
+}
+
+// Whose question is closed has no use for its banner, nor has one whose supervisor has died.
+func TestABannerIsTakenAwayWhenNobodyWaitsForItsButtons(t *testing.T) {
+	folder := t.TempDir()
+	script := `#!/bin/sh
+[ "$1" = --help ] && echo '  --action --wait' && exit
+trap 'echo taken away > "$0.said"; exit' INT
+echo > "$0.stands"
+while :; do sleep 0.02; done
+`
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "notify-send"), []byte(script), 0o700),
+		syscall.Mkfifo(filepath.Join(folder, "notify-send.stands"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	stands, taken := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Show(io.MultiReader(strings.NewReader(`{"title": "asks", "buttons": ["oauth"]}`), stands), io.Discard)
+	}()
+	if _, err := os.ReadFile(filepath.Join(folder, "notify-send.stands")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("it does not stand: %v", err)
+	default:
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if said, err := os.ReadFile(filepath.Join(folder, "notify-send.said")); string(said) != "taken away\n" {
+		t.Errorf("it was not asked to: %q, %v", said, err)
 	}
 }
