@@ -22,6 +22,7 @@ type asking struct {
 	client  client.Client
 	flags   answerFlags
 	only    *supervisor.Question // the one that is asked; nil: all that are open, urgent ones first, then the oldest
+	of      string               // the run or agent whose questions are asked; "": of all
 	printer *terminal.Printer
 	look    chan struct{}
 
@@ -33,8 +34,8 @@ type asking struct {
 }
 
 // ask asks on the terminal until nothing is open or the person leaves, and then lets the runs go on that got answers.
-func ask(ctx context.Context, c client.Client, only *supervisor.Question, f answerFlags) error {
-	a := &asking{client: c, flags: f, only: only, done: map[string]bool{},
+func ask(ctx context.Context, c client.Client, only *supervisor.Question, of string, f answerFlags) error {
+	a := &asking{client: c, flags: f, only: only, of: of, done: map[string]bool{},
 		look:    make(chan struct{}, 1),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})}
 	err := a.untilOver(ctx)
@@ -57,16 +58,22 @@ func ask(ctx context.Context, c client.Client, only *supervisor.Question, f answ
 	return err
 }
 
-// askAll asks all that is open.
-func askAll(ctx context.Context, c client.Client, f answerFlags) error {
+// askAll asks all that is open, of all runs or of one run or agent.
+func askAll(ctx context.Context, c client.Client, of string, f answerFlags) error {
 	open, err := c.Questions(ctx)
 	if err != nil {
 		return err
 	}
+	if of != "" {
+		if !slices.ContainsFunc(open, func(q *supervisor.Question) bool { return q.Run == of || q.Agent == of }) {
+			return usage("%s asks nothing; nothing was kept", of)
+		}
+		return ask(ctx, c, nil, of, f)
+	}
 	byFile, problems, fileErr := c.FileQuestions(ctx)
 	switch {
 	case len(open)+len(byFile) > 0:
-		return ask(ctx, c, nil, f)
+		return ask(ctx, c, nil, "", f)
 	case fileErr != nil:
 		return fileErr
 	}
@@ -110,7 +117,8 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 	}
 	a.mu.Lock()
 	open = slices.DeleteFunc(slices.Clone(open), func(q view.QuestionView) bool {
-		return a.done[q.ID] || a.only != nil && q.ID != a.only.ID
+		return a.done[q.ID] || a.only != nil && q.ID != a.only.ID ||
+			a.of != "" && q.Run != a.of && q.Agent != a.of
 	})
 	a.over = len(open) == 0
 	over := a.over

@@ -30,7 +30,8 @@ func newAnswer() *cobra.Command {
 		Long: `Answer an open question. The first answer stands; who comes later is told whose
 it was. Without a VALUE the question is asked on the terminal; without an ID all
 that are open are, one after the other, urgent ones first, then the oldest: >
-goes to the next, < back. Elsewhere exactly one must be open for that.
+goes to the next, < back. Elsewhere exactly one must be open for that. ID may be
+a run too, or its name, or an agent: the question is then its only open one.
 
 VALUE is the number, letter or label of an option, several (1,3 or 1 3) where
 the question allows it, or free text; - reads it from stdin. A permission
@@ -76,6 +77,7 @@ lists unless its file says own_words. All answers are in
 ~/.claude/audit/questions.log.`,
 		Example: "  claude-supervise answer\n  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
+			"  claude-supervise answer nightly 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
 			"  claude-supervise answer allow\n" +
 			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +
@@ -116,7 +118,16 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	defer func() { _ = client.Close() }() // what was left is on disk
 	asks := onTerminal() && !f.skip && f.decline == nil && !f.asJSON
 	if len(args) == 0 && asks {
-		return askAll(ctx, client, f)
+		return askAll(ctx, client, "", f)
+	}
+	if len(args) == 1 && asks {
+		of, err := namedRun(ctx, client, args)
+		if err != nil {
+			return err
+		}
+		if of != "" {
+			return askAll(ctx, client, of, f)
+		}
 	}
 	q, typed, named, err := meant(ctx, client, args)
 	if err != nil {
@@ -132,7 +143,7 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 		if err := fits(q, f); err != nil {
 			return err
 		}
-		return ask(ctx, client, q, f)
+		return ask(ctx, client, q, "", f)
 	}
 	cwd, err := folderOf(ctx, client, q)
 	if err != nil {
@@ -251,84 +262,6 @@ func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f an
 		skipped = append(skipped, other.ID)
 	}
 	return skipped, nil
-}
-
-// meant finds the question that the arguments name, and what is left of them as the answer. Without an id it is the one
-// that is open; q is nil where none is. An id is known by its q-, or by being whole: the start of one without it could
-// be an answer. A question file's name is one too, unless it is what a person may mean as the answer: whoever writes
-// such files chooses their names.
-func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Question, typed string, named bool,
-	err error) {
-	if len(args) > 0 {
-		marked := strings.HasPrefix(args[0], "q-")
-		q, err = c.Find(ctx, args[0])
-		switch {
-		case err == nil && (marked || q.ID == "q-"+args[0]):
-			return q, spelled(q, args[1:]), true, nil
-		case err != nil && (marked || !view.NoSuchID(err)):
-			return nil, "", false, err
-		}
-	}
-	open, err := c.Questions(ctx)
-	if err != nil {
-		return nil, "", false, err
-	}
-	if len(args) > 0 {
-		q, err := c.FileQuestion(ctx, args[0])
-		switch {
-		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
-			return nil, "", false,
-				usage("%q is an answer to question %s and the name of a question file: name the question first, as in `%s`",
-					args[0], open[0].ID, view.AnswerCommand(open[0]))
-		case err == nil:
-			return q, spelled(q, args[1:]), true, nil
-		case !view.NoSuchID(err):
-			return nil, "", false, err
-		}
-	}
-	byFile, _, err := c.FileQuestions(ctx)
-	if err != nil && len(open) == 0 {
-		return nil, "", false, err
-	}
-	open = append(open, byFile...)
-	switch len(open) {
-	case 0:
-		if len(args) > 0 {
-			return nil, "", false, usage("no question is open, so %q answers none; nothing was kept", strings.Join(args, " "))
-		}
-		return nil, "", false, nil
-	case 1:
-		return open[0], spelled(open[0], args), false, nil
-	}
-	var ids []string
-	for _, q := range open {
-		ids = append(ids, q.ID)
-	}
-	return nil, "", false,
-		usage("%d questions are open (%s): say which, as in `%s`; `claude-supervise questions` shows them",
-			len(open), strings.Join(ids, ", "), view.AnswerCommand(open[0]))
-}
-
-// spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why,
-// and what the agent is to do instead. Two single words are a reason that nobody has put in quotes.
-func spelled(q *supervisor.Question, words []string) string {
-	if len(words) == 3 && q.Kind == supervisor.AskDelegation && strings.ContainsAny(words[1]+words[2], " \t\n") &&
-		!strings.Contains(words[1]+words[2], supervisor.Instead) {
-		if word, err := terminal.Choose(shown(q), words[0], ""); err == nil && supervisor.Denial("", "") == word {
-			return supervisor.Denial(words[1], words[2])
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// offered reports whether a word begins one of the question's options.
-func offered(q *supervisor.Question, word string) bool {
-	for _, o := range q.Options {
-		if strings.HasPrefix(strings.ToLower(o.Label), strings.ToLower(word)) {
-			return true
-		}
-	}
-	return false
 }
 
 // answerValue turns what was typed into the answer that is kept.

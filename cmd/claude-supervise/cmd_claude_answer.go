@@ -48,7 +48,7 @@ func runClaudeAnswer(ctx context.Context) error {
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
 	if onTerminal() {
-		return askAll(ctx, client, answerFlags{})
+		return askAll(ctx, client, "", answerFlags{})
 	}
 	open, err := client.Questions(ctx)
 	if err != nil {
