@@ -175,6 +175,7 @@ func (l RunLog) Recent(ctx context.Context, n int) (texts []string, after RunLog
 		}
 		said = append(said, line.signed(own)...)
 	}
+	slices.SortStableFunc(said, func(a, b Remark) int { return a.Time.Compare(b.Time) })
 	return inWords(said[max(len(said)-n, 0):]), l, nil
 }
 

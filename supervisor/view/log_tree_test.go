@@ -86,6 +86,25 @@ func TestTheLogsOfARunAreToldInTheOrderOfTimeWithWhoseTheyAre(t *testing.T) {
 	}
 }
 
+func TestTheLastThingsThatARunSaysAreInTheOrderOfTime(t *testing.T) {
+	l := newLoggedTree(t)
+	l.starts()
+	l.says(l.Run.Root, 1, "one")
+	l.says(l.Run.Root, 4, "four")
+	l.says(loggedChild, 2, "two")
+	l.says(loggedChild, 3, "three")
+	said, _, err := l.tree.Recent(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range said {
+		said[i] = unstamped(said[i])
+	}
+	if want := []string{"schema: two", "schema: three", "root: four"}; !slices.Equal(said[max(len(said)-3, 0):], want) {
+		t.Errorf("it tells %q, want %q at the end", said, want)
+	}
+}
+
 func TestTheLogsOfARunAreFollowedWithThoseOfAgentsThatAreStartedMeanwhile(t *testing.T) {
 	l := newLoggedTree(t)
 	l.says(l.Run.Root, 1, "one")

@@ -32,6 +32,7 @@ type choices struct {
 	height   int    // rows of all options
 	width    int
 	filtered bool // the list is in its filtering state
+	listing  bool // it is listed anew for what was typed
 }
 
 // list is what huh's two lists have in common.
@@ -102,12 +103,10 @@ func (c *choices) lay(width int) int {
 		gutter = 6
 	}
 	var options []huh.Option[int]
-	for i, o := range c.q.Options[:min(len(c.q.Options), maxShown)] {
-		if !o.blank() {
-			text := optionText(o, c.keys[i], width-gutter-1)
-			c.height += 1 + strings.Count(text, "\n")
-			options = append(options, huh.NewOption(text, i).Selected(slices.Contains(c.picked, i)))
-		}
+	for _, i := range c.listed() {
+		text := optionText(c.q.Options[i], c.keys[i], width-gutter-1)
+		c.height += 1 + strings.Count(text, "\n")
+		options = append(options, huh.NewOption(text, i).Selected(slices.Contains(c.picked, i)))
 	}
 	if c.own {
 		c.height++
@@ -126,6 +125,42 @@ func (c *choices) lay(width int) int {
 		c.typed(typed)
 	}
 	return c.rows()
+}
+
+// many reports whether there are more options than are listed at once.
+func (c *choices) many() bool { return len(c.q.Options) > maxShown }
+
+// listed gives the options that are in the list. Of many these are the first that hold what was typed, with those that
+// are marked, and the one that is meant: so each can be found.
+func (c *choices) listed() (places []int) {
+	var meant []int
+	if c.many() && c.filter != "" {
+		meant = c.q.readings(c.filter)
+	}
+	typed, matching := strings.ToLower(c.filter), 0
+	for i, o := range c.q.Options {
+		holds := strings.Contains(strings.ToLower(o.Label+"\n"+o.Description), typed) && matching < maxShown
+		switch {
+		case o.blank():
+		case !c.many() || slices.Contains(c.picked, i) || len(meant) == 1 && meant[0] == i:
+			places = append(places, i)
+		case holds:
+			matching++
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// relist lists anew, of many, what holds what was typed.
+func (c *choices) relist() {
+	if !c.many() || c.listing || c.width < 0 {
+		return
+	}
+	width := c.width
+	c.width, c.listing = -1, true
+	c.lay(width)
+	c.listing = false
 }
 
 func (c *choices) rows() int {
@@ -287,7 +322,10 @@ func (c *choices) typed(text string) {
 		c.field.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	c.filter += text
-	c.moveTo()
+	if !c.listing {
+		c.relist()
+		c.moveTo()
+	}
 }
 
 // backspace takes back the last of what was typed.
@@ -317,6 +355,7 @@ func (c *choices) clear() {
 	}
 	c.field.Update(press(tea.KeyEscape))
 	c.filter, c.filtered = "", false
+	c.relist()
 	c.none = c.q.guarded()
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -408,6 +409,45 @@ func FuzzAForm(f *testing.F) {
 		mustFit(t, form.view(80, 24, 1, when), 80, 24)
 		mustFit(t, form.view(w, h, 1, when), w, h)
 	})
+}
+
+func TestEachOfManyOptionsIsFound(t *testing.T) {
+	for _, multi := range []bool{false, true} {
+		q := changed(question("q-1"), func(q *Question) {
+			q.MultiSelect = multi
+			for i := range 500 {
+				q.Options = append(q.Options, Option{Label: fmt.Sprintf("shade-%d", i)})
+			}
+		})
+		f := newForm(q, false, "", newStyles(false))
+		screen := func() string { return ansi.Strip(strings.Join(f.view(80, 23, 0, when), "\n")) }
+		if shown := screen(); !strings.Contains(shown, "type to find the other 450") {
+			t.Errorf("it is not said that there are more:\n%s", shown)
+		}
+		typeInto(f, "shade-30")
+		if shown := screen(); !strings.Contains(shown, "shade-30\n") || !strings.Contains(shown, "shade-300\n") {
+			t.Errorf("what was typed finds\n%s", shown)
+		}
+		typeInto(f, "7")
+		if shown := screen(); !strings.Contains(shown, "308) shade-307") || strings.Contains(shown, "None of") {
+			t.Errorf("what was typed finds\n%s", shown)
+		}
+		if multi {
+			typeInto(f, " ")
+			typeInto(f, esc, "shade-499", " ", esc)
+			screen()
+			if got := f.enter(); got.kind != pick || !slices.Equal(got.picked, []int{307, 499}) {
+				t.Errorf("it picks %+v", got)
+			}
+		} else if got := f.enter(); got.kind != pick || !slices.Equal(got.picked, []int{307}) {
+			t.Errorf("it picks %+v", got)
+		}
+		typeInto(f, esc)
+		first := map[bool]string{false: "1) shade-0\n", true: "50) shade-49\n"}[multi] // the cursor is on what is marked
+		if shown := screen(); !strings.Contains(shown, first) {
+			t.Errorf("Esc does not show all again:\n%s", shown)
+		}
+	}
 }
 
 func BenchmarkAKeyInAForm(b *testing.B) {

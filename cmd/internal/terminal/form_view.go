@@ -280,6 +280,9 @@ func (f *form) keys() string {
 	default:
 		say = []string{"↑↓ Enter choose", "type to filter"}
 	}
+	if f.writing == nothing && f.choices.many() {
+		say[len(say)-1] = fmt.Sprintf("type to find the other %d", len(f.choices.q.Options)-maxShown)
+	}
 	switch {
 	case f.writing != nothing:
 	case f.ownAllowed() && f.drafts[purpose{writing: ownAnswer}].text != "":
