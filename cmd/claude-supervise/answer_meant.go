@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -82,43 +80,26 @@ func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Q
 }
 
 // namedRun gives the run or agent that the first argument of answer names, by its id or its name; "" for none. What may
-// be meant as the answer to the one question that is open is no name, and the start of an id is none without its r- or
-// a-.
+// be meant as the answer to the one question that is open is no name.
 func namedRun(ctx context.Context, c client.Client, args []string) (id string, err error) {
 	if len(args) == 0 {
 		return "", nil
 	}
-	word := args[0]
-	marked := strings.HasPrefix(word, "r-") || strings.HasPrefix(word, "a-")
-	run, agent, err := view.RunNamed(ctx, c.Store, word)
-	var several *checkpoints.AmbiguousError
-	switch {
-	case err == nil && agent == "":
-		r, err := c.Run(ctx, run)
-		if err != nil {
-			return "", err
-		}
-		if id = run; !marked && r.Name != word && "r-"+word != run {
-			return "", nil
-		}
-	case err == nil && (marked || "a-"+word == agent):
-		return agent, nil
-	case err == nil, view.NoSuchID(err) && !marked && (!errors.As(err, &several) || !several.Name):
-		return "", nil
-	case !view.NoSuchID(err), marked:
-		return "", err
+	id, byName, err := view.Called(ctx, c.Store, args[0])
+	if !byName {
+		return id, err
 	}
 	open, wrong := c.Questions(ctx)
 	switch {
 	case wrong != nil:
 		return "", wrong
-	case marked || len(open) != 1 || !offered(open[0], word):
+	case len(open) != 1 || !offered(open[0], args[0]):
 		return id, err
 	case len(args) == 1:
 		return "", nil
 	}
 	return "", usage("%q is an answer to question %s and the name of a run: name the question first, as in `%s`",
-		word, open[0].ID, view.AnswerCommand(open[0]))
+		args[0], open[0].ID, view.AnswerCommand(open[0]))
 }
 
 // spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why,

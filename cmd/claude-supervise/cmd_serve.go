@@ -188,7 +188,7 @@ func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error
 	}
 	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, nil, usage("--listen takes a host of this machine, with or without a port, not %q: %w", f.listen, err)
+		return nil, nil, usage("--listen takes a host of this machine, with or without a port, not %q", f.listen)
 	}
 	all := at.IP == nil || at.IP.IsUnspecified()
 	switch {

@@ -78,6 +78,11 @@ func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return notPack("it is cut short; copy it again")
 	}
+	for _, broken := range []error{gzip.ErrHeader, gzip.ErrChecksum, tar.ErrHeader} {
+		if errors.Is(err, broken) {
+			return notPack("it is of another kind, or was changed on its way")
+		}
+	}
 	return notPack("%v", err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"claude-supervise/checkpoints"
 )
@@ -32,4 +33,32 @@ func RunNamed(ctx context.Context, store *checkpoints.Store, id string) (run, ag
 		return run, full, err
 	}
 	return full, "", nil
+}
+
+// Called gives the run or agent that a word names, by its id, the start of an id with its r- or a-, or a run's name;
+// "" if that is no name. byName tells that it may be a word like any other. The error says that several runs have the
+// name, or that nothing has the id.
+func Called(ctx context.Context, store *checkpoints.Store, word string) (id string, byName bool, err error) {
+	marked := strings.HasPrefix(word, "r-") || strings.HasPrefix(word, "a-")
+	run, agent, err := RunNamed(ctx, store, word)
+	var several *checkpoints.AmbiguousError
+	switch {
+	case errors.As(err, &several) && several.Name:
+		return "", true, err
+	case err != nil && (marked || !NoSuchID(err)):
+		return "", false, err
+	case err != nil:
+		return "", false, nil
+	case agent != "" && (marked || "a-"+word == agent):
+		return agent, false, nil
+	case agent != "":
+		return "", false, nil
+	case marked || "r-"+word == run:
+		return run, false, nil
+	}
+	r, err := store.Run(ctx, run)
+	if err != nil || r.Name != word {
+		return "", false, err
+	}
+	return run, true, nil
 }
