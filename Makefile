@@ -22,6 +22,7 @@ RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs 
 KILLS ?= 10000
 SCHEDULES ?= 1000000
 ROUNDS ?= 10000
+PLACES ?= 100
 SEED ?= 1
 AGENT ?=
 SHORT := CLAUDE_SUPERVISE_TEST_SEED=$(SEED) $(GO) test -short -vet off -parallel $(PARALLEL)
@@ -105,9 +106,10 @@ page: ## the page of serve in a real Chromium, with axe; its pictures are kept i
 page-scale: ## the server of the page under all that it is promised to bear (5 min)
 	CLAUDE_SUPERVISE_TEST_PAGE_SCALE=1 $(GO) test -count 1 -v -timeout 20m -run 'TestThePageAtScale' ./e2e
 
-races: ## eight processes answer one question, ROUNDS times, and as many power cuts
+races: ## eight processes answer one question, ROUNDS times, as many power cuts; all places race PLACES times
 	CLAUDE_SUPERVISE_TEST_ROUNDS=$(ROUNDS) \
 	$(GO) test -count 1 -v -timeout 1h -run 'AtOnce|NeverBoth|GoneOrWhole|PowerCut' ./checkpoints
+	CLAUDE_SUPERVISE_TEST_PLACES=$(PLACES) $(GO) test -count 1 -v -timeout 1h -run 'OneOfAllPlaces' ./e2e
 
 torture: ## scripted days under KILLS kills, from SEED; AGENT=real: with the real CLI
 	@if [ -n "$(AGENT)" ]; then \

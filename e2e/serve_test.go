@@ -245,39 +245,6 @@ func TestServeIsRefusedWhereItIsNotSafe(t *testing.T) {
 	}
 }
 
-// Whoever answers, and by whatever way, one wins, and all others are told whose answer stands.
-func TestThePageAndTheCommandRaceForOneAnswer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p := w.serve("--listen", "127.0.0.1:0")
-	for range 3 {
-		run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
-		w.must("wait", "--question", run)
-		id := w.questions()[0].ID
-		var mu sync.Mutex
-		won := []string{}
-		wins := func(who string) { mu.Lock(); defer mu.Unlock(); won = append(won, who) }
-		var racing sync.WaitGroup
-		racing.Go(func() {
-			if code, _, _ := w.run("answer", id, "1"); code == 0 {
-				wins("command")
-			}
-		})
-		for range 2 {
-			racing.Go(func() {
-				if status, _ := p.send("POST", "/api/questions/"+id+"/answer", `{"value": "2"}`); status == 200 {
-					wins("page")
-				}
-			})
-		}
-		racing.Wait()
-		if len(won) != 1 {
-			t.Errorf("%v have won", won)
-		}
-		w.must("wait", run)
-	}
-}
-
 // What is started by the page is started once for a key, whoever sends it how often, in a folder of --folder only.
 func TestARunIsStartedByThePage(t *testing.T) {
 	t.Parallel()

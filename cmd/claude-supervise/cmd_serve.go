@@ -114,7 +114,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	listener, names, err := f.listener(ctx)
+	listener, names, busy, err := f.listener(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,6 +145,9 @@ func runServe(ctx context.Context, f serveFlags) error {
 	}
 	address := fmt.Sprintf("%s://%s/?token=%s", scheme, net.JoinHostPort(names[0], strconv.Itoa(port)), token)
 	if err := print(func(p *terminal.Printer) error {
+		if busy != "" {
+			p.Notice(fmt.Sprintf("! %s is in use, so this page has another port. A bookmark of that one leads elsewhere.", busy))
+		}
 		p.Notice("Who has this address can answer for you. Ctrl-C ends the page; runs go on.")
 		return p.Result(address)
 	}); err != nil {
@@ -179,8 +182,8 @@ func (f serveFlags) certificate() (*tls.Certificate, error) {
 }
 
 // listener listens where the flags say, and gives the names that the page is reached by: the first is that of its
-// address.
-func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error) {
+// address. busy is the address that was to be taken, where another was.
+func (f serveFlags) listener(ctx context.Context) (listener net.Listener, names []string, busy string, err error) {
 	host, port, err := net.SplitHostPort(f.listen)
 	if err != nil { // without a port
 		_, port, _ = net.SplitHostPort(defaultListen)
@@ -188,18 +191,18 @@ func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error
 	}
 	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, nil, usage("--listen takes a host of this machine, with or without a port, not %q", f.listen)
+		return nil, nil, "", usage("--listen takes a host of this machine, with or without a port, not %q", f.listen)
 	}
 	all := at.IP == nil || at.IP.IsUnspecified()
 	switch {
 	case (all || !at.IP.IsLoopback()) && f.cert == "" && !f.insecure:
-		return nil, nil, usage("%s is not this machine alone, and without TLS anyone on the way could read the token: give "+
-			"--tls-cert and --tls-key, or --insecure; nothing is served", f.listen)
+		return nil, nil, "", usage("%s is not this machine alone, and without TLS anyone on the way could read the token: "+
+			"give --tls-cert and --tls-key, or --insecure; nothing is served", f.listen)
 	case all && len(f.hosts) == 0:
-		return nil, nil, usage("%s is every address of this machine: say with --host by which name the page is reached; "+
+		return nil, nil, "", usage("%s is every address of this machine: say with --host by which name the page is reached; "+
 			"nothing is served", f.listen)
 	}
-	names := f.hosts
+	names = f.hosts
 	if !all {
 		if at.IP.IsLoopback() {
 			names = append([]string{at.IP.String()}, names...)
@@ -208,18 +211,18 @@ func (f serveFlags) listener(ctx context.Context) (net.Listener, []string, error
 		}
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", at.String())
+	listener, err = config.Listen(ctx, "tcp", at.String())
 	if errors.Is(err, syscall.EADDRINUSE) && !f.chosen {
-		at.Port = 0
+		busy, at.Port = at.String(), 0
 		listener, err = config.Listen(ctx, "tcp", at.String())
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, nil, fmt.Errorf("%s is in use; give --listen another port, or none to have one found", f.listen)
+		return nil, nil, "", fmt.Errorf("%s is in use; give --listen another port, or none to have one found", f.listen)
 	case err != nil:
-		return nil, nil, fmt.Errorf("nothing can listen on %s: %w; nothing is served", f.listen, err)
+		return nil, nil, "", fmt.Errorf("nothing can listen on %s: %w; nothing is served", f.listen, err)
 	}
-	return listener, names, nil
+	return listener, names, busy, nil
 }
 
 // openPage opens the page in the person's browser, by way of a file that only they can read: everybody sees the

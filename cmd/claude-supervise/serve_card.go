@@ -11,8 +11,9 @@ func card(q view.QuestionView) web.Card {
 	t := shownView(q)
 	c := web.Card{
 		ID: q.ID, Kind: t.Kind, State: string(q.State), Run: q.Run, Agent: t.Seen(t.Agent), AgentID: q.Agent,
-		Asker: t.Seen(t.Asker), Header: t.Seen(t.Header), Text: t.Seen(t.Text), Context: t.Seen(t.Context), Evidence: t.Evidence(),
-		Task: t.Seen(t.Task), MultiSelect: q.MultiSelect, OwnWords: true, Rule: t.Rule(), Words: wordsFor(q),
+		Asker: t.Seen(t.Asker), Header: t.Seen(t.Header), Text: t.Seen(t.Text), Context: t.Seen(t.Context),
+		Evidence: t.Evidence(), Task: t.Seen(t.Task), MultiSelect: q.MultiSelect, OwnWords: true, Rule: t.Rule(),
+		Words:   wordsFor(q),
 		Instead: q.Kind == supervisor.AskDelegation, Skippable: q.Optional && q.Run != "",
 		Declinable: t.Declinable, Sharable: q.Run != "" && supervisor.Sharable(q.Kind),
 		Terminal: q.Kind == supervisor.AskCommand, Command: q.AnswerCommand, Urgent: q.Urgent, AskedAt: q.AskedAt,

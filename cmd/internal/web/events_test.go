@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +143,72 @@ func TestNothingIsLostOrDoubledOverReconnects(t *testing.T) {
 		if id != "q-last" && state != "answered" {
 			t.Errorf("%s is known as %s at the end", id, state)
 		}
+	}
+}
+
+// A reader whose connection is cut at any byte, again and again, gets each change once, in order: their numbers have no
+// gap.
+func TestConnectionsThatAreCutAnywhereLoseNothing(t *testing.T) {
+	state := newState(1)
+	server := serving(t, state)
+	numberOf := func(id string) int64 {
+		_, digits, _ := strings.Cut(id, "-")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			t.Fatalf("%q: %v", id, err)
+		}
+		return n
+	}
+	events, stop := listen(t, server, "/api/events", "")
+	last := (<-events).id
+	stop()
+	const changes = 400
+	var changing sync.WaitGroup
+	changing.Go(func() {
+		for i := range changes {
+			state.do(func() { state.asked[0].Question = fmt.Sprint("version ", i, strings.Repeat(".", i%700)) })
+		}
+		state.do(func() { state.asked[0].Question = "the last" })
+	})
+	defer changing.Wait()
+	chance := rand.New(rand.NewPCG(1, 1))
+	cuts := 0
+	for over := false; !over; cuts++ {
+		r, err := http.NewRequest(http.MethodGet, server.URL+"/api/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Last-Event-ID", last)
+		reply, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		for until := 1 + chance.IntN(4000); len(got) < until && !over; {
+			part := make([]byte, min(until-len(got), 512))
+			n, err := reply.Body.Read(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, part[:n]...)
+			over = strings.Contains(string(got), `"the last"`) && strings.HasSuffix(string(got), "\n\n")
+		}
+		_ = reply.Body.Close()
+		whole := strings.Split(string(got), "\n\n")
+		for _, e := range whole[:len(whole)-1] { // a browser drops what has no end
+			if strings.HasPrefix(e, ":") {
+				continue
+			}
+			id, rest, _ := strings.Cut(strings.TrimPrefix(e, "id: "), "\n")
+			if numberOf(id) != numberOf(last)+1 || strings.HasPrefix(rest, "event: state\n") {
+				t.Fatalf("after %s comes %.80q", last, e)
+			}
+			last = id
+		}
+	}
+	if cuts < 30 || numberOf(last) < changes {
+		t.Errorf("there were %d cuts, and %s is the last", cuts, last)
 	}
 }
 
