@@ -24,10 +24,10 @@ the report and the worktrees, with merge and drop (Tab).
 Answer there (a, Enter; < goes back and changes an answer until the agent has
 it), write to an agent (w), stop (s), resume (r), try again what has failed (R),
 forget a run (p), open its folder (o), copy an id (c), and show only what has
-some words (/). ? shows all keys; a mouse works, too. Words that you leave unsent
-stay in their question. Answers go into the same inbox as everywhere: the first
-one stands. The board is only for looking: no run needs it, and when it ends (q)
-runs go on.
+some words (/). ? shows all keys; a mouse works, too. Words that you leave
+unsent stay in their question. Answers go into the same inbox as everywhere: the
+first one stands. The board is only for looking: no run needs it, and when it
+ends (q) runs go on.
 
 A merge is made with your git settings, but without hooks; one that conflicts is
 taken back. What would run a program that the agent has chosen is refused.`,
