@@ -48,6 +48,49 @@ func TestTheBoardShowsWhoAnsweredElsewhereAndEndsOnASignal(t *testing.T) {
 	leftAsItWas(t, s)
 }
 
+// Whoever is first: the run's own terminal is told of the board's answer, and the board of the terminal's.
+func TestTheBoardAndTheRunsTerminalTellEachOtherWhoAnswered(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	run := w.sit([]string{"ACCESSIBLE="}, "run", "--cwd", ".", "--demo", "several")
+	run.sees(`What is the service called\?`)
+	s := w.sit([]string{"NO_COLOR=1"}, "board")
+	s.sees(`3 questions · 1 run`)
+	s.types("a")
+	s.sees(`Enter sends`) // it wants a text, and the grace is over
+	s.types("ledger\r")
+	s.sees(`Which port does it listen on`)
+	run.sees(`answered by a person on .*: ledger`)
+	run.sees(`Which port does it listen on(.|\s)*\? help`)
+	s.sees(`Enter sends`)
+	s.types("80") // and is still at it
+	run.types("8080\r")
+	s.sees(`q-\w+ was answered by .*: 8080`)
+}
+
+// A state that is moved away while the board is open is said, and what was seen stays; back again, it is live.
+func TestTheBoardSaysThatTheStateIsGone(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	_, question := w.park()
+	s := w.sit([]string{"NO_COLOR=1"}, "board")
+	s.sees(`1 question · 1 run`)
+	state := filepath.Join(w.home, ".local/state/claude-supervise")
+	if err := os.Rename(state, state+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s.sees(`! .*(.|\s)*moved away or removed`)
+	s.types("a")
+	s.sees(`↑↓ Enter choose`)
+	s.types("2\r")
+	s.sees(`Not taken: `)
+	if err := os.Rename(state+".away", state); err != nil {
+		t.Fatal(err)
+	}
+	w.must("answer", question, "JWT")
+	s.sees(question + ` was answered by .*: JWT`)
+}
+
 // However it ends, a shell goes on where it was: with its own screen, a cursor, no mouse, and what is typed is seen.
 func TestTheBoardGivesTheTerminalBackHoweverItEnds(t *testing.T) {
 	t.Parallel()

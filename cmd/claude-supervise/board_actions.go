@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/worktree"
 )
 
@@ -16,7 +17,7 @@ type boardActions struct{ pageActions }
 
 // Answer leaves an answer in the inbox. Whether a command runs is answered here, too: this is a terminal.
 func (boardActions) Answer(ctx context.Context, id string, r terminal.Reply) (string, error) {
-	c, err := openClient()
+	c, err := clientBy(client.OpenExistingClient)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +42,7 @@ func (a boardActions) Say(ctx context.Context, id, text string) (string, error) 
 
 // Retry tries again what has failed in a run.
 func (boardActions) Retry(ctx context.Context, run string) (string, error) {
-	c, err := openClient()
+	c, err := clientBy(client.OpenExistingClient)
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +58,7 @@ func (boardActions) Retry(ctx context.Context, run string) (string, error) {
 
 // Prune forgets a run that has ended.
 func (boardActions) Prune(ctx context.Context, run string) (string, error) {
-	c, err := openClient()
+	c, err := clientBy(client.OpenExistingClient)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +100,7 @@ func (boardActions) Drop(ctx context.Context, run, agent string) (string, error)
 // takenOver does something with what an agent has left in its worktree, as the records have it now.
 func takenOver(ctx context.Context, run, agent string,
 	do func(worktree.Takeover, context.Context) (string, error)) (string, error) {
-	c, err := openClient()
+	c, err := clientBy(client.OpenExistingClient)
 	if err != nil {
 		return "", err
 	}

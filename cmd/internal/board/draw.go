@@ -47,7 +47,7 @@ func (b *Board) Rows(columns, rows int, now time.Time) []string {
 }
 
 func (b *Board) rows(columns, rows int, now time.Time) []string {
-	head, foot := []string{b.title(columns)}, b.foot(columns)
+	head, foot := []string{b.title(columns)}, b.foot(columns, rows)
 	room := max(rows-len(head)-len(foot), 1)
 	lines := b.lay(columns, room)
 	switch {
@@ -145,26 +145,33 @@ func (b *Board) keysRow(columns int) string {
 	return "e those that have ended · / filter · ? keys · q quit"
 }
 
-func (b *Board) foot(columns int) []string {
-	note, look := terminal.CleanLine(b.note, columns), plain
+// foot is what has happened, in as many rows as it takes up to a quarter of the screen, and the keys or what is typed.
+func (b *Board) foot(columns, rows int) []string {
+	note, look := b.note, plain
 	switch {
 	case b.broken != nil:
-		note = terminal.CleanLine("! the state cannot be read, and is tried again: "+b.broken.Error(), columns)
-		look = wrong
+		note, look = "! the state cannot be read, and is tried again: "+b.broken.Error(), wrong
 	case note == "" && len(b.now.Problems) > 0:
-		note = terminal.CleanLine("! "+b.now.Problems[len(b.now.Problems)-1], columns)
-		look = wrong
+		note, look = "! "+b.now.Problems[len(b.now.Problems)-1], wrong
 	case strings.HasPrefix(note, "!"):
 		look = wrong
 	}
-	if b.line != nil {
-		text := terminal.CleanLine(b.line.label, 60) + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
-		if over := ansi.StringWidth(text) - columns + 1; over > 0 {
-			text = ansi.TruncateLeft(text, over+1, "…")
-		}
-		return []string{b.paint(look, note), text + "\x1b[7m \x1b[m"}
+	foot := b.wrapped(terminal.CleanLine(note, 0), columns)
+	if most := max(rows/4, 1); len(foot) > most {
+		foot = foot[:most]
+		foot[most-1] = ansi.Truncate(foot[most-1], columns-1, "") + "…"
 	}
-	return []string{b.paint(look, note), b.paint(faint, ansi.Truncate(b.keysRow(columns), columns, "…"))}
+	for i := range foot {
+		foot[i] = b.paint(look, foot[i])
+	}
+	if b.line == nil {
+		return append(foot, b.paint(faint, ansi.Truncate(b.keysRow(columns), columns, "…")))
+	}
+	text := terminal.CleanLine(b.line.label, 60) + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
+	if over := ansi.StringWidth(text) - columns + 1; over > 0 {
+		text = ansi.TruncateLeft(text, over+1, "…")
+	}
+	return append(foot, text+"\x1b[7m \x1b[m")
 }
 
 // paneRows gives what is shown of what the cursor is on, below its title.

@@ -135,7 +135,7 @@ func (c *choices) many() bool { return len(c.q.Options) > maxShown }
 func (c *choices) listed() (places []int) {
 	var meant []int
 	if c.many() && c.filter != "" {
-		meant = c.q.readings(c.filter)
+		meant = c.q.readingsIn(c.labels, c.filter)
 	}
 	typed, matching := strings.ToLower(c.filter), 0
 	for i, o := range c.q.Options {

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// At 80x24 what is asked, what goes on and the option under the cursor are seen, however long the rest is: that
-// scrolls.
+// At 80x24, in the lines and on the board, and on the board at 60x16 what is asked, what goes on and the option under the
+// cursor are seen, however long the rest is: that scrolls.
 func TestNothingThatIsNeededIsBelowTheFold(t *testing.T) {
 	evidence := ""
 	for i := range 300 {
@@ -35,33 +35,38 @@ func TestNothingThatIsNeededIsBelowTheFold(t *testing.T) {
 			q.Options[2].Description = evidence
 		}),
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newForm(q, true, "", newStyles(false))
-			f.canSay, f.canPutOff = true, true
-			typeInto(f, down)
-			for i := range 12 {
-				if i == 6 {
-					f.say("Not taken: " + strings.Repeat("because of this ", 20))
-				}
-				rows := strings.Split(ansi.Strip(strings.Join(f.view(80, 23, 3, when), "\n")), "\n")
-				all := strings.Join(rows, "\n")
-				at, found := f.choices.hovered()
-				marked := false
-				for _, row := range rows {
-					marked = marked || strings.HasPrefix(row, "❯") &&
-						(at < 0 || found && strings.Contains(row, f.choices.q.Options[at].Label))
-				}
-				first, _, _ := strings.Cut(q.Text, " ")
-				if !strings.Contains(all, first) || !marked || !strings.Contains(all, "? help") ||
-					!strings.Contains(all, f.note[:min(len(f.note), 20)]) {
-					t.Fatalf("at step %d, with the cursor on %d, it shows\n%s", i, at, all)
-				}
-				scrolls := f.most > 0 && (strings.Contains(all, "rows below · PgDn") || strings.Contains(all, "rows above · PgUp"))
-				if q.Context != "" && !scrolls {
-					t.Fatalf("the evidence does not scroll:\n%s", all)
-				}
-				typeInto(f, down, pageDown)
-			}
-		})
+		for _, size := range [][2]int{{80, 23}, {80, 21}, {60, 13}} {
+			t.Run(fmt.Sprintf("%s at %v", name, size), func(t *testing.T) { seenAbove(t, q, size[0], size[1]) })
+		}
+	}
+}
+
+func seenAbove(t *testing.T, q Question, columns, height int) {
+	t.Helper()
+	f := newForm(q, true, "", newStyles(false))
+	f.canSay, f.canPutOff = true, true
+	typeInto(f, down)
+	for i := range 12 {
+		if i == 6 {
+			f.say("Not taken: " + strings.Repeat("because of this ", 20))
+		}
+		rows := strings.Split(ansi.Strip(strings.Join(f.view(columns, height, 3, when), "\n")), "\n")
+		all := strings.Join(rows, "\n")
+		at, found := f.choices.hovered()
+		marked := false
+		for _, row := range rows {
+			marked = marked || strings.HasPrefix(row, "❯") &&
+				(at < 0 || found && strings.Contains(row, f.choices.q.Options[at].Label))
+		}
+		first, _, _ := strings.Cut(q.Text, " ")
+		if !strings.Contains(all, first) || !marked || !strings.Contains(all, "? help") ||
+			!strings.Contains(all, f.note[:min(len(f.note), 20)]) {
+			t.Fatalf("at step %d, with the cursor on %d, it shows\n%s", i, at, all)
+		}
+		scrolls := f.most > 0 && (strings.Contains(all, "rows below · PgDn") || strings.Contains(all, "rows above · PgUp"))
+		if q.Context != "" && !scrolls {
+			t.Fatalf("the evidence does not scroll:\n%s", all)
+		}
+		typeInto(f, down, pageDown)
 	}
 }

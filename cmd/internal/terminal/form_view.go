@@ -13,6 +13,9 @@ import (
 // narrowestForm is the width below which a form is not laid out any more, but cut.
 const narrowestForm = 20
 
+// lowForm is the height below which there is no room for evidence.
+const lowForm = 12
+
 // view gives the form as rows of at most width cells, of which there are at most height. On a low terminal there is
 // always the input, a row of the question, and what went wrong; what more there is has to be scrolled or asked for by
 // ?. more is how many other questions wait.
@@ -34,14 +37,17 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 		return got
 	}
 	input := take(min(want, 3))
-	note = note[:take(len(note))]
+	note = clip(note, take(min(len(note), max(height/4, 3))))
 	asked := take(1)
 	titled := take(1)
 	hinted := take(min(len(foot), 1))
 	asked += take(min(len(question), 4) - asked)
 	input += take(min(want, height/2) - input)
-	titled += take(len(head) - titled)
+	if height < lowForm { // who asks, and no evidence of which not a row is seen
+		titled += take(len(head) - titled)
+	}
 	shown := take(min(len(details)+len(question)-asked, 3))
+	titled += take(len(head) - titled)
 	hinted += take(len(foot) - hinted)
 	if len(question)-asked <= room+shown {
 		asked += take(len(question) - asked)
