@@ -35,6 +35,8 @@ type Config struct {
 	// the person's own command, told of questions and of the run's end
 	Notify   []string `json:"notify,omitempty"`
 	NoNotify bool     `json:"no_notify,omitempty"` // nobody is called who does not look
+	// the span that started the run, as TRACEPARENT had it: the parent of the run's own
+	TraceParent string `json:"trace_parent,omitempty"`
 
 	Delegate    Delegates `json:"delegate,omitempty"`     // what becomes of delegations, by depth
 	MaxParallel int       `json:"max_parallel,omitempty"` // processes that may be at work at once; 0: any number

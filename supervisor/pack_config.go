@@ -71,12 +71,13 @@ func (w *withholding) add(again, format string, args ...any) {
 	*w = append(*w, Withheld{What: fmt.Sprintf(format, args...), Again: again})
 }
 
-// programs takes out what names programs and files.
+// programs takes out what names programs, files and the span of another machine.
 func (w *withholding) programs(cfg, here *Config) {
-	claude, notify := "", []string(nil)
+	claude, notify, parent := "", []string(nil), ""
 	if here != nil {
-		claude, notify = here.Claude, here.Notify
+		claude, notify, parent = here.Claude, here.Notify, here.TraceParent
 	}
+	cfg.TraceParent = parent
 	if cfg.Claude != claude && cfg.Claude != "" {
 		w.add("--claude PATH", "its claude, %s: the one on PATH is taken", cfg.Claude)
 	}

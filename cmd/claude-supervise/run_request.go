@@ -19,6 +19,7 @@ import (
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/telemetry"
 )
 
 // maxPrompt bounds a prompt, in bytes: more than any model reads.
@@ -250,7 +251,7 @@ func runConfig(f runFlags, flags []string) (supervisor.Config, error) {
 		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
 		Permissions: supervisor.Permissions(f.permissions),
 		Relaunch:    supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
-		NoNotify: f.noNotify,
+		NoNotify: f.noNotify, TraceParent: telemetry.ValidParent(os.Getenv("TRACEPARENT")),
 	}
 	var err error
 	if cfg.Hold, err = supervisor.ParseHold(f.hold); err != nil {

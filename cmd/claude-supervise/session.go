@@ -105,8 +105,10 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		return supervisor.Outcome{}, err
 	}
 	leave := make(chan string)
+	sent := startTelemetry(logger)
+	defer sent.close()
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger,
-		Guarded: guarded()}
+		Guarded: guarded(), LaunchEnv: sent.env()}
 	sup := machine.Supervisor(engine.Supervisor{
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
@@ -119,6 +121,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 			return value, err
 		},
 	})
+	sup.Store = sent.store(sup.Store)
 	s.prompter.In(cwd)
 
 	var out supervisor.Outcome

@@ -30,6 +30,9 @@ type Machine struct {
 	Guarded permission.Guarded
 	Log     zerolog.Logger
 
+	// LaunchEnv returns what the process of a launch has in its environment beside Env; nil: nothing.
+	LaunchEnv func(agent string, launch int) []string
+
 	at     func(point string)
 	choose func(q *supervisor.Question, typed string) (string, error)
 }

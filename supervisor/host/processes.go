@@ -75,6 +75,9 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 			return ""
 		}
 	}
+	if m.LaunchEnv != nil {
+		spec.Extra = append(spec.Extra, m.LaunchEnv(a.ID, l.N)...)
+	}
 	s.AsChild(&spec, a)
 	spec.BudgetUSD, spec.MaxTurns = l.ShareUSD, l.MaxTurns
 	if a.From == "" {

@@ -100,7 +100,8 @@ func (p pc) mustPack() []byte {
 func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 	here, there := newPC(t), newPC(t)
 	folder, empty := t.TempDir(), filepath.Join(t.TempDir(), "not", "there", "yet")
-	session := here.waiting(folder, supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail", "me"}})
+	session := here.waiting(folder, supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail", "me"},
+		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"})
 	gittest.Put(t, filepath.Join(folder, "a", "b.txt"), "b\n")
 	gittest.Put(t, filepath.Join(folder, "nested", ".git", "config"), "[core]\n")
 	for name, target := range map[string]string{"in": "a/b.txt", "out": "/etc/passwd", "up": "../x"} {
@@ -147,7 +148,8 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.Agents[packedAgent]
-	if s.Config.Claude != "" || s.Config.Notify != nil || s.Run.Cwd != empty || s.Launch(a.ID).Transcript != "" {
+	if s.Config.Claude != "" || s.Config.Notify != nil || s.Config.TraceParent != "" || s.Run.Cwd != empty ||
+		s.Launch(a.ID).Transcript != "" {
 		t.Errorf("programs or files came along: %+v %+v", s.Config, s.Run)
 	}
 	if len(a.Outbox) != 1 || !strings.Contains(a.Outbox[0].Text, "New folder: "+empty) {

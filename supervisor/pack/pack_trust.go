@@ -26,7 +26,7 @@ package pack
 //	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
-//	Config        here    claude exec notify policy
+//	Config        here    claude exec notify policy trace_parent
 //	Config        anew    answers allow allow_project keep_processes
 //	Config        narrow  permissions delegate max_parallel max_depth max_agents budget retries
 //	Config        data    max_held accept_ids no_notify worktree
