@@ -36,8 +36,11 @@ type rpc struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		Message string          `json:"message"`
-		Schema  json.RawMessage `json:"requestedSchema"`
+		Message     string          `json:"message"`
+		Schema      json.RawMessage `json:"requestedSchema"`
+		Mode        string          `json:"mode"` // url: an address is to be opened, and there is no schema
+		URL         string          `json:"url"`
+		Elicitation string          `json:"elicitationId"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
@@ -168,8 +171,13 @@ func (c *conversation) exchange(s *local, method string, params doc) (json.RawMe
 			switch {
 			case m.Method == "elicitation/create":
 				askedID = m.ID
-				asked = c.ask(doc{"subtype": "elicitation", "mcp_server_name": s.name, "message": m.Params.Message,
-					"mode": "form", "requested_schema": m.Params.Schema, "property_order": propertyOrder(m.Params.Schema)})
+				ask := doc{"subtype": "elicitation", "mcp_server_name": s.name, "message": m.Params.Message, "mode": "form"}
+				if m.Params.Mode == "url" {
+					ask["mode"], ask["url"], ask["elicitation_id"] = m.Params.Mode, m.Params.URL, m.Params.Elicitation
+				} else {
+					ask["requested_schema"], ask["property_order"] = m.Params.Schema, propertyOrder(m.Params.Schema)
+				}
+				asked = c.ask(ask)
 			case m.Method != "" || string(m.ID) != fmt.Sprint(id):
 			case m.Error != nil:
 				withdraw()
