@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // An ntfyServer keeps to what ntfy documents of publishing as JSON, and keeps what it was sent.
@@ -52,7 +51,7 @@ func newNtfyServer(t *testing.T) *ntfyServer {
 		case r.Header.Get("Authorization") != "Bearer "+ntfyToken:
 			http.Error(w, `{"code":40301}`, http.StatusForbidden)
 		case r.Method != http.MethodPost || r.URL.Path != "/" || !named.MatchString(m.Topic) || m.Priority < 0 ||
-			m.Priority > 5 || len(m.Actions) > 3 || len(m.Message) > 4096 || !named.MatchString(m.SequenceID):
+			m.Priority > 5 || len(m.Actions) > 3 || len(m.Message) > 4096 || len(m.Title) > 1024 || len(strings.Join(m.Tags, ",")) > 512 || !named.MatchString(m.SequenceID):
 			http.Error(w, `{"code":400}`, http.StatusBadRequest)
 		default:
 			n.published <- m
@@ -176,7 +175,17 @@ func TestAQuestionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 			if left := <-n.published; left.SequenceID != run || !strings.Contains(left.Title, "succeeded") {
 				t.Errorf("the end is told by %+v", left)
 			}
-			w.keepsSecret(ntfyToken, asked.Actions[0].URL[strings.LastIndexByte(asked.Actions[0].URL, '.')+1:])
+			button := asked.Actions[0].URL[strings.LastIndexByte(asked.Actions[0].URL, '.')+1:]
+			for _, command := range [][]string{{"ps", "-a", "--json"}, {"show", run, "--json"}, {"logs", run, "--raw"},
+				{"report", run}, {"doctor", "--report"}} {
+				_, stdout, stderr := w.run(command...)
+				for _, secret := range []string{ntfyToken, button} {
+					if strings.Contains(stdout+stderr, secret) {
+						t.Errorf("%q shows a secret", command)
+					}
+				}
+			}
+			w.keepsSecret(ntfyToken, button)
 		})
 	}
 }
@@ -213,8 +222,7 @@ func TestAQuestionIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	if err := syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for w.ps().Status != "orphaned" { // its lock goes with it
-		time.Sleep(10 * time.Millisecond)
+	for w.ps().Status != "orphaned" { // its lock goes with it; each look is a process of its own
 	}
 	w.must("answer", asked.SequenceID, "Sessions")
 	w.must("resume", run)

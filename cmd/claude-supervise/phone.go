@@ -217,7 +217,7 @@ func (p *phone) asked(q *supervisor.Question, channel string) (notify.Message, e
 	t := shown(q)
 	m := notify.Message{ID: q.ID + ".asked", About: q.ID, Priority: 4, Tags: []string{"question"},
 		Event: event(supervisor.Asking(q))}
-	m.Title = terminal.CleanLine("claude-supervise asks: "+t.Seen(t.Header), 0)
+	m.Title = text.Truncate(terminal.CleanLine("claude-supervise asks: "+t.Seen(t.Header), 0), notify.MaxNtfyTitle)
 	if t.Header == "" {
 		m.Title = "claude-supervise asks"
 	}

@@ -38,8 +38,12 @@ func (n *Ntfy) Name() string { return "ntfy" }
 // Host is the server's.
 func (n *Ntfy) Host() string { return n.host }
 
-// MaxNtfy bounds the text of a message, in bytes: a longer one becomes a file.
-const MaxNtfy = 3500
+// The bounds of a message, in bytes. A longer text becomes a file; a title of more than 1 KiB is refused (2.28), as for
+// a phone it would be cut long before.
+const (
+	MaxNtfy      = 3500
+	MaxNtfyTitle = 200
+)
 
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`

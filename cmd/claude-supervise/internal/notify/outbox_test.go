@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -110,14 +111,14 @@ func TestWhatIsAboutOneQuestionIsToldInItsOrderWhateverFails(t *testing.T) {
 		about := fmt.Sprint("q-", i)
 		o.Add(draft(about, "asked"))
 	}
-	for len(r.came) < 3*questions { // each is attempted until it is taken
-		time.Sleep(time.Millisecond)
+	for range 3 * questions { // each is attempted until it is taken
+		<-r.came
 	}
 	for i := range questions {
 		o.Add(draft(fmt.Sprint("q-", i), "closed"))
 	}
-	for len(r.came) < 6*questions {
-		time.Sleep(time.Millisecond)
+	for range 3 * questions {
+		<-r.came
 	}
 	closes(t, o)
 	for i := range questions {
@@ -161,9 +162,8 @@ func TestWhatWasToldIsNotToldAgainByTheNextSupervisor(t *testing.T) {
 	for _, about := range []string{"q-1", "q-2", "q-3"} {
 		o.Add(draft(about, "asked"))
 	}
-	for len(second.came) < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	<-second.came
+	<-second.came
 	closes(t, o)
 	slices.Sort(second.taken)
 	if !slices.Equal(second.taken, []string{"q-2.asked", "q-3.asked"}) {
@@ -194,9 +194,8 @@ func TestAReceiverThatRefusesForGoodIsNotTriedAgainAndOthersAreTold(t *testing.T
 	o, reported := opened(t, filepath.Join(t.TempDir(), "notices"), r)
 	o.Add(draft("q-1", "asked"))
 	o.Add(draft("q-2", "asked"))
-	for len(r.came) < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	<-r.came
+	<-r.came
 	o.Add(draft("q-1", "asked"))
 	closes(t, o)
 	if r.attempts["q-1.asked"] != 1 || len(r.told("q-2")) != 1 {
@@ -224,4 +223,30 @@ func TestADeadReceiverHoldsNothingUp(t *testing.T) {
 	if len(hangs.taken) != 0 {
 		t.Error("it was told")
 	}
+}
+
+// Another attempt is made after a second or less, then after twice as long each time, or when the receiver wants it, but
+// never later than five minutes.
+func TestTheRestsBetweenAttemptsGrowUpToABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		took := func(attempt int, wanted time.Duration) time.Duration {
+			began := time.Now()
+			rest(t.Context(), attempt, wanted)
+			return time.Since(began)
+		}
+		for attempt, most := range []time.Duration{firstRest, 2 * firstRest, 4 * firstRest, 8 * firstRest} {
+			if got := took(attempt, 0); got < most/2 || got > most {
+				t.Errorf("attempt %d comes after %s", attempt, got)
+			}
+		}
+		if got := took(1000, 0); got < maxRest/2 || got > maxRest {
+			t.Errorf("attempt 1000 comes after %s", got)
+		}
+		if got := took(0, time.Minute); got != time.Minute {
+			t.Errorf("a receiver that wants a minute gets %s", got)
+		}
+		if got := took(0, 24*time.Hour); got != maxRest {
+			t.Errorf("a receiver that wants a day gets %s", got)
+		}
+	})
 }
