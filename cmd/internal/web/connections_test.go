@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,6 +20,11 @@ func served(t *testing.T, state *fakeState, most int) (address string) {
 	s := New(Config{Token: token, Port: 7433, Source: state, Actions: state, Card: plainCard,
 		Clean: func(text string) string { return text }})
 	s.connections.most = most
+	return servedBy(t, s)
+}
+
+func servedBy(t *testing.T, s *Server) (address string) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -77,15 +84,7 @@ func TestHalfOpenConnectionsKeepNobodyOut(t *testing.T) {
 		}
 	}
 	state.do(func() { state.asked = append(state.asked, question("q-new")) })
-	for { // and the stream is there as before
-		line, err := stream.ReadString('\n')
-		if err != nil {
-			t.Fatalf("the stream ends with %v", err)
-		}
-		if line == "event: question\n" {
-			break
-		}
-	}
+	readUntil(t, stream, "event: question") // and the stream is there as before
 }
 
 // With the token, those that are used are kept: of the others the longest unused makes place.
@@ -133,3 +132,41 @@ func TestConnectionsOfThePersonAreClosedLast(t *testing.T) {
 
 // closedByPeer reports whether a connection ended with what it was sent unread.
 func closedByPeer(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
+
+// A reader that takes nothing of what it is sent is dropped, and holds up nobody.
+func TestAReaderThatDoesNotReadIsDropped(t *testing.T) {
+	state := newState(1)
+	s := New(Config{Token: token, Port: 7433, Source: state, Actions: state, Card: plainCard,
+		Clean: func(text string) string { return text }})
+	address := servedBy(t, s)
+	const events = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\n\r\n"
+	deaf := dial(t, address, events)
+	if _, err := io.ReadFull(deaf, make([]byte, 1)); err != nil { // it is heard, and reads no more
+		t.Fatal(err)
+	}
+	quick := bufio.NewReader(dial(t, address, events))
+	joined := func() int { s.desk.mu.Lock(); defer s.desk.mu.Unlock(); return len(s.desk.readers) }
+	text := strings.Repeat("x", 100<<10)
+	readUntil(t, quick, "event: state")
+	for changes := 0; joined() > 1; changes++ {
+		if changes > 10*maxBehind {
+			t.Fatalf("it is kept after %d changes", changes)
+		}
+		state.do(func() { state.asked[0].Context = fmt.Sprint(changes, text) })
+		readUntil(t, quick, fmt.Sprintf(`"context":"%dx`, changes))
+	}
+}
+
+// readUntil reads lines until one has a text in it.
+func readUntil(t *testing.T, lines *bufio.Reader, text string) {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, text) {
+			return
+		}
+	}
+}

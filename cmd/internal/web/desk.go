@@ -268,7 +268,7 @@ func (d *desk) overview(ctx context.Context) (view.Overview, error) {
 func (d *desk) current(ctx context.Context) (view.Overview, error) {
 	now, err := d.overview(ctx)
 	if err == nil && now.Gone != nil {
-		err = now.Gone
+		err = unreadable(now.Gone)
 	}
 	return now, err
 }

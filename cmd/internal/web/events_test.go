@@ -280,6 +280,37 @@ func TestAStateThatCannotBeReadIsSaidAndComesBack(t *testing.T) {
 	}
 }
 
+// While the database is gone, the pages keep what they show and say so; programs are refused.
+func TestPagesKeepWhatTheyShowWhileTheDatabaseIsGone(t *testing.T) {
+	state := newState(1)
+	server := serving(t, state)
+	before, _ := listen(t, server, "/live?run=r-aaaaaaaa", "")
+	<-before
+	state.do(func() { state.gone = errors.New("it is gone") })
+	if e := <-before; e.name != "problems" || string(e.data) != `{"problems":["it is gone"]}` {
+		t.Errorf("who looked before is told %s %s", e.name, e.data)
+	}
+	after, stop := listen(t, server, "/live?run=r-aaaaaaaa", "")
+	if e := <-after; e.name != "state" || !strings.HasPrefix(string(e.data), `{"cards":null,"runs":null,`) ||
+		!strings.Contains(string(e.data), "it is gone") {
+		t.Errorf("who comes after is told %s %s", e.name, e.data)
+	}
+	stop()
+	if reply, text := (call{method: "GET", path: "/"}).do(t, server); reply.StatusCode != 200 ||
+		!strings.Contains(text, "q-000000") || !strings.Contains(text, "it is gone") {
+		t.Errorf("the page is %d %s", reply.StatusCode, text)
+	}
+	for _, path := range []string{"/api/questions", "/api/runs"} {
+		if reply, text := (call{method: "GET", path: path}).do(t, server); reply.StatusCode != 503 || !strings.Contains(text, "it is gone") {
+			t.Errorf("%s is %d %s", path, reply.StatusCode, text)
+		}
+	}
+	state.do(func() { state.gone = nil })
+	if e := <-before; e.name != "problems" || string(e.data) != `{"problems":[]}` {
+		t.Errorf("back again, it is told %s %s", e.name, e.data)
+	}
+}
+
 // The figures of the page at scale: 100 readers, 1,000 open questions.
 func TestManyReadersOfManyQuestions(t *testing.T) {
 	state := newState(1000)

@@ -55,6 +55,9 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 	}
 	return s.serveChanges(w, r, func(now view.Overview) any {
 		state := liveState{Count: len(now.Questions), Problems: s.problems(now)}
+		if now.Gone != nil { // the page keeps what it shows
+			return state
+		}
 		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
 			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
 		}

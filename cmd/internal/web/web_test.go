@@ -29,7 +29,8 @@ type fakeState struct {
 	given   map[string]Answer
 	started map[string]Start // by key
 	changed chan func()
-	err     error
+	err     error // the state cannot be read
+	gone    error // the database is not there any more
 }
 
 func newState(questions int) *fakeState {
@@ -77,6 +78,9 @@ func (f *fakeState) Watch(ctx context.Context, look <-chan struct{}, each func(v
 			if at := slices.IndexFunc(f.asked, func(now view.QuestionView) bool { return now.ID == q.ID }); f.asked[at].State != "open" {
 				o.Closed = append(o.Closed, f.asked[at])
 			}
+		}
+		if o.Gone = f.gone; f.gone != nil {
+			o.Problems = []string{f.gone.Error()}
 		}
 		f.before = o
 		f.mu.Unlock()
@@ -408,6 +412,9 @@ func TestWhatAnAgentWroteIsText(t *testing.T) {
 	state := newState(1)
 	hostile := `</h3><script>alert(1)</script><img src=x onerror=alert(1)>"'` + "`{{.}}"
 	state.asked[0].Question, state.asked[0].Context, state.asked[0].Header = hostile, hostile, hostile
+	state.asked[0].Options = slices.Grow(state.asked[0].Options, 1)[:1]
+	option := &state.asked[0].Options[0]
+	option.Label, option.Description, option.Preview = "a", "b", hostile
 	state.runs[0].Name, state.runs[0].Reason, state.runs[0].Cwd = hostile, hostile, hostile
 	state.runs[0].Agents[0].Who, state.runs[0].Agents[0].Reason = hostile, hostile
 	server := serving(t, state)
@@ -415,6 +422,9 @@ func TestWhatAnAgentWroteIsText(t *testing.T) {
 		_, text := call{method: "GET", path: path}.do(t, server)
 		if strings.Contains(text, "<script>") || strings.Contains(text, "<img") {
 			t.Errorf("%s has it as HTML:\n%s", path, text)
+		}
+		if path == "/" && !strings.Contains(text, `<span class="preview">&lt;/h3&gt;&lt;script&gt;`) {
+			t.Errorf("the preview of an option is not shown:\n%s", text)
 		}
 	}
 }
