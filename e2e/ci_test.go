@@ -43,7 +43,8 @@ func TestAGitHubWorkflowParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 	done := f.github(ciGitHub, map[string]string{
 		"run": run, "packed-in": number(again.run), "question": askedID.FindString(again.summary), "answer": "-1 day",
 	})
-	if !done.ok || done.summary != "" {
+	if !done.ok || !strings.Contains(done.summary, "## Run "+run) || !strings.Contains(done.summary, "**succeeded**") ||
+		!strings.Contains(done.summary, "-1 day") {
 		t.Fatalf("it does not end well:\n%s\nsummary: %s", done.log, done.summary)
 	}
 	wantDone(t, f)
@@ -86,6 +87,9 @@ func TestAGitLabPipelineParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 	}, server.URL)
 	if !warned {
 		t.Fatalf("it is not parked again:\n%s", again.log)
+	}
+	if page := f.read("packed/report.html"); !strings.Contains(page, "How long should a login last?") {
+		t.Errorf("the report is %.200q", page)
 	}
 	done, _ := f.gitlab(ciGitLab, map[string]string{
 		"RUN": run, "PACKED_IN": number(again.run), "QUESTION": lastAsked(again.log), "ANSWER": "-1 day",
