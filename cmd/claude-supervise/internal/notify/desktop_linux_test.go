@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -130,7 +131,9 @@ while :; do sleep 0.02; done
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 	if said, err := os.ReadFile(filepath.Join(folder, "notify-send.said")); string(said) != "taken away\n" {
 		t.Errorf("it was not asked to: %q, %v", said, err)
 	}
