@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -241,10 +242,10 @@ func print(show func(*terminal.Printer) error) error {
 	if closing := p.Close(context.Background()); err == nil {
 		err = closing
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, view.ErrUnwatchable) {
 		return fmt.Errorf("cannot write the output: %w", err)
 	}
-	return nil
+	return err
 }
 
 // nonNil makes an empty list print as [], never as null.

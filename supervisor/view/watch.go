@@ -39,13 +39,16 @@ func newWatch(folder string, mind func(name string) bool) (*watch, error) {
 	return w, nil
 }
 
+// ErrUnwatchable means that the kernel does not tell of changes.
+var ErrUnwatchable = errors.New("cannot be followed")
+
 // unwatchable says what to do where the kernel watches no more for this user.
 func unwatchable(folder string, err error) error {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf(
 			"%w (raise fs.inotify.max_user_instances and max_user_watches, or end other programs that watch files)", err)
 	}
-	return fmt.Errorf("changes in %s cannot be followed: %w; nothing was changed", folder, err)
+	return fmt.Errorf("changes in %s %w: %w; nothing was changed", folder, ErrUnwatchable, err)
 }
 
 // rewatch watches the folder or, while that is not there, the nearest one above it that is; and the one above that,
