@@ -316,7 +316,7 @@ func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
 
 // until waits until the wall clock says that it is time, which may have been set by an earlier supervisor, and the
 // machine may have slept; or as long as it was to be, should the clock have been put back. The wall clock is looked at
-// once a minute at least.
+// once a minute at least, when the inbox is: the machine is woken for both at once.
 func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.Context) result {
 	whole := f.Until.Sub(e.Now())
 	return func(ctx context.Context) result {
@@ -325,7 +325,8 @@ func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.
 			if left <= 0 {
 				return result{event: then}
 			}
-			if !sleep(ctx, min(left, supervisor.PollInterval)) {
+			tick := supervisor.PollInterval - time.Since(e.ticking)%supervisor.PollInterval
+			if !sleep(ctx, min(left, tick)) {
 				return result{}
 			}
 		}

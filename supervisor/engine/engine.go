@@ -42,6 +42,7 @@ type engine struct {
 	batch        *batch // open while what the children have said meanwhile is read
 	backpressure supervisor.Backpressure
 	memory       chan struct{} // one value when the kernel says that memory is short
+	ticking      time.Time     // since when the inbox is looked at each minute
 	disk         answering     // of what agents name
 	done         chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
@@ -84,6 +85,7 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 	defer close(e.done)
 	ticker := time.NewTicker(supervisor.PollInterval)
 	defer ticker.Stop()
+	e.ticking = time.Now()
 	if err := e.open(ctx, opened); err != nil {
 		return err
 	}
@@ -98,11 +100,13 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		})
 		return nil
 	})
+	stirred, rests := e.Now(), false
 	for {
 		if left, err := e.carryOut(ctx); left || err != nil {
 			return err
 		}
 		var err error
+		waited := false
 		select {
 		case r := <-e.results:
 			err = e.take(ctx, r)
@@ -113,6 +117,7 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		case <-e.waker.C():
 			err = e.takeInbox(ctx)
 		case <-ticker.C:
+			waited = true
 			if err = e.takeInbox(ctx); err == nil && e.Machine.ShortOfMemory() {
 				err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
 			}
@@ -129,6 +134,13 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		}
 		if err != nil {
 			return err
+		}
+		switch {
+		case !waited:
+			stirred, rests = e.Now(), false
+		case !rests && e.Now().Sub(stirred) >= supervisor.PollInterval/2:
+			rests = true
+			e.Machine.Rest()
 		}
 	}
 }

@@ -125,6 +125,9 @@ type Machine interface {
 	// looks once.
 	WatchMemory(ctx context.Context, short func())
 	ShortOfMemory() bool
+
+	// Rest gives back the memory that is not needed while nothing happens.
+	Rest()
 }
 
 // Executors do the effects that need more of the machine than a process or a question file. Each may block until ctx

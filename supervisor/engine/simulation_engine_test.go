@@ -389,6 +389,7 @@ func (e *simEngine) WatchMemory(_ context.Context, short func()) {
 	e.short = short
 }
 func (e *simEngine) ShortOfMemory() bool { return false }
+func (e *simEngine) Rest()               {}
 
 type simWaker struct{ e *simEngine }
 

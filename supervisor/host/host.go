@@ -8,6 +8,7 @@ import (
 	"errors"
 	mathrand "math/rand/v2"
 	"os"
+	"runtime/debug"
 
 	"github.com/rs/zerolog"
 
@@ -106,6 +107,14 @@ func (m Machine) WatchMemory(ctx context.Context, short func()) { watchMemory(ct
 
 // ShortOfMemory reports whether too little memory is available for more processes.
 func (m Machine) ShortOfMemory() bool { return shortOfMemory() }
+
+// Rest gives back the memory that is not needed while nothing happens: a supervisor may wait for days.
+func (m Machine) Rest() {
+	debug.FreeOSMemory()
+	if err := unmapProgram(); err != nil {
+		m.Log.Debug().Err(err).Msg("rest")
+	}
+}
 
 // Look gives what a person is shown of a call.
 func (m Machine) Look(tool string, input json.RawMessage, cwd string) supervisor.CallView {
