@@ -48,6 +48,61 @@ func TestTheBoardShowsWhoAnsweredElsewhereAndEndsOnASignal(t *testing.T) {
 	leftAsItWas(t, s)
 }
 
+// The keys of the board do to a run what the commands do.
+func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	first, _ := w.park()
+	p := w.sitInTmux()
+	p.keys("claude-supervise board", "Enter")
+	p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+	p.keys("End", "w")
+	p.sees(`\nto ` + first + `:`)
+	p.keys("Use what there is.", "Enter")
+	p.sees(`\n.*(kept|read|message|told)`)
+	p.keys("a")
+	p.sees(`↑↓ Enter choose`)
+	p.keys("2", "Enter")
+	p.sees("Nobody supervises " + first + ": r goes on with it.")
+	p.keys("r")
+	p.sees(`❯ succeeded .*Add a login`)
+	if got := w.got("auth.txt"); !strings.Contains(got, "Sessions") {
+		t.Errorf("the run has made of it %q", got)
+	}
+	p.keys("p")
+	p.sees("Forget " + first)
+	p.keys("n")
+	p.sees("Nothing was done.")
+	p.keys("p", "y")
+	p.sees(`no questions|0 questions · 0 runs(.*\n)+Nothing runs`)
+	if code, _, _ := w.run("show", first); code != 2 {
+		t.Errorf("show of what was forgotten exits %d", code)
+	}
+	second, _ := w.park()
+	p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+	p.keys("s")
+	p.sees("Stop .*, and what it started")
+	p.keys("y")
+	p.sees(`stopped `)
+	if status := w.ps().Status; w.ps().ID != second || status != "stopped" {
+		t.Errorf("%s is %s", w.ps().ID, status)
+	}
+}
+
+func TestTheHelpSaysThatQuestionsWait(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.park()
+	s := w.sit(nil)
+	s.sees(`\n1 question waits: claude-supervise board\s+$`)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if _, stdout, stderr := w.run(); strings.Contains(stdout+stderr, "question waits") {
+		t.Error("it is said in a pipe")
+	}
+}
+
 // Whoever is first: the run's own terminal is told of the board's answer, and the board of the terminal's.
 func TestTheBoardAndTheRunsTerminalTellEachOtherWhoAnswered(t *testing.T) {
 	t.Parallel()

@@ -125,7 +125,7 @@ func (b *Board) keysRow(columns int) string {
 	case b.confirm != nil:
 		return "y does it · any other key does not"
 	case b.help:
-		return "any key: back"
+		return "↑↓ scroll · any other key: back"
 	case b.form != nil && b.sending:
 		return "sending…"
 	case b.form != nil:

@@ -197,8 +197,12 @@ func (b *Board) worktrees() string {
 		if !own || b.details.Agent != "" && b.details.Agent != a.ID {
 			continue
 		}
-		fmt.Fprintf(&text, "%s: %s\n  %s · %s\n  %s\n", terminal.CleanLine(labelOf(&a), 60), w.State,
-			terminal.CleanLine(w.Branch, 0), terminal.CleanLine(b.config.Home(w.Path), 0), terminal.CleanLine(w.Left, 0))
+		fmt.Fprintf(&text, "%s: %s\n", terminal.CleanLine(labelOf(&a), 60), w.State)
+		for _, fact := range []string{w.Branch, b.home(w.Path), w.Left} {
+			if fact != "" {
+				text.WriteString("  " + terminal.CleanLine(fact, 0) + "\n")
+			}
+		}
 	}
 	if text.Len() == 0 {
 		return "There are no worktrees. Runs with --worktree make one for each agent that work is delegated to."
@@ -229,5 +233,8 @@ func (b *Board) worktree(key, of string) {
 	}
 	run := b.details.Run.ID
 	text := []string{what + agent + "?", "", w.Left, "", "What you would type:"}
+	if key == "d" {
+		text[2] += "\nWhat is not merged of it is lost."
+	}
 	b.sure(func() (string, error) { return do(b.ctx, run, agent) }, append(text, commands...)...)
 }

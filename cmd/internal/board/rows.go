@@ -149,6 +149,9 @@ func (b *Board) row(e entry, cursor bool, width int, now time.Time) string {
 		label, reason, place = nameOf(e.run), view.Because(e.run.Reason), e.run.Cwd
 	}
 	look := lookOf(status)
+	if status == "succeeded" { // which says it
+		reason = ""
+	}
 	columns := fmt.Sprintf(" %*s ", ageWidth, since)
 	if width >= wideEnough {
 		columns += fmt.Sprintf("%*s  ", costWidth, cost)
@@ -169,7 +172,7 @@ func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width
 	}
 	place := b.home(q.Cwd)
 	if q.RunName != "" {
-		place = terminal.CleanLine(q.RunName, maxPlace)
+		place = line(q.RunName, 0)
 	}
 	if width < wideEnough {
 		place = ""
@@ -183,7 +186,11 @@ func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width
 // the end.
 func (b *Board) sides(label, reason, place string, width int, cursor, over bool) string {
 	place = terminal.CleanLine(place, 0)
-	if most := min(maxPlace, width/3); ansi.StringWidth(place) > most {
+	switch most := min(maxPlace, width/3); {
+	case ansi.StringWidth(place) <= most:
+	case !strings.Contains(place, "/"): // a name
+		place = ansi.Truncate(place, most, "…")
+	default:
 		place = ansi.TruncateLeft(place, ansi.StringWidth(place)-most+1, "…")
 	}
 	room := width
