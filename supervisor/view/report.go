@@ -206,7 +206,8 @@ func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]S
 		}
 		after, _ := supervisor.Step(before, h) // an unwelcome event changes nothing
 		at := record.At
-		if before.Run != nil && after.Run.Epoch > before.Run.Epoch && before.Run.Left == "" { // its supervisor had died
+		// Its supervisor had died: the first one takes over from nobody.
+		if before.Run != nil && before.Run.Epoch > 0 && after.Run.Epoch > before.Run.Epoch && before.Run.Left == "" {
 			for id := range spans {
 				if open := lastOpen(spans[id]); open != nil && open.Kind != SpanParked && last.Before(at) {
 					kind := open.Kind
