@@ -163,7 +163,15 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 		d.addQuestion(q)
 	}
 	for _, q := range d.Group(group) {
-		if p := presets[q.Index]; p.Value != "" {
+		p := presets[q.Index]
+		if p.Value != "" && d.repeats(q, p) {
+			if q.Kind == checkpoints.AskDelegation {
+				d.fail(q.Agent, "repeats", "asks for the same delegation again and again, though "+p.Origin()+" denies it")
+				return
+			}
+			p = Preset{} // a person has to look at it
+		}
+		if p.Value != "" {
 			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: d.at})
 		} else if as := d.answeredLike(q); as != nil {
 			d.answerLike(q, as)
