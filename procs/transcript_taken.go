@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TakenIn reports whether the conversation, or one of a subagent, shows that a script had the answer to what it asked by
-// a file at a time. The script ran in a call of Bash that was open then: its result holds the answer, or there is
+// TakenIn reports whether the conversation, or one of a subagent, shows that a script had the answer to what it asked
+// by a file at a time. The script ran in a call of Bash that was open then: its result holds the answer, or there is
 // nothing open any more that the script could run in. A result that the CLI wrote in the place of one shows nothing.
 func TakenIn(transcript string, asked time.Time, answer string) (bool, error) {
 	subagents, err := subagentsOf(transcript)

@@ -9,9 +9,9 @@ import (
 )
 
 // Named gives the words of a command line, wherever they stand in it: arguments, redirections, assignments. Quotes are
-// taken off, ~, braces and the variables that env or the line itself sets are put in; a pattern stays one. moves are the
-// words behind a program that moves, copies, links or removes files. A word of which a part is decided when it runs is
-// left out, and so is a line that cannot be parsed.
+// taken off, ~, braces and the variables that env or the line itself sets are put in; a pattern stays one. moves are
+// the words behind a program that moves, copies, links or removes files. A word of which a part is decided when it runs
+// is left out, and so is a line that cannot be parsed.
 func Named(line string, env func(name string) string) (words []string, moves [][]string) {
 	if len(line) > maxParsed {
 		return nil, nil
