@@ -255,10 +255,18 @@ func reported(n supervisor.Notification) string {
 		{"recommendations", n.Report.Recommendations}, {"total duration", n.Report.Duration},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
-			text += "\n  " + part.title + ": " + strings.ReplaceAll(t, "\n", "\n    ")
+			text += "\n  " + part.title + ":" + beside(t)
 		}
 	}
 	return text
+}
+
+// beside puts a text behind its title: a line beside it, several below. A list of one needs no dash.
+func beside(t string) string {
+	if strings.Contains(t, "\n") {
+		return "\n    " + strings.ReplaceAll(t, "\n", "\n    ")
+	}
+	return " " + strings.TrimPrefix(t, "- ")
 }
 
 // criteriaTable shows each success criterion above what the report says of it.
