@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/creack/pty"
+
+	"claude-supervise/e2e/usage"
 )
 
 const (
@@ -66,6 +69,45 @@ func (b *bench) board(ctx context.Context) error {
 	b.table.add(figure{name: "board, key to paint", unit: "ms", values: painted, floor: echoed})
 	b.table.add(figure{name: "board, key to paint, p95", unit: "ms", quantile: 0.95, values: painted, floor: echoed,
 		target: 16})
+	return b.rest(boards, bare)
+}
+
+// boardRests is for how long nothing changes while it is counted how often the boards are woken.
+const boardRests = 20 * time.Second
+
+// rest counts the switches of what has nothing to do. The board looks at ages once a minute, and at nothing else.
+func (b *bench) rest(boards []*sitting, bare *sitting) error {
+	time.Sleep(settling)
+	all := append(slices.Clone(boards), bare)
+	count := func() (counts []map[string]int64, err error) {
+		for _, s := range all {
+			switches, err := usage.Switches(s.cmd.Process.Pid)
+			if err != nil {
+				return nil, err
+			}
+			counts = append(counts, switches)
+		}
+		return counts, nil
+	}
+	before, err := count()
+	if err != nil {
+		return err
+	}
+	time.Sleep(boardRests)
+	after, err := count()
+	if err != nil {
+		return err
+	}
+	woken := make([]samples, len(all))
+	for i := range all {
+		n := 0.0
+		for thread, switches := range after[i] {
+			n += float64(switches - before[i][thread])
+		}
+		woken[i] = samples{n}
+	}
+	b.table.add(figure{name: "board, switches in 20 s at rest", unit: "", values: woken[:len(boards)],
+		floor: woken[len(boards)], target: 20})
 	return nil
 }
 
