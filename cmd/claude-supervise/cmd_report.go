@@ -15,6 +15,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
+	"claude-supervise/supervisor/worktree"
 )
 
 func newReport() *cobra.Command {
@@ -91,10 +92,25 @@ func writeReport(ctx context.Context, to io.Writer, r view.Reader, run string, f
 	if err != nil {
 		return err
 	}
+	nameChanges(ctx, &what)
 	if f.page() {
 		return report.HTML(to, what)
 	}
 	return report.Markdown(to, what)
+}
+
+// lookingAtWorktrees is how long git may take to name what has changed in all worktrees of a run.
+const lookingAtWorktrees = 10 * time.Second
+
+// nameChanges names the files that have changed in the worktrees of a run, of those that can still be looked at.
+func nameChanges(ctx context.Context, r *view.RunReport) {
+	ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
+	defer cancel()
+	for i := range r.Agents {
+		if w := r.Agents[i].Worktree; w != nil && w.Base != "" {
+			r.Agents[i].Changed, _ = worktree.Changed(ctx, w.Path, w.Branch, w.Base, r.Run.Cwd)
+		}
+	}
 }
 
 // writeRecord writes what was decided in all runs since a time.

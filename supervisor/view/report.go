@@ -31,6 +31,7 @@ type ReportedAgent struct {
 	Worked   time.Duration // how long its processes have lived
 	Report   *checkpoints.Report
 	Worktree *WorktreeView // nil: it worked in the folder of its parent
+	Changed  []string      // files in that; the caller fills it, for view runs no git
 }
 
 // A Decision is a question with what became of it.

@@ -56,6 +56,9 @@ func Markdown(w io.Writer, r view.RunReport) error {
 		}
 		if tree := a.Worktree; tree != nil {
 			fmt.Fprintf(&b, "- Worktree, %s: %s\n", tree.State, escape(strings.Trim(tree.Branch+": "+tree.Left, ": ")))
+			for _, name := range few(a.Changed) {
+				fmt.Fprintf(&b, "  - %s\n", escape(name))
+			}
 		}
 	}
 	_, err := io.WriteString(w, b.String())

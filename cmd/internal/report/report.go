@@ -8,6 +8,7 @@ package report
 
 import (
 	"embed"
+	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -50,6 +51,9 @@ var funcs = template.FuncMap{
 	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
 	"timeline": newTimeline,
 	"style":    func() template.CSS { return template.CSS(CSS) },
+	"few":      few,
+	"after":    after,
+	"ending":   ending,
 	"indent":   func(depth int) int { return min(depth, 12) },
 }
 
@@ -74,6 +78,37 @@ func cut(write func(string) string, s string, most int) string {
 		shown += " … " + text.More(s[len(head):])
 	}
 	return shown
+}
+
+// after says how long an answer took.
+func after(d time.Duration) string {
+	if d < time.Second {
+		return "at once"
+	}
+	return "after " + terminal.Duration(d)
+}
+
+// ending names the style of an exit code: good, bad, or neither.
+func ending(code *int) string {
+	switch {
+	case code == nil, *code == supervisor.ExitPartial:
+		return ""
+	case *code == supervisor.ExitSuccess:
+		return "good"
+	}
+	return "bad"
+}
+
+// maxChanged bounds how many files of a worktree are named.
+const maxChanged = 200
+
+// few gives the first of many names.
+func few(names []string) []string {
+	more := len(names) - maxChanged
+	if more <= 0 {
+		return names
+	}
+	return append(slices.Clip(names[:maxChanged]), fmt.Sprintf("and %d more", more))
 }
 
 // when says a time in full, with the zone in which it is said: the page may be read anywhere.

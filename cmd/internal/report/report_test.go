@@ -64,7 +64,7 @@ func sample(said func(string) string) view.RunReport {
 				Status: "failed", Reason: said("API Error: 529"), CostUSD: 0.25},
 				Spans: []view.Span{{From: at(5), To: at(6), Kind: view.SpanQueued}, {From: at(6), To: at(9), Kind: view.SpanLimited}},
 				Worktree: &view.WorktreeView{State: "kept", Branch: said("claude-supervise/r/a"),
-					Path: said("/tmp/tree"), Left: said("2 commits"), Merge: []string{said("git merge claude-supervise/r/a")}}},
+					Path: said("/tmp/tree"), Left: said("2 commits"), Merge: []string{said("git merge claude-supervise/r/a")}}, Changed: []string{said("auth.go"), said("old.go")}},
 		},
 		Asked: []view.Decision{
 			answered(decision("q-1", said("Which way of login?"), 10), said("JWT"), said("ann"), 50),
