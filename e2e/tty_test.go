@@ -41,7 +41,12 @@ const screenPatience = time.Minute
 // terminal_test.go has the forms. The environment is the world's, with what is given on top.
 func (w *world) sit(env []string, args ...string) *screen {
 	w.t.Helper()
-	s := &screen{t: w.t, cmd: w.command(args...), more: make(chan struct{}, 1), gone: make(chan struct{})}
+	return w.seat(w.command(args...), env)
+}
+
+func (w *world) seat(cmd *exec.Cmd, env []string) *screen {
+	w.t.Helper()
+	s := &screen{t: w.t, cmd: cmd, more: make(chan struct{}, 1), gone: make(chan struct{})}
 	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "ACCESSIBLE=1", "GORACE=atexit_sleep_ms=0"), env...)
 	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 80})
 	if err != nil {
@@ -234,6 +239,24 @@ func TestAQuestionOnTheTerminalTakesNumberLetterLabelAndOwnWords(t *testing.T) {
 			}
 			w.written("auth.txt", "login by "+want+"\n")
 		})
+	}
+}
+
+func TestATaskFromAFileIsAskedAboutOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.writes("task.txt", "Add a login.\n")
+	cmd := w.command("run", "-", "--demo", "ask", "--cwd", ".", "--check", "off")
+	cmd.Args = append([]string{"sh", "-c", `exec "$0" "$@" < task.txt`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	s := w.seat(cmd, nil)
+	s.asked(`Which way of login`)
+	s.types("2\r")
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d:\n%s", code, s.seen)
+	}
+	if got := w.reads("auth.txt"); !strings.HasPrefix(got, "login by Sessions\n") {
+		t.Errorf("auth.txt holds %q", got)
 	}
 }
 

@@ -63,6 +63,14 @@ var mustConform = map[string][]string{
 	},
 }
 
+// mustBegin are how the rows begin that tell of what a person already tries.
+var mustBegin = []string{
+	"`ps` takes the width", "a name is a handle", "several choices", "a digit typed first", "a demo works in a folder",
+	"what is typed while a run works", "one hang-up is one interrupt", "no dead ends", "`run - < file`", "JSON: the same keys",
+	"times to a person", "`logs --tail`", "`wait --any`", "the hint about a thin task", "facts are folded",
+	"who asks the same again",
+}
+
 func TestTheConformanceTableIsWhole(t *testing.T) {
 	rows := conformanceTable(t)
 	has := func(stands func(conforming) bool) bool { return slices.ContainsFunc(rows, stands) }
@@ -71,6 +79,13 @@ func TestTheConformanceTableIsWhole(t *testing.T) {
 			if !has(func(r conforming) bool { return r.document+" "+r.section == section && r.what == item }) {
 				t.Errorf("no row for %s: %s", section, item)
 			}
+		}
+	}
+	for _, start := range mustBegin {
+		if !has(func(r conforming) bool {
+			return r.section == "Ways a person already tries" && strings.HasPrefix(r.what, start)
+		}) {
+			t.Errorf("no row of what a person tries begins %q", start)
 		}
 	}
 	var named []string
