@@ -167,7 +167,7 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) err
 	if err != nil {
 		return err
 	}
-	s.desk.refresh(r.Context())
+	s.answered(r, id, a)
 	q, err := s.config.Source.Question(r.Context(), id)
 	if view.NoSuchID(err) { // a script's: its file has gone with the answer
 		q, err = view.QuestionView{ID: id, State: "answered", Options: nil}, nil
@@ -181,6 +181,15 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) err
 	}{q, note})
 }
 
+// answered waits until the page has seen an answer.
+func (s *Server) answered(r *http.Request, id string, a Answer) {
+	if a.Change { // it was closed before
+		s.desk.refresh(r.Context(), nil)
+		return
+	}
+	s.desk.refresh(r.Context(), closed(id))
+}
+
 // by says who has done something, for people.
 func by(where string, r *http.Request) string {
 	return "a person by " + where + " from " + hostName(r.RemoteAddr)
@@ -191,7 +200,7 @@ func (s *Server) becomes(w http.ResponseWriter, r *http.Request, id, text string
 	if err != nil {
 		return err
 	}
-	s.desk.refresh(r.Context())
+	s.desk.refresh(r.Context(), nil)
 	return reply(w, http.StatusOK, struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
@@ -208,7 +217,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.desk.refresh(r.Context())
+	s.desk.refresh(r.Context(), nil)
 	v, err := s.config.Source.Run(r.Context(), run)
 	if err != nil {
 		return err

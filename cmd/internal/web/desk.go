@@ -278,28 +278,43 @@ func unreadable(err error) error {
 }
 
 // refresh waits until a look has seen all that is saved now: whoever has done something sees it done. It does not wait
-// longer than that is good for.
-func (d *desk) refresh(ctx context.Context) {
+// longer than that is good for. Where seen is given, a look that finds it true has seen enough: the kernel has most
+// likely begun one already, and with much to read a second one would cost all others as much time.
+func (d *desk) refresh(ctx context.Context, seen func(view.Overview) bool) {
 	since := time.Now()
 	patience := time.NewTimer(freshness)
 	defer patience.Stop()
+	untold := time.NewTimer(0)
+	if seen != nil {
+		untold.Reset(freshness / 4)
+	}
+	defer untold.Stop()
 	for {
 		d.mu.Lock()
-		fresh, looked := d.now.At.After(since), d.looked
+		fresh, looked := d.now.At.After(since) || seen != nil && seen(d.now), d.looked
 		d.mu.Unlock()
 		if fresh {
 			return
 		}
 		select {
-		case d.look <- struct{}{}:
-		default: // one is on its way
-		}
-		select {
+		case <-untold.C:
+			select {
+			case d.look <- struct{}{}:
+			default: // one is on its way
+			}
+			untold.Reset(freshness / 4)
 		case <-looked:
 		case <-patience.C:
 			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// closed reports, of an overview, whether no question is open in it that an id names.
+func closed(id string) func(view.Overview) bool {
+	return func(now view.Overview) bool {
+		return !slices.ContainsFunc(now.Questions, func(q view.QuestionView) bool { return strings.HasPrefix(q.ID, id) })
 	}
 }

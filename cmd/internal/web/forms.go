@@ -43,7 +43,11 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 			return refused
 		}
 	}
-	s.desk.refresh(r.Context())
+	if refused == nil {
+		s.answered(r, id, a)
+	} else {
+		s.desk.refresh(r.Context(), nil)
+	}
 	if refused == nil && !fragment(r) {
 		http.Redirect(w, r, "/?answered="+url.QueryEscape(id), http.StatusSeeOther)
 		return nil
@@ -84,7 +88,7 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string,
 	if err != nil {
 		return err
 	}
-	s.desk.refresh(r.Context())
+	s.desk.refresh(r.Context(), nil)
 	if fragment(r) {
 		said(w, http.StatusOK, s.config.Clean(text))
 		return nil

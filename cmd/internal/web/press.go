@@ -67,7 +67,7 @@ func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	s.desk.refresh(r.Context())
+	s.desk.refresh(r.Context(), nil)
 	return reply(w, http.StatusOK, struct {
 		Text string `json:"text"`
 	}{"answered"})

@@ -59,7 +59,7 @@ func (s *Server) formStart(w http.ResponseWriter, r *http.Request) error {
 		p.Wrong = wrong
 		return s.startPage(w, r, status, p)
 	}
-	s.desk.refresh(r.Context())
+	s.desk.refresh(r.Context(), nil)
 	http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)
 	return nil
 }
