@@ -92,6 +92,16 @@ func (p *servedPage) memory() int64 {
 	return bytes
 }
 
+// processor is the processor's time that the served page has used.
+func (p *servedPage) processor() time.Duration {
+	p.w.t.Helper()
+	used, err := usage.CPU(p.cmd.Process.Pid)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	return used
+}
+
 func quantiles(took []time.Duration) string {
 	slices.Sort(took)
 	return fmt.Sprintf("median %v, p99 %v, last %v", took[len(took)/2].Round(100*time.Microsecond),
@@ -142,6 +152,7 @@ func TestThePageAtScale(t *testing.T) {
 	t.Logf("first paint, %d readers, %d questions, %d past runs: %s", n.readers, n.questions, n.past, quantiles(took))
 
 	took = nil
+	idle := p.processor()
 	var mu sync.Mutex
 	for _, id := range questions[:n.answers] {
 		began := time.Now()
@@ -168,7 +179,8 @@ func TestThePageAtScale(t *testing.T) {
 		}
 		seeing.Wait()
 	}
-	t.Logf("an answer seen by each: %s", quantiles(took))
+	t.Logf("an answer seen by each: %s; processor for one: %v", quantiles(took),
+		((p.processor() - idle) / time.Duration(n.answers)).Round(time.Millisecond))
 
 	// An hour of events: one in a second.
 	db := w.database()
