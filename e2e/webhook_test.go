@@ -15,8 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // A hook is a receiver of webhooks that does to the nth request what it is told to, and keeps what it has taken.
@@ -167,20 +165,10 @@ func TestAWebhookThatHangsKeepsNothing(t *testing.T) {
 			h := newHook(t, func(http.ResponseWriter, int) bool { begun <- struct{}{}; <-over; return false })
 			t.Cleanup(func() { close(over) }) // before the server is closed, which waits for it
 			w.withHook(h)
-			run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+			run := w.start("run", "--demo", "ask", "--on-question", "ask")
 			<-begun
-			supervisor, err := unix.PidfdOpen(w.ps().SupervisorPID, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = unix.Close(supervisor) }()
-			ends(w, run)
-			w.run("wait", run)
-			for { // until it has ended, though the receiver has not
-				if n, err := unix.Poll([]unix.PollFd{{Fd: int32(supervisor), Events: unix.POLLIN}}, -1); n == 1 || err != unix.EINTR {
-					break
-				}
-			}
+			ends(w, run.until("question").Question.Run)
+			run.wait() // it ends though the receiver has not
 		})
 	}
 }
