@@ -6,6 +6,8 @@ SHELL := /usr/bin/env bash
 
 GO ?= go
 LINT := $(GO) tool -modfile=.ci/tools/go.mod golangci-lint
+# As a release is built: it starts without the C library, and speaks HTTP/1.1 to all it calls.
+RELEASED := CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -tags=nethttpomithttp2"
 DARWIN := GOOS=darwin GOARCH=arm64
 GORELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
 # How long each fuzz target and the benchmarks run: a time, or a number of inputs such as 2000x.
@@ -50,14 +52,17 @@ ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGo
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
-	pool bench scale microbench fuzz nightly manual release clean
+	pool bench scale microbench fuzz nightly manual release clean sizes
 .PHONY: release-check page-scale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/claude-supervise
-	$(GO) build -trimpath -o bin/ ./cmd/claude-supervise
+	$(RELEASED) $(GO) build -trimpath -o bin/ ./cmd/claude-supervise
+
+sizes: ## what each library adds to the program
+	.ci/sizes
 
 test: ## all tests, the real CLI included, with a sample of each long matrix (5 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
@@ -140,10 +145,10 @@ pool: ## TASKS scripted tasks in one run: time, memory and processor for each
 
 bench: ## what people and agents wait for, beside the machine's floors; BASE=REF: beside that commit, too
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) run ./e2e/bench -base "$(BASE)" -only "$(ONLY)" -history "$(HISTORY)"
+	$(RELEASED) $(GO) run ./e2e/bench -base "$(BASE)" -only "$(ONLY)" -history "$(HISTORY)"
 
 scale: ## one supervisor of 1 to 10,000 agents, and 1 to 1,000 supervisors on one database: where it bends
-	$(GO) run ./e2e/bench -scale -only "$(ONLY)" -history "$(HISTORY)"
+	$(RELEASED) $(GO) run ./e2e/bench -scale -only "$(ONLY)" -history "$(HISTORY)"
 
 microbench: ## the benchmarks of all packages
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

@@ -27,9 +27,12 @@ type Happened struct {
 
 // kinds and kindNames name every kind of event as history keeps it.
 var (
-	kinds     = map[string]reflect.Type{}
-	kindNames = map[reflect.Type]string{}
+	kinds     = make(map[string]reflect.Type, kindsAbout)
+	kindNames = make(map[reflect.Type]string, kindsAbout)
 )
+
+// kindsAbout is how many there are about: each command makes these maps as it starts, and has none grow.
+const kindsAbout = 56
 
 // kind enters the name of a kind of event. A name, once released, stays.
 func kind[E Event](name string) struct{} {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -27,9 +29,11 @@ func execute(args []string) (code int) {
 			code = supervisor.ExitInternal
 		}
 	}()
-	root := newRoot()
+	var root *cobra.Command
 	if calledAsAnswer(os.Args[0]) {
 		root = newClaudeAnswer()
+	} else {
+		root = newRootFor(args)
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())

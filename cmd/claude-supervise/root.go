@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -42,7 +43,42 @@ const examplesOfUse = `  # see it work, with no key and no claude installed
   # go on after a crash, a reboot or a Ctrl-C
   claude-supervise resume r-3f9a2c1b`
 
+// commands are what makes each command, by its name.
+func commands() map[string]func() *cobra.Command {
+	return map[string]func() *cobra.Command{
+		"run": newRun, "ps": newPs, "questions": newQuestions, "answer": newAnswer, "show": newShow, "logs": newLogs,
+		"report": newReport, "attach": newAttach, "wait": newWait, "board": newBoard, "serve": newServe, "stop": newStop,
+		"permissions": newPermissions, "resume": newResume, "prune": newPrune, "pack": newPack, "unpack": newUnpack,
+		"lint": newLint, "init": newInit, "doctor": newDoctor, "version": newVersion, "stand-in": newStandIn,
+		bannerCommand: newBanner,
+	}
+}
+
+// newRootFor makes the command for a command line. Where that begins with the name of a command, it has no other: to
+// make all of them takes longer than many a command.
+func newRootFor(args []string) *cobra.Command {
+	if len(args) == 0 || commands()[args[0]] == nil {
+		return newRoot()
+	}
+	root := newBareRoot()
+	root.AddCommand(commands()[args[0]]())
+	root.CompletionOptions.DisableDefaultCmd = true
+	return root
+}
+
 func newRoot() *cobra.Command {
+	root := newBareRoot()
+	all := commands()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		root.AddCommand(all[name]())
+	}
+	root.InitDefaultCompletionCmd()
+	explainCompletion(root)
+	return root
+}
+
+// newBareRoot makes the command without any commands of its own.
+func newBareRoot() *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:           "claude-supervise",
@@ -69,6 +105,15 @@ func newRoot() *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
+	root.SetUsageFunc(showUsage)
+	root.SetHelpCommand(newHelp())
+	root.SetFlagErrorFunc(flagError)
+	return root
+}
+
+// showUsage writes the usage of a command by cobra's template, with ours in it, which is made when it is first wanted.
+func showUsage(cmd *cobra.Command) error {
+	root := cmd.Root()
 	cobra.AddTemplateFunc("topics", listTopics)
 	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command) string { return flagUsages(cmd, 80) })
 	root.SetUsageTemplate(strings.NewReplacer(
@@ -76,17 +121,8 @@ func newRoot() *cobra.Command {
 		" for more information about a command.", " tells more.", // within 80 columns
 		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics, by claude-supervise help TOPIC:\n{{topics}}{{end}}\n\nUse \"",
 	).Replace(root.UsageTemplate()))
-	root.SetHelpCommand(newHelp())
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		newRun(), newPs(), newQuestions(), newAnswer(), newShow(), newLogs(), newReport(), newAttach(), newWait(),
-		newBoard(), newServe(), newStop(), newPermissions(),
-		newResume(), newPrune(),
-		newPack(), newUnpack(), newLint(), newInit(), newDoctor(), newVersion(), newStandIn(), newBanner(),
-	)
-	root.InitDefaultCompletionCmd()
-	explainCompletion(root)
-	return root
+	root.SetUsageFunc(nil)
+	return cmd.Usage()
 }
 
 // explainCompletion gives the commands that cobra adds the form of ours.
