@@ -39,72 +39,75 @@ func newRun() *cobra.Command {
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
 		Short: "start a task and supervise it to its end",
 		Long: `Start a task and supervise it to its end. The report's summary goes to stdout,
-progress and questions to stderr. What follows -- is passed on to claude. On a
-terminal what is typed while no question is open is a message to the agent.
+progress and questions go to stderr. Flags after -- are passed on to claude. On
+a terminal, text that you type while no question is open is a message to the
+agent.
 
-By default nothing runs that Claude Code would ask a person for: that is asked
-here (--permissions ask), with the command, the change of the file or the
-address. The answer allows it once, or by a rule for the run, or denies it.
---allow RULE lets more through unasked, in Claude Code's own syntax:
+By default nothing runs that Claude Code would ask a person for. You are asked
+instead (--permissions ask), and see the command, the change of the file or the
+address. You can permit it once, permit it by a rule for this run, or deny it.
+--allow RULE permits it without asking, in Claude Code's own syntax:
 Bash(npm test), Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev),
-mcp__github. Rules that a task file wants count with --allow task only, and what
-the folder's own .claude and .mcp.json permit or run with --allow project only.
+mcp__github. Rules in a task file need --allow task, and what the folder's own
+.claude and .mcp.json permit or run needs --allow project.
 
-Agents may delegate work to others, which the person is asked about (--delegate
-ask). They run beside one another, as many as --max-parallel lets, under the
-same care; the run ends when all have, and is as good as the worst of those that
-count. Inside an agent, run starts a child of that agent in the same tree. It
-exits 75 when its caller can wait no longer, and the agent is told of the end.
+Agents may delegate work to others. You are asked about each delegation
+(--delegate ask). Up to --max-parallel agents work at a time. The run ends when
+all have ended, with the worst result of those that count. Inside an agent, run
+starts a child of that agent in the same tree. It exits 75 when its caller can
+wait no longer, and the agent is told when the child ends.
 
 A task file has the keys prompt, context, goals, success_criteria,
 deliverables, name, model, max_turns, estimated_duration, permissions (ask,
-deny), allow, deny (lists of rules), answers (KEY: VALUE), accept_ids and hold.
-Flags go before it. Of hold, delegate, max_parallel, max_depth, max_agents,
-max_cost_usd, max_tokens and max_time it makes what a flag or the default says
-narrower, never wider; what would be wider, allow and accept_ids count with
---allow task only. worktree is true or false.
+deny), allow, deny (lists of rules), answers (KEY: VALUE), accept_ids, hold,
+delegate, max_parallel, max_depth, max_agents, max_cost_usd, max_tokens,
+max_time and worktree (true or false). Flags override the file. Its limits can
+lower a flag or a default. A higher limit, allow and accept_ids need --allow
+task.
 
-Its children are work for agents of their own: a list, or a map by name, of
-maps with prompt, context, goals, success_criteria, deliverables, name, after
-(names), priority (P0, P1, P2), independence, subagent_type, model, max_turns,
-estimated_duration, max_cost_usd, max_tokens, max_time and children. The context
-of the file is for all of them. With a prompt its agent begins when they have
-ended, and reads how; without one the run is the children, and what became of
-them is its result.
+children in a task file are work for agents of their own: a list, or a map by
+name, of maps with prompt, context, goals, success_criteria, deliverables, name,
+after (names), priority (P0, P1, P2), independence, subagent_type, model,
+max_turns, estimated_duration, max_cost_usd, max_tokens, max_time and children.
+The file's context is for all of them. If the file has a prompt, its agent
+starts when the children have ended, and gets their results. Without a prompt
+the run consists of the children, and their results are its result.
 
-A pool is many like tasks: each, with files: PATTERN or lines: FILE (- is
-stdin), or --each COMMAND. For each there is one agent, with what child says,
-or else with the task itself; {item} in its texts stands for the file or line,
-{index} for its number. COMMAND is run without a shell.
-What failed of it is tried again by resume --failed.
+A pool runs one task for each of many items: each in a task file, with files:
+PATTERN or lines: FILE (- is stdin), or --each COMMAND. Each item gets one
+agent, with the task in child, or else with the task itself. {item} in its texts
+is the file or line, {index} its number. COMMAND runs without a shell. resume
+--failed retries what failed.
 
 --check looks before the launch whether a task has context, goals and success
-criteria: ask asks for what is missing, require exits 2. The KEY of --answer is
-the id of a question, its header or a part of its text; it permits nothing.
+criteria. ask asks you for what is missing, require exits 2. KEY of --answer is
+a question's id, its header, or part of its text. Such an answer permits
+nothing.
 
-A process waits for an answer as long as --hold says: less for a yes or no, up
-to 8/5 of it for a text and several questions. Then it is parked. --on-question
-ask stays until it is answered, park leaves with 75, fail with 1; the default is
-ask on a terminal, else park.
+A process waits for an answer for --hold: less for a yes or no, up to 8/5 of it
+for a text and several questions. Then it is parked. --on-question ask waits
+until the question is answered, park exits 75, fail exits 1. The default is ask
+on a terminal, else park.
 
-For help in an editor, keep what --task-schema prints beside it, and begin it
-with the line
+For help in an editor, save what --task-schema prints next to the task file, and
+begin the task file with the line
 # yaml-language-server: $schema=task.schema.json
 
-Each question is told of once: by the terminal's bell, on the desktop where the
-run belongs to one, to the command of --notify, and to --notify-url; so are the
-end, and that a run is left parked. --no-notify turns all of it off, for the
-whole run. --notify-url is for this supervisor: ntfy://HOST/TOPIC is an ntfy
-topic, whose token is $CLAUDE_SUPERVISE_NTFY_TOKEN; https://… is sent JSON,
-signed as Standard Webhooks are with $CLAUDE_SUPERVISE_WEBHOOK_SECRET. In your
-config.yaml (see doctor --help) both last, have their secrets in files, and the
-phone has buttons that answer.
+Each question notifies you once: by the terminal's bell, on the desktop if the
+run belongs to one, by the command of --notify, and by --notify-url. So do the
+end of the run, and a park after which nobody supervises it. --no-notify turns
+all of it off. --notify-url is for this supervisor: ntfy://HOST/TOPIC is an ntfy
+topic, whose token is $CLAUDE_SUPERVISE_NTFY_TOKEN; https://... gets JSON,
+signed like Standard Webhooks with $CLAUDE_SUPERVISE_WEBHOOK_SECRET. In your
+config.yaml (see doctor --help) both are permanent, have their secrets in files,
+and the phone has buttons that answer.
 
-With --exec any command is the agent, in whatever form it asks. It is run
-without a shell; {} in it is the prompt, which else is its stdin. It is started
-anew with each answer: in its prompt, and in CLAUDE_SUPERVISE_ANSWER.
-CLAUDE_SUPERVISE_ANSWERS has all of them as JSON by the agent's own ids, and
-CLAUDE_SUPERVISE_CHECKPOINT the file from which it goes on.`,
+With --exec any command can be the agent, in whatever form it asks. It runs
+without a shell. {} stands for the prompt. Without {} the prompt comes on stdin.
+It is started again with each answer, which is in its prompt and in
+CLAUDE_SUPERVISE_ANSWER. CLAUDE_SUPERVISE_ANSWERS has all answers as JSON by the
+agent's own ids, and CLAUDE_SUPERVISE_CHECKPOINT the file from which it
+continues.`,
 		Example: "  claude-supervise run \"Write a CHANGELOG for the last release\"\n" +
 			"  claude-supervise run - < task.txt\n" +
 			"  claude-supervise run -f migration.yaml --check require\n" +
