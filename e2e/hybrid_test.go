@@ -551,7 +551,9 @@ func TestAQuickAnswerOutlivesItsScript(t *testing.T) {
 	if said := w.must("answer", file, "oauth"); !strings.Contains(said, "claude-supervise resume "+q.Run) {
 		t.Errorf("it says:\n%s", said)
 	}
-	w.must("resume", q.Run)
+	if code, _, stderr := w.run("resume", q.Run); code != 0 || strings.Contains(stderr, "asks by file") {
+		t.Errorf("exit %d; of a question that is answered it says:\n%s", code, stderr)
+	}
 	w.written("told.2", "oauth\n")
 	w.closed(file, "oauth", "`claude-supervise answer`")
 	if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {

@@ -73,7 +73,7 @@ func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 			return e.ownFile(ctx, a.ID, l.N, n.ID, "")
 		}
 	}
-	if !e.unowned[n.ID] {
+	if !e.unowned[n.ID] && !e.asked(n.ID) {
 		e.unowned[n.ID] = true
 		e.tellUnowned(n.ID)
 	}
@@ -91,6 +91,14 @@ func (e *engine) asker(id string) string {
 		e.log.Warn().Err(err).Str("id", id).Msg("who asks by a question file")
 	}
 	return e.state.AskerOf(found)
+}
+
+// asked reports whether a question file is that of a question of the run whose answer is still to be read.
+func (e *engine) asked(id string) bool {
+	return len(e.state.FindQuestions(func(q *supervisor.Question) bool {
+		return q.File != nil && q.File.ID == id &&
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+	})) > 0
 }
 
 // works reports whether an agent of the run has a process.
