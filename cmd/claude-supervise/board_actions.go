@@ -63,7 +63,7 @@ func (boardActions) Prune(ctx context.Context, run string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was written is on disk
-	pruned, err := c.Prune(ctx, []string{run}, time.Now(), false)
+	pruned, err := c.Prune(ctx, []string{run}, time.Now(), false, nil)
 	if err != nil {
 		return "", err
 	}

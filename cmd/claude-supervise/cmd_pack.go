@@ -125,7 +125,11 @@ func packToFile(ctx context.Context, client client.Client, run, file string, opt
 	if err := mayReplace(path, run); err != nil {
 		return err
 	}
-	packed, err := pack.WriteFile(ctx, client, run, path, opt)
+	var packed pack.PackedRun
+	err = whileWorking("packing "+run, func(func(done, total int64)) (err error) {
+		packed, err = pack.WriteFile(ctx, client, run, path, opt)
+		return err
+	})
 	if err != nil {
 		return err
 	}

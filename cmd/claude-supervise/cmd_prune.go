@@ -57,12 +57,16 @@ func days(text string) (time.Duration, error) {
 }
 
 func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON bool) error {
-	client, err := openClient()
+	c, err := openClient()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // what was written is on disk
-	pruned, err := client.Prune(ctx, runs, before, dry)
+	defer func() { _ = c.Close() }() // what was written is on disk
+	var pruned []client.Pruned
+	err = whileWorking("forgetting runs", func(progress func(done, total int64)) (err error) {
+		pruned, err = c.Prune(ctx, runs, before, dry, progress)
+		return err
+	})
 	kept := 0
 	told := print(func(p *terminal.Printer) error {
 		for _, r := range pruned {

@@ -248,6 +248,15 @@ func print(show func(*terminal.Printer) error) error {
 	return err
 }
 
+// whileWorking shows on a terminal how far something has got that may take long.
+func whileWorking(text string, do func(progress func(done, total int64)) error) error {
+	p := terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})
+	w := p.Working(text)
+	err := do(w.Set)
+	w.Done()
+	return errors.Join(err, p.Close(context.Background()))
+}
+
 // nonNil makes an empty list print as [], never as null.
 func nonNil[T any](list []T) []T {
 	if list == nil {

@@ -25,8 +25,10 @@ type Pruned struct {
 // Prune forgets these runs, or, where none is named, all that ended before a time: their records, questions and
 // answers, and all that their agents printed. Claude's own transcripts and what the agents wrote stay. Folders that no
 // run belongs to, such as a crash leaves, go with them. A run that goes on, or that somebody takes up at this moment,
-// is kept. With dry nothing is forgotten. The error is of the first that could not be.
-func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry bool) ([]Pruned, error) {
+// is kept. With dry nothing is forgotten. progress is told how many runs are done, of how
+// many; nil: nobody. The error is of the first that could not be.
+func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry bool,
+	progress func(done, total int64)) ([]Pruned, error) {
 	var chosen []supervisor.Run
 	if len(runs) == 0 {
 		var err error
@@ -46,7 +48,10 @@ func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry 
 		chosen = append(chosen, r)
 	}
 	all := []Pruned{}
-	for _, r := range chosen {
+	for i, r := range chosen {
+		if progress != nil {
+			progress(int64(i), int64(len(chosen)))
+		}
 		p := Pruned{ID: r.ID, Run: r.ID, Name: r.Name, Status: r.Status, EndedAt: r.EndedAt}
 		err := c.forget(ctx, r.ID, dry)
 		switch {

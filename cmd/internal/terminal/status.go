@@ -20,6 +20,9 @@ type Status struct {
 	Since   time.Time // since when; zero: not shown
 	Tokens  int64     // 0: not shown
 	CostUSD float64   // 0: not shown
+
+	Measured bool // it is known how much is done
+	Part     int  // that, in percent
 }
 
 // Status sets the status line. It is shown on an able terminal only, and not while a question's prompt is open.
@@ -61,6 +64,9 @@ func (s Status) line(now time.Time) string {
 	var parts []string
 	if s.Text != "" {
 		parts = append(parts, s.Text)
+	}
+	if s.Measured {
+		parts = append(parts, bar(s.Part))
 	}
 	if !s.Since.IsZero() {
 		parts = append(parts, Duration(now.Sub(s.Since)))
