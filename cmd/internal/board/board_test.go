@@ -292,6 +292,21 @@ func TestARunThatEndsStaysBeforeThePersonsEyes(t *testing.T) {
 	o.Runs, o.Ended, o.Questions = o.Runs[:1], []view.RunView{over}, nil
 	d.Update(o, d.at)
 	d.shows("the task of r-two: succeeded", "  succeeded                  the task of r-two")
+	d.types("e") // those that have ended before, too
+	if screen := ansi.Strip(d.screen(80, 24)); strings.Count(screen, "the task of r-two") != 1 ||
+		!strings.Contains(screen, "the task of r-old") {
+		t.Errorf("not each is there once:\n%s", screen)
+	}
+	again := someRuns()
+	again.Questions = nil
+	d.Update(again, d.at) // it was resumed
+	if screen := ansi.Strip(d.screen(80, 24)); strings.Count(screen, "the task of r-two") != 1 ||
+		!strings.Contains(screen, "parked                     the task of r-two") {
+		t.Errorf("it is not there once, as it is:\n%s", screen)
+	}
+	d.Update(o, d.at)
+	d.types("e")
+	d.Update(o, d.at)
 	d.types("end", "p", "y")
 	d.did("prune r-two")
 	if screen := d.screen(80, 24); strings.Contains(screen, "the task of r-two") {

@@ -200,6 +200,9 @@ func (b *Board) paneRows(now time.Time) (title string, rows []string) {
 
 // tabs names the panes, with the one that is shown in brackets, and what they are of.
 func (b *Board) tabs(e entry) string {
+	if b.form != nil {
+		return "question ── " + terminal.CleanLine(b.form.Question().ID, 120)
+	}
 	names := []string{"log", "report", "worktrees"}
 	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",
 		worktreePane: "worktrees"}[b.shows()]

@@ -102,6 +102,12 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		b.onMouse(msg, now)
 	case terminal.Tick, tea.PasteMsg, tea.KeyPressMsg:
 		return b.typed(msg, now)
+	default: // a paste that is too long
+		if b.form != nil && !b.sending {
+			b.inForm(msg, now)
+		} else if b.line != nil {
+			b.note = "! That was longer than this line can take, and nothing of it was taken."
+		}
 	}
 	return true
 }
@@ -113,16 +119,10 @@ const maxEnded = 20
 func (b *Board) see(o view.Overview) {
 	b.now, b.broken, b.known = o, nil, true
 	b.forget(o)
-	goesOn := map[string]bool{}
-	for i := range o.Runs {
-		goesOn[o.Runs[i].ID] = true
-	}
 	for _, r := range o.Ended {
 		b.note = fmt.Sprintf("%s: %s", nameOf(&r), r.Status)
-		goesOn[r.ID] = true // below, in its last state
 	}
-	b.ended = slices.DeleteFunc(b.ended, func(r view.RunView) bool { return goesOn[r.ID] })
-	b.ended = append(slices.Clone(o.Ended), b.ended...)
+	b.ended = append(slices.Clone(o.Ended), b.ended...) // the last state of one first
 	b.ended = b.ended[:min(len(b.ended), maxEnded)]
 	if b.past != nil && len(o.Ended) > 0 {
 		b.fetchPast()
@@ -136,23 +136,26 @@ func (b *Board) see(o view.Overview) {
 // relist lists anew, with the cursor on what it was on.
 func (b *Board) relist() {
 	at := b.at()
-	over := b.ended
-	if b.past != nil {
-		known := map[string]bool{}
-		for _, r := range b.now.Runs { // one that has been resumed since
-			known[r.ID] = true
-		}
-		for _, r := range b.past {
-			known[r.ID] = true
-		}
-		over = slices.DeleteFunc(slices.Clone(b.ended), func(r view.RunView) bool { return known[r.ID] })
-		over = append(over, b.past...)
-	}
-	b.list = entries(b.now, over, b.filter, b.config.Home)
+	b.list = entries(b.now, b.over(), b.filter, b.config.Home)
 	if b.index(b.selected) < 0 && len(b.list) > 0 {
 		b.selected = b.list[min(max(at, 0), len(b.list)-1)].id
 	}
 	b.read()
+}
+
+// over gives the runs that have ended and are shown, each once, and none that has been resumed since.
+func (b *Board) over() (runs []view.RunView) {
+	known := map[string]bool{}
+	for i := range b.now.Runs {
+		known[b.now.Runs[i].ID] = true
+	}
+	for _, r := range slices.Concat(b.ended, b.past) {
+		if !known[r.ID] {
+			known[r.ID] = true
+			runs = append(runs, r)
+		}
+	}
+	return runs
 }
 
 func (b *Board) index(id string) int {

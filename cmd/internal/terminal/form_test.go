@@ -471,3 +471,13 @@ func BenchmarkAKeyInAForm(b *testing.B) {
 		})
 	}
 }
+
+func TestAPasteThatIsTooLongIsSaidInAFormOfOthers(t *testing.T) {
+	f := NewForm(question("q-1"), "", false)
+	if _, what := f.Update(tooLong{}, when); what != FormStays {
+		t.Errorf("it leads to %v", what)
+	}
+	if rows := strings.Join(f.Rows(80, 20, Around{}, when), "\n"); !strings.Contains(rows, "longer than an answer can be") {
+		t.Errorf("it says\n%s", rows)
+	}
+}
