@@ -89,6 +89,32 @@ func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
 	}
 }
 
+// An answer that all others have seen before the command that gave it has come back is still its own.
+func TestAnAnswerIsOnesOwnHoweverSoonItIsSeen(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	run, question := w.park()
+	s := w.sit([]string{"NO_COLOR=1"}, "board")
+	s.sees(`1 question ·`)
+	seen := make(chan struct{})
+	w.watches(func(_ int, p pass) {
+		if p.point == "after note answer" {
+			<-seen
+		}
+	})
+	terminal := w.sit(nil, "answer", question)
+	terminal.asked("Which way of login")
+	terminal.types("2\r")
+	s.sees(`0 questions ·`)
+	for range 10 { // by now the command has, too
+		w.must("version")
+	}
+	close(seen)
+	terminal.sees(question + `\] answered: Sessions`)
+	terminal.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	terminal.types("n\r")
+}
+
 func TestTheHelpSaysThatQuestionsWait(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)

@@ -26,11 +26,12 @@ type asking struct {
 	printer *terminal.Printer
 	look    chan struct{}
 
-	mu   sync.Mutex
-	done map[string]bool // the questions that were answered here
-	runs []string        // that have got answers here
-	over bool            // nothing is open any more
-	err  error           // the answer stands, but not all that was to follow from it
+	submitting sync.Mutex // held while an answer is being kept: it may be seen before that is known here
+	mu         sync.Mutex
+	done       map[string]bool // the questions that were answered here
+	runs       []string        // that have got answers here
+	over       bool            // nothing is open any more
+	err        error           // the answer stands, but not all that was to follow from it
 }
 
 // ask asks on the terminal until nothing is open or the person leaves, and then lets the runs go on that got answers.
@@ -111,6 +112,8 @@ func (a *asking) untilOver(ctx context.Context) error {
 
 // see hands the open questions to the prompt. It gives errOver once there are none.
 func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Overview) error {
+	a.submitting.Lock()
+	a.submitting.Unlock() //nolint:staticcheck // waits only: what is closed in o may be closed by it
 	open := o.Questions
 	if a.only != nil && a.flags.change && a.only.State != supervisor.Open { // asked once more
 		open = []view.QuestionView{view.View(a.only)}
@@ -135,6 +138,8 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 
 // submit leaves an answer as `answer` does.
 func (a *asking) submit(ctx context.Context, id string, r terminal.Reply) error {
+	a.submitting.Lock()
+	defer a.submitting.Unlock()
 	run, also, err := reply(ctx, a.client, id, r, a.flags, who("answer"))
 	var later *followUpError
 	if err != nil && !errors.As(err, &later) {
