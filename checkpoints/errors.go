@@ -191,3 +191,15 @@ func (e *AmbiguousError) Error() string {
 	}
 	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
 }
+
+// A TakenOverError says that somebody goes on with a run from a snapshot of it.
+type TakenOverError struct {
+	Run  string
+	Over TakenOver
+}
+
+func (e *TakenOverError) Error() string {
+	return fmt.Sprintf("run %s goes on elsewhere: %s took it over at %s (epoch %d, in %s); nothing is started here"+
+		" (`%s unpack %s` takes it over again)", e.Run, shorten(e.Over.By), e.Over.At.UTC().Format(time.RFC3339),
+		e.Over.Epoch, e.Over.In, program, e.Over.In)
+}

@@ -46,3 +46,18 @@ func (s *Store) Export(ctx context.Context, run string) (Exported, error) {
 	e.Run, e.Launches, e.Questions, e.Deliveries, e.Taken = l.Run, l.Launches, l.Questions, l.Deliveries, l.Taken
 	return e, nil
 }
+
+// ExportHistory reads of a run's history the events over after, up to and including upto, and its whole inbox. The
+// records are left out: the caller has them.
+func (s *Store) ExportHistory(ctx context.Context, run string, after, upto int64) (Exported, error) {
+	e := Exported{Schema: schemaVersion}
+	err := s.read(ctx, "export the history of run "+run+" from", func(ctx context.Context) (err error) {
+		if e.Events, err = s.events(ctx, run, after); err != nil {
+			return err
+		}
+		e.Notes, err = s.notes(ctx, `SELECT seq, doc FROM inbox WHERE run = ? ORDER BY seq`, run)
+		return err
+	})
+	e.Events = slices.DeleteFunc(e.Events, func(event Event) bool { return event.Seq > upto })
+	return e, err
+}

@@ -17,7 +17,13 @@ import (
 //
 // What names things of one machine is left out of the run's record: the process, the wake-up socket and the pack file.
 // Notes get new Seqs; those that were taken stay so, and the others wait.
-func (s *Store) Import(ctx context.Context, e Exported) error {
+func (s *Store) Import(ctx context.Context, e Exported) error { return s.importRun(ctx, e, false) }
+
+// ImportNewer is Import for what is known to have become of a run since, elsewhere: the one here is replaced, whatever
+// has happened to it.
+func (s *Store) ImportNewer(ctx context.Context, e Exported) error { return s.importRun(ctx, e, true) }
+
+func (s *Store) importRun(ctx context.Context, e Exported, newer bool) error {
 	id := e.Run.ID
 	if err := e.Check(); err != nil {
 		return fmt.Errorf("import: %w", err)
@@ -30,7 +36,7 @@ func (s *Store) Import(ctx context.Context, e Exported) error {
 		return fmt.Errorf("import run %s: %w: %w", id, ErrMalformed, err)
 	}
 	return s.write(ctx, "import run "+id+" into", func(ctx context.Context) error {
-		if err := s.makeWay(ctx, &e); err != nil {
+		if err := s.makeWay(ctx, &e, newer); err != nil {
 			return err
 		}
 		for _, r := range rows {
@@ -48,7 +54,7 @@ func (s *Store) Import(ctx context.Context, e Exported) error {
 }
 
 // makeWay removes the run if it was packed here and has gone on elsewhere, and refuses one that is known otherwise.
-func (s *Store) makeWay(ctx context.Context, e *Exported) error {
+func (s *Store) makeWay(ctx context.Context, e *Exported, newer bool) error {
 	var doc []byte
 	var events, notes int
 	const query = `SELECT doc, (SELECT count(*) FROM events WHERE run = r.id),
@@ -66,6 +72,7 @@ func (s *Store) makeWay(ctx context.Context, e *Exported) error {
 		return err
 	}
 	switch {
+	case newer:
 	case here.Packed == "":
 		return fmt.Errorf("import run %s: %w: it is here and was not packed", e.Run.ID, ErrDuplicateID)
 	case events > len(e.Events)+1:

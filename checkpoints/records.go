@@ -67,7 +67,12 @@ type Run struct {
 	// the file it was packed into: it goes on wherever that is unpacked, not here
 	Packed string `json:"packed,omitempty"`
 	// the file it came out of: what was granted it before was not taken along
-	FromPack string          `json:"from_pack,omitempty"`
+	FromPack  string     `json:"from_pack,omitempty"`
+	Snapshots *Snapshots `json:"snapshots,omitempty"` // nil: none were taken, and none are wanted
+	// somebody goes on with it from a snapshot
+	TakenOver *TakenOver `json:"taken_over,omitempty"`
+	// why it is not known whether somebody does: until it is, no turn is begun
+	Unleased string          `json:"unleased,omitempty"`
 	Config   json.RawMessage `json:"config,omitempty"`
 }
 
@@ -401,7 +406,7 @@ type Event struct {
 type InboxEntry struct {
 	Seq      int64  `json:"seq"`
 	Run      string `json:"run"`
-	Kind     string `json:"kind"` // answer, change, stop, message, revoke, nested, nested_seen, nested_left
+	Kind     string `json:"kind"` // answer, change, stop, message, revoke, snapshot, nested, nested_seen, nested_left
 	Question string `json:"question,omitempty"`
 	Agent    string `json:"agent,omitempty"`
 	Value    string `json:"value,omitempty"`

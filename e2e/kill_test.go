@@ -385,7 +385,8 @@ func tellAll(t *testing.T) [][]pass {
 		return told
 	}
 	for _, point := range supervisor.Points() {
-		dying := slices.Contains(packPoints, point) || slices.Contains(prunePoints, point) // tests of their own die there
+		dying := slices.Contains(packPoints, point) || slices.Contains(prunePoints, point) ||
+			slices.Contains(snapshotPoints, point) // tests of their own die there
 		if !dying && !slices.ContainsFunc(told, func(passes []pass) bool {
 			return slices.ContainsFunc(passes, func(p pass) bool { return p.point == point })
 		}) {

@@ -1,6 +1,7 @@
 package procs
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -205,4 +206,60 @@ func scanLines(path string, visit func([]byte) bool) error {
 func isTypeError(err error) bool {
 	wrong := new(json.UnmarshalTypeError)
 	return errors.As(err, &wrong)
+}
+
+// TranscriptEnd gives where what belongs to the turns that had begun ends in a transcript, whose first size bytes were
+// there when the last of them had ended: the CLI writes up to 100 ms late, and what it writes of a turn that it has
+// begun since is led by a prompt. A line that is not whole does not count.
+func TranscriptEnd(path string, size int64) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	end, err := lineEnd(f, size)
+	if err != nil {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	if _, err := f.Seek(end, io.SeekStart); err != nil {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	for lines := bufio.NewReader(f); ; {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull): // of a long line the beginning says enough
+			long := bytes.Clone(line)
+			var rest []byte
+			rest, err = lines.ReadBytes('\n')
+			line = append(long, rest...)
+		}
+		if errors.Is(err, io.EOF) {
+			return end, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read transcript: %w", err)
+		}
+		var l transcriptLine
+		if end >= size && (json.Unmarshal(line, &l) != nil || l.Type != "assistant") {
+			return end, nil
+		}
+		end += int64(len(line))
+	}
+}
+
+// lineEnd gives the end of the last whole line in the first size bytes of a file.
+func lineEnd(f *os.File, size int64) (int64, error) {
+	const step = 64 << 10
+	for at := size; at > 0; {
+		from := max(0, at-step)
+		part := make([]byte, at-from)
+		if _, err := f.ReadAt(part, from); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return from + int64(i) + 1, nil
+		}
+		at = from
+	}
+	return 0, nil
 }

@@ -44,6 +44,8 @@ type Config struct {
 	MaxAgents   int       `json:"max_agents,omitempty"`   // how many agents delegation may bring a run to; 0: any number
 	Worktree    bool      `json:"worktree,omitempty"`     // children work in git worktrees of their own
 	Budget      Budget    `json:"budget,omitzero"`        // what the whole run may use
+
+	Snapshots *SnapshotTo `json:"snapshots,omitempty"` // nil: none are taken by themselves
 }
 
 // Forever as a hold keeps a process waiting for its answer without end.

@@ -73,9 +73,13 @@ func Recorded(r checkpoints.Event) (Happened, error) {
 // way to an agent, a script has taken one by itself, an agent or the run ends (a stop or a message that was accepted
 // before is heard), or the supervisor leaves.
 func MustCheckInbox(before, after State, event Happened) bool {
-	switch event.Event.(type) {
+	switch e := event.Event.(type) {
 	case Left, FileGone:
 		return true
+	case LeaseRead: // what was acknowledged, and does not count where the run goes on, is said
+		return e.Over != nil
+	case Snapshotted:
+		return e.Over != nil
 	}
 	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
 		return true

@@ -44,6 +44,8 @@ func (d *transition) Noted(notes []InboxEntry) {
 			d.revoke(n)
 		case n.Kind == EntryMessage:
 			d.message(n)
+		case n.Kind == EntrySnapshot:
+			d.wantSnapshot(n)
 		case q == nil:
 		case n.Kind == EntryAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
 			n.Kind == EntryChange &&

@@ -58,6 +58,9 @@ type Opened struct {
 	Exec    []string     // the same of a command that is run in claude's place
 	Policy  OnQuestion   // what this supervisor does with questions that are not answered in time
 	Given   Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
+
+	Epoch     int         `json:",omitempty"` // that it has taken where its snapshots lie; 0: it has none
+	Snapshots *SnapshotTo `json:",omitempty"` // other ones than before; Dir "": none
 }
 
 var _ = kind[Opened]("opened")
@@ -65,7 +68,8 @@ var _ = kind[Opened]("opened")
 func (e Opened) apply(d *transition) error {
 	d.touchAll()
 	r := d.run()
-	r.Epoch++
+	r.Epoch = max(r.Epoch+1, e.Epoch)
+	r.TakenOver, r.Unleased = nil, ""
 	r.PID, r.Waker, r.Program, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, e.Program, "", "", ""
 	r.EndedAt, r.ExitCode, r.Merged = nil, nil, nil
 	d.Config.Policy = e.Policy
@@ -75,6 +79,7 @@ func (e Opened) apply(d *transition) error {
 	if len(e.Exec) > 0 && d.Execs() {
 		d.Config.Exec = e.Exec
 	}
+	d.openSnapshots(e)
 	r.Config = text.JSON(d.Config)
 	d.give(e.Given)
 	back := d.returning(e)

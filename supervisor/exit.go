@@ -48,6 +48,9 @@ func ExitCode(a *Agent) int {
 
 // ExitCodeOf is what a supervisor that leaves the run in this state exits with.
 func ExitCodeOf(s State) int {
+	if s.Run.TakenOver != nil {
+		return ExitFailed
+	}
 	if s.Run.Left == LeavingInterrupted {
 		return ExitInterrupted
 	}

@@ -141,6 +141,7 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(Progress, "", Notification{Text: "the --notify command failed: " + problem, Trouble: true})
 		}
 	}
+	snapshotNotices(before, after, e.Event, tell)
 	switch b := e.Event.(type) {
 	case Asked:
 		if b.Refused != "" {

@@ -73,9 +73,9 @@ func (w *withholding) add(again, format string, args ...any) {
 
 // programs takes out what names programs, files and the span of another machine.
 func (w *withholding) programs(cfg, here *Config) {
-	claude, notify, parent := "", []string(nil), ""
+	claude, notify, parent, snapshots := "", []string(nil), "", (*SnapshotTo)(nil)
 	if here != nil {
-		claude, notify, parent = here.Claude, here.Notify, here.TraceParent
+		claude, notify, parent, snapshots = here.Claude, here.Notify, here.TraceParent, here.Snapshots
 	}
 	cfg.TraceParent = parent
 	if cfg.Claude != claude && cfg.Claude != "" {
@@ -84,7 +84,7 @@ func (w *withholding) programs(cfg, here *Config) {
 	if len(cfg.Notify) > 0 && !slices.Equal(cfg.Notify, notify) {
 		w.add("", "the command of --notify: %s", strings.Join(cfg.Notify, " "))
 	}
-	cfg.Claude, cfg.Notify = claude, notify
+	cfg.Claude, cfg.Notify, cfg.Snapshots = claude, notify, snapshots
 	if len(cfg.Exec) > 0 {
 		w.add("--exec 'COMMAND {}'", "the command that runs in claude's place: %s", strings.Join(cfg.Exec, " "))
 		cfg.Exec = []string{""} // it goes on with a command that the person gives

@@ -55,6 +55,8 @@ type Unpacked struct {
 	Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
 
 	Conversations []string `json:",omitempty"` // sessions that came along
+
+	Epoch int `json:",omitempty"` // that was taken beside its snapshots; 0: the file is no snapshot in its folder
 }
 
 var _ = kind[Unpacked]("unpacked")
@@ -64,6 +66,7 @@ var _ = kind[Unpacked]("unpacked")
 func (e Unpacked) apply(d *transition) error {
 	r := d.run()
 	r.Packed, r.PID, r.Waker, r.Program, r.Cwd = "", 0, "", "", e.Cwd
+	r.TakenOver, r.Unleased, r.Snapshots, r.Epoch = nil, "", nil, max(r.Epoch, e.Epoch)
 	d.Config, r.Config = e.Config, text.JSON(e.Config)
 	if e.Back {
 		return nil

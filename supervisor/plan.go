@@ -51,6 +51,7 @@ const (
 	DoClock     EffectKind = "clock"    // measure how long what a budget bounds is at work
 	DoEase      EffectKind = "ease"     // wait until more processes may be at work again
 	DoAskBudget EffectKind = "budget"   // name the question of a budget that is used up
+	DoSnapshot  EffectKind = "snapshot" // put the run as it is where it can be gone on with elsewhere
 	DoAnnounce  EffectKind = "announce" // tell the person's own command how the run is left
 	DoLeave     EffectKind = "leave"    // nothing is left to do for this supervisor
 )
@@ -64,7 +65,7 @@ var EffectKinds = []EffectKind{
 	DoLaunch, DoEnd, DoSweep, DoRecover, DoDeliver, DoConfirm, DoGate, DoReply, DoSurvey, DoCheck, DoPlace, DoTidy,
 	DoMerge,
 	DoPrepare, DoRun, DoDrop, DoReclaim, DoNotify, DoHold, DoWatch, DoTimeout, DoRetry, DoOverdue, DoClock,
-	DoEase, DoAskBudget, DoAnnounce,
+	DoEase, DoAskBudget, DoSnapshot, DoAnnounce,
 }
 
 // Wait reports whether the effect only waits for a time.
@@ -96,13 +97,16 @@ func (s State) Plan(undone []string) []Effect {
 	plan = append(plan, s.planAnswers()...)
 	plan = append(plan, s.planBudgets()...)
 	plan = append(plan, s.planEase()...)
+	plan = append(plan, s.planSnapshot()...)
 	if unseen := s.FindQuestions(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]
 		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
-	plan = slices.DeleteFunc(plan, func(e Effect) bool { return slices.Contains(undone, e.Key) })
+	plan = slices.DeleteFunc(plan, func(e Effect) bool {
+		return slices.Contains(undone, e.Key) || s.withheld(e.Do)
+	})
 	if s.Run.Leaving == "" {
 		return plan
 	}

@@ -9,7 +9,9 @@ import (
 const (
 	PackWritten   = "after pack written"  // all is written, and may not be on the disk yet
 	UnpackPlanned = "before unpack files" // nothing is changed yet
-	UnpackKept    = "after unpack logs"   // logs and transcripts are in place, the work is not
+	// the run is taken over from whoever had it, and not yet here
+	UnpackTakenOver = "after taking over"
+	UnpackKept      = "after unpack logs" // logs and transcripts are in place, the work is not
 )
 
 // A point stands on both sides of each save and of each effect, and so between any two of them. A test can have itself
@@ -36,11 +38,11 @@ func Points() []string {
 	for _, kind := range slices.Sorted(slices.Values(EffectKinds)) {
 		all = append(all, BeforeEffect+string(kind), AfterEffect+string(kind))
 	}
-	for _, kind := range []string{EntryAnswer, EntryChange, EntryStop, EntryMessage, EntryRevoke, EntryNested,
-		EntryNestedSeen, EntryNestedLeft, EntryPrune} {
+	for _, kind := range []string{EntryAnswer, EntryChange, EntryStop, EntryMessage, EntryRevoke, EntrySnapshot,
+		EntryNested, EntryNestedSeen, EntryNestedLeft, EntryPrune} {
 		all = append(all, BeforeNote+kind, AfterNote+kind)
 	}
-	return append(all, PackWritten, UnpackPlanned, UnpackKept)
+	return append(all, PackWritten, UnpackTakenOver, UnpackPlanned, UnpackKept)
 }
 
 // At passes a point.

@@ -114,7 +114,7 @@ func (d *transition) reconcileLive(id string) {
 		d.end(id, endStop, "stopped by "+a.StopWanted)
 	}
 	if d.Run.Leaving == LeavingInterrupted {
-		d.end(id, endInterrupt, "the supervisor was interrupted")
+		d.end(id, endInterrupt, d.whyInterrupted())
 	}
 	if d.reconcileEnding(a, l) {
 		return
@@ -398,6 +398,7 @@ func (d *transition) reconcileRun() {
 		return
 	}
 	switch {
+	case r.TakenOver != nil: // how it ends is known elsewhere
 	case ended:
 		r.Leaving = LeavingEnded
 		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back

@@ -26,6 +26,7 @@ func Step(s State, h Happened) (State, error) {
 	}
 	if !unsupervised(h.Event) {
 		d.reconcile()
+		d.noticeQuiet(s)
 	}
 	d.reindex()
 	return d.State, nil

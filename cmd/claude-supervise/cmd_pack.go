@@ -20,6 +20,7 @@ import (
 type packFlags struct {
 	output, maxSize   string
 	withoutWork, undo bool
+	now               bool
 }
 
 func newPack() *cobra.Command {
@@ -27,17 +28,20 @@ func newPack() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack RUN",
 		Short: "put a run into one file, to go on with it elsewhere",
-		Long: `Put a run that nobody supervises into one file: its questions and answers, its
-checkpoint, its agents' conversations, and the uncommitted work of its folder.
-The machine may vanish then; unpack the file on another one, and resume.
+		Long: `Put a run into one file: its questions and answers, its checkpoint, its agents'
+conversations, and the uncommitted work of its folder. The machine may vanish
+then; unpack the file on another one, and resume.
 
 Of a git work tree are packed the commits that no remote has, the index, and the
 files that differ; not what git ignores, and not what is in submodules. Nothing
 that the repository's configuration names is run. Of another folder all files
 are packed.
 
-The run is then refused here, so that it does not go on in two places; unpack
-brings it back. The file holds all that the agents saw: keep it as private.`,
+A run that nobody supervises is then refused here, so that it does not go on in
+two places; unpack brings it back. One that is running goes on: the file is a
+snapshot of it, taken when the present turn of each agent has ended, or at once
+with --now. Nothing keeps such a run from going on in two places: stop it here
+before you go on elsewhere, or use run --snapshots, which does keep it. The file holds all that the agents saw: keep it as private.`,
 		Example: "  claude-supervise pack r-3f9a2c1b\n" +
 			"  claude-supervise pack r-3f9a2c1b -o - | ssh laptop 'cat > run.tar.gz'\n" +
 			"  claude-supervise pack r-3f9a2c1b --undo    # its file was lost",
@@ -52,6 +56,7 @@ brings it back. The file holds all that the agents saw: keep it as private.`,
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to this `FILE` (default: RUN.tar.gz here; - is stdout)")
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the uncommitted work out")
 	addMaxSize(cmd, &f.maxSize)
+	cmd.Flags().BoolVar(&f.now, "now", false, "of a running run: in the middle of a turn, too, which is lost")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "go on here after all; the file must not be unpacked any more")
 	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }
@@ -91,6 +96,9 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 	run, _, _, err := client.Target(ctx, id)
 	if err != nil {
 		return err
+	}
+	if client.Supervised(run) {
+		return packLive(ctx, client, run, f)
 	}
 	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + version}
 	if f.output == "-" {

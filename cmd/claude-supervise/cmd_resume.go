@@ -19,6 +19,7 @@ import (
 func newResume() *cobra.Command {
 	var f sessionFlags
 	var g givenFlags
+	var snap snapshotFlags
 	var policy string
 	var program program
 	var all, failed bool
@@ -66,13 +67,16 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 			if all && !given.IsZero() {
 				return usage("what a run may do is given to one run, not with --all; nothing was resumed")
 			}
+			if all && snap.dir != "" {
+				return usage("--snapshots is for one run, not for --all; nothing was resumed")
+			}
 			if all {
 				return resumeAll(cmd.Context(), policy, program)
 			}
 			if err := setDisplayOf(cmd, args[0]); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], policy, failed, program, given, f)
+			return runResume(cmd.Context(), args[0], policy, failed, program, given, snap, f)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, in the background")
@@ -81,6 +85,7 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 	cmd.Flags().StringVar(&program.claude, "claude", "", "the claude at `PATH` instead")
 	cmd.Flags().StringVar(&program.exec, "exec", "", "with this `COMMAND` instead, if it was one")
 	addGivenFlags(cmd, &g)
+	addSnapshotFlags(cmd, &snap)
 	addSessionFlags(cmd, &f)
 	return completes(cmd, completeRuns(false, isLeft), completeNothing)
 }
@@ -102,7 +107,7 @@ func (p program) found() (claude string, command []string, err error) {
 }
 
 func runResume(ctx context.Context, id, policy string, failed bool, with program, given supervisor.Given,
-	f sessionFlags) error {
+	snap snapshotFlags, f sessionFlags) error {
 	typed := time.Now()
 	asked, err := onQuestion(policy)
 	if err != nil {
@@ -124,11 +129,19 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 		asked = plan.OnQuestion
 	}
 	f.noNotify = f.noNotify || plan.NoNotify
-	out, err := s.supervise(ctx, f, plan.Cwd,
+	to := snapshotting{run: plan.Run, to: plan.Snapshots}
+	snapshots, err := snap.given(s.Dirs, plan.Cwd)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	if snapshots != nil {
+		to.to = snapshots
+	}
+	out, err := s.supervise(ctx, f, plan.Cwd, to,
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Resume(ctx, plan.Run, engine.ResumeOptions{
 				Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command,
-				Given: given,
+				Given: given, Snapshots: snapshots,
 			})
 		})
 	return s.finish(out, err)
@@ -237,7 +250,7 @@ func stopAlone(ctx context.Context, run string, f stopFlags) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.supervise(ctx, sessionFlags{}, "",
+	out, err := s.supervise(ctx, sessionFlags{}, "", snapshotting{run: run},
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: supervisor.Park})
 		})

@@ -15,12 +15,14 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/host"
 )
 
 type runFlags struct {
 	sessionFlags
 	budgetFlags
 	delegateFlags
+	snapshotFlags
 	claude, hold, onQuestion, relaunch string
 	cwd, name, demo, answersFile       string
 	file, check, permissions, model    string
@@ -231,6 +233,7 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVar(&f.each, "each", "", "a task for each line that a `COMMAND` prints: {item}")
 	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an ended `AGENT`")
 	addDelegateFlags(cmd, &f.delegateFlags)
+	addSnapshotFlags(cmd, &f.snapshotFlags)
 	addSessionFlags(cmd, &f.sessionFlags)
 }
 
@@ -259,7 +262,16 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 			policy = supervisor.Ask
 		}
 	}
-	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd,
+	if t.Run == "" {
+		t.Run = host.NewRun()
+	}
+	if t.Config.Snapshots, err = f.snapshotFlags.given(s.Dirs, t.Cwd); err != nil {
+		return s.finish(supervisor.Outcome{}, err)
+	}
+	if t.Config.Snapshots != nil && t.Config.Snapshots.Dir == "" {
+		t.Config.Snapshots = nil
+	}
+	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd, snapshotting{run: t.Run, to: t.Config.Snapshots},
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Start(ctx, t, policy)
 		})

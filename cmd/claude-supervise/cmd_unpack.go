@@ -25,13 +25,18 @@ type unpackFlags struct {
 func newUnpack() *cobra.Command {
 	var f unpackFlags
 	cmd := &cobra.Command{
-		Use:   "unpack FILE [flags] [-- CLAUDE FLAGS...]",
+		Use:   "unpack FILE | DIR [flags] [-- CLAUDE FLAGS...]",
 		Short: "take a run out of its file, to go on with it here",
 		Long: `Take a run out of the file that pack made, to answer and resume it here. Without
 --cwd it goes on in this folder, or, if it was packed on this machine, in its
 own. What was packed of a git work tree goes into a clone of the same repository
 that has no changes of its own; what was packed of another folder goes into an
 empty or missing one.
+
+A run whose supervisor takes snapshots (run --snapshots) is taken over from it:
+unpack any of them, or the newest by their folder. From then on that supervisor,
+wherever it is, ends its agents and says nothing to them. The turn after the
+snapshot is done again, and what it did outside of the folder is done twice.
 
 Everything in the file is checked before anything is changed, and nothing in it
 is taken for your word: anybody can have written it. It names no program to run.
@@ -40,11 +45,12 @@ limits above the usual ones are not taken along. What was let run, delegated or
 raised and has not begun is asked anew. All of that is listed, with the flags
 that give it here, to unpack or to resume. Answers to what an agent only wanted
 to know are kept. The file holds what the agent was told and will do: read that.`,
-		Example: "  cd my-clone && claude-supervise unpack ~/Downloads/r-3f9a2c1b.tar.gz\n" +
+		Example: "  claude-supervise unpack /mnt/snapshots/r-3f9a2c1b\n" +
+			"  cd my-clone && claude-supervise unpack ~/Downloads/r-3f9a2c1b.tar.gz\n" +
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --dry-run\n" +
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --allow \"Bash(make test)\"\n" +
 			"  ssh ci 'claude-supervise pack r-3f9a2c1b -o -' | claude-supervise unpack -",
-		Args: exactlyBeforeDash(1, 1, "a pack file, or - for stdin"),
+		Args: exactlyBeforeDash(1, 1, "a pack file, the folder of a run's snapshots, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
@@ -83,6 +89,12 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 	}
 	in, total := io.Reader(os.Stdin), int64(0)
 	if file != "-" {
+		if file, err = pack.Newest(file); err != nil {
+			return usage("%w", err)
+		}
+		if opt.File, err = filepath.Abs(file); err != nil {
+			return usage("the path of the pack file is not known: %w", err)
+		}
 		opened, err := os.Open(file)
 		if err != nil {
 			return usage("the pack file cannot be read: %w", err)
@@ -142,6 +154,7 @@ func unpackedText(r pack.UnpackedRun, dry bool) string {
 	for _, t := range r.Told {
 		fmt.Fprintf(&b, "note: %s\n", t)
 	}
+	b.WriteString(snapshotText(r, dry))
 	b.WriteString(withheldText(r))
 	if dry {
 		return b.String() + "Nothing was changed."
@@ -157,6 +170,30 @@ func unpackedText(r pack.UnpackedRun, dry bool) string {
 	b.WriteString("  claude-supervise resume " + r.Run)
 	if r.Exec {
 		b.WriteString(" --exec 'COMMAND {}'") // a pack file names no program
+	}
+	return b.String()
+}
+
+// snapshotText says what of a run that went on is not in the snapshot, and who goes on with it.
+func snapshotText(r pack.UnpackedRun, dry bool) string {
+	s := r.Snapshot
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "It is as it was at %s: what was answered and done after that is not in it.\n", when(s.At))
+	if len(s.InTurn) > 0 {
+		fmt.Fprintf(&b, "A turn of %s was under way: it is done again.\n", text.JoinLimited(s.InTurn))
+	}
+	switch {
+	case s.Snapshots == "":
+		fmt.Fprintf(&b, "note: nothing keeps it from going on where the snapshot was taken, too: stop it there\n"+
+			"  claude-supervise stop %s\n", r.Run)
+	case dry:
+		fmt.Fprintf(&b, "It would be taken over from its supervisor, by %s\n", s.Snapshots)
+	default:
+		fmt.Fprintf(&b, "It is taken over (epoch %d): its supervisor ends its agents. Its next snapshots go into\n  %s\n",
+			s.Epoch, s.Snapshots)
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ var flagGroups = []struct{ title, names string }{
 	{"Permissions", "permissions allow"},
 	{"Limits", "max-cost-usd max-tokens max-time max-turns retries silent-after on-silence keep-processes"},
 	{"Delegation", "delegate max-parallel max-depth max-agents"},
+	{"Snapshots", "snapshots keep-snapshots"},
 	{"Display", "detach plain quiet json notify notify-url no-notify log help"},
 }
 

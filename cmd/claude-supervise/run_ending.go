@@ -37,6 +37,10 @@ func spent(started time.Time, ended *time.Time, left time.Time, cost float64) st
 
 func endingOfRun(out supervisor.Outcome) string {
 	id, reason := out.Run.ID, view.Because(out.Run.Reason)
+	if over := out.Run.TakenOver; over != nil {
+		return fmt.Sprintf("%s goes on elsewhere (epoch %d, %s)\nIts agents here were ended, and nothing more was said to "+
+			"them. To take it over again, run:\n  claude-supervise unpack %s", id, over.Epoch, over.By, over.In)
+	}
 	switch out.Code {
 	case supervisor.ExitSuccess:
 		return fmt.Sprintf("%s succeeded", id)

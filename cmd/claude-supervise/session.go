@@ -85,7 +85,7 @@ func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
 }
 
 // supervise runs do with all that a supervisor needs of its person, and gives how it left the run.
-func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
+func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to snapshotting,
 	do func(context.Context, engine.Supervisor) (supervisor.Outcome, error)) (supervisor.Outcome, error) {
 	logger, closeLog, err := diagnostics(f.log)
 	if err != nil {
@@ -123,6 +123,11 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 	})
 	sup.Store = sent.store(sup.Store)
 	s.prompter.In(cwd)
+	taker, err := s.takeSnapshots(&sup, to)
+	if err != nil {
+		return supervisor.Outcome{}, err
+	}
+	defer taker.close()
 
 	var out supervisor.Outcome
 	var actors run.Group
@@ -137,6 +142,14 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string,
 		out, err = do(ctx, sup)
 		return err
 	}, func(error) {})
+	if taker.Folder != nil {
+		priming, stop := context.WithCancel(ctx)
+		actors.Add(func() error {
+			taker.Prime(priming, to.run, cwd)
+			<-priming.Done()
+			return nil
+		}, func(error) { stop() })
+	}
 	if s.asks {
 		asking, stop := context.WithCancel(ctx)
 		actors.Add(func() error {

@@ -174,9 +174,10 @@ func (c Client) Target(ctx context.Context, id string) (run, agent string, ended
 type ResumePlan struct {
 	Run, Cwd   string
 	OnQuestion supervisor.OnQuestion
-	Answered   bool // there are answers that nobody has delivered
-	NoNotify   bool // nobody is called who does not look
-	Revive     bool // it had ended when resume was typed: to go on all the same is what was asked for
+	Answered   bool                   // there are answers that nobody has delivered
+	NoNotify   bool                   // nobody is called who does not look
+	Snapshots  *supervisor.SnapshotTo // where its snapshots are put; nil: nowhere
+	Revive     bool                   // it had ended when resume was typed: to go on all the same is what was asked for
 }
 
 // Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that
@@ -257,6 +258,7 @@ func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan,
 	}
 	return ResumePlan{
 		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
+		Snapshots: s.Config.Snapshots,
 		Answered: slices.ContainsFunc(qs, func(q supervisor.Question) bool {
 			return q.State == checkpoints.QuestionAnswered || view.DroppedFor(&q)
 		}),

@@ -40,6 +40,7 @@ var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(
 	supervisor.DoClock:     (*engine).clock,
 	supervisor.DoEase:      (*engine).ease,
 	supervisor.DoAskBudget: (*engine).askBudget,
+	supervisor.DoSnapshot:  (*engine).snapshot,
 	supervisor.DoAnnounce:  (*engine).announce,
 }
 

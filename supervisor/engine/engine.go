@@ -44,6 +44,9 @@ type engine struct {
 	memory       chan struct{} // one value when the kernel says that memory is short
 	ticking      time.Time     // since when the inbox is looked at each minute
 	disk         answering     // of what agents name
+	captured     chan struct{} // closed when the snapshot under way holds nothing back any more; nil: none does
+	leases       chan supervisor.LeaseRead
+	doubt        chan struct{} // one value when an effect could not know whose the run is
 	done         chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
 
@@ -101,6 +104,7 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		return nil
 	})
 	stirred, rests := e.Now(), false
+	e.group.Go(func() error { e.watchLease(watching); return nil })
 	for {
 		if left, err := e.carryOut(ctx); left || err != nil {
 			return err
@@ -108,6 +112,10 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		var err error
 		waited := false
 		select {
+		case l := <-e.leases:
+			err = e.apply(ctx, l)
+		case <-e.captured:
+			e.captured = nil
 		case r := <-e.results:
 			err = e.take(ctx, r)
 		case h := <-e.messages:
@@ -176,6 +184,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	if e.state.Run.Left != "" {
 		return true, nil // with the end of its last agent
 	}
+	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
 	planned, leaving := make(map[string]bool, len(plan)), false
 	for _, effect := range plan {
@@ -194,7 +203,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 			}
 			return e.carryOut(ctx) // an answer came in before the file drop was shut
 		}
-		if _, ok := e.inflight[effect.Key]; !ok {
+		if _, ok := e.inflight[effect.Key]; !ok && !e.heldBack(effect.Do) {
 			e.start(ctx, effect)
 		}
 	}
@@ -223,6 +232,9 @@ func (e *engine) start(ctx context.Context, effect supervisor.Effect) {
 	supervisor.At(e.At, supervisor.BeforeEffect+string(effect.Do))
 	if e.hooks.instead != nil {
 		act = e.hooks.instead(effect, act)
+	}
+	if e.Lease != nil && effect.Do.NeedsLease() && effect.Do != supervisor.DoSnapshot { // it looks by itself
+		act = e.leased(effect, act)
 	}
 	came := make(chan result, 1)
 	go func() {

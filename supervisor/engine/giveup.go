@@ -71,6 +71,7 @@ var bounds = map[supervisor.EffectKind]bound{
 		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
 			return supervisor.NotificationSent{Question: f.Question, Problem: why}
 		}},
+	supervisor.DoSnapshot: {within: 10 * time.Minute, instead: (*engine).snapshotGivenUp},
 	supervisor.DoAnnounce: {within: time.Minute,
 		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Event {
 			return supervisor.Announced{Leaving: e.state.Run.Leaving, Problem: why}

@@ -156,6 +156,25 @@ type Executors struct {
 
 	// Run runs the command that a person let run for an agent.
 	Run func(context.Context, supervisor.State, supervisor.Effect) supervisor.RanCommand
+
+	// Snapshot takes a snapshot of the run as s has it, whose last event is the one with the number seq. It calls captured
+	// as soon as what is said to agents from then on is not in it: until then nothing is.
+	Snapshot func(ctx context.Context, s supervisor.State, seq int64, captured func()) supervisor.Snapshotted
+}
+
+// A Lease is the right to go on with a run that somebody else may take over from a snapshot of it. Who has lost it is to
+// say nothing to the agents and to begin no turn; a turn that is under way may end.
+type Lease interface {
+	// Claim takes the next epoch, where the run's own is still the last that was taken. *checkpoints.TakenOverError is the error where
+	// it is not.
+	Claim(ctx context.Context, run string, epoch int) (int, error)
+
+	// Check is nil as long as the run is this supervisor's. *checkpoints.TakenOverError is the error once somebody goes on with it; any
+	// other means that this cannot be known now. It is asked before each thing that is said to an agent.
+	Check(ctx context.Context) error
+
+	// Changed has a value when Check may say something else than before. It may miss a change.
+	Changed() <-chan struct{}
 }
 
 // A Clock says what time it is by the wall clock, which may jump. It must not be nil.

@@ -99,6 +99,7 @@ func (e *simEngine) supervisor() Supervisor {
 		},
 		Executors: e.executors(),
 	}
+	e.leased(&s)
 	s.hooks = hooks{
 		began: func(real *engine) { e.real = real },
 		comes: func(key string) {
@@ -107,11 +108,11 @@ func (e *simEngine) supervisor() Supervisor {
 		instead: func(f supervisor.Effect, act func(context.Context) result) func(context.Context) result {
 			defer w.enter()()
 			w.reached.deeds[f.Do]++
-			if f.Do != supervisor.DoReclaim {
-				return act
-			}
-			return func(ctx context.Context) result { // it looks at once
-				e.waits(f.Key, nil)
+			return func(ctx context.Context) result {
+				e.begins(f)
+				if f.Do == supervisor.DoReclaim { // it looks at once
+					e.waits(f.Key, nil)
+				}
 				return act(ctx)
 			}
 		},

@@ -76,6 +76,13 @@ func TestTheSimulationFinds(t *testing.T) {
 			})},
 		{"answers in files that nobody looks for before leaving", "a supervisor leaves nothing behind", 1634,
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, blind: true}},
+		{"a supervisor that does not look whether the run is still its own",
+			"nothing is said and begun in a run that was taken over", 1,
+			subject{step: supervisor.Step, plan: supervisor.State.Plan, heedless: true}},
+		{"a supervisor that stays when its run was taken over", "a supervisor that has lost its run leaves", 1,
+			faulty(afterwards(stayAllTheSame))},
+		{"a snapshot that is never taken", "a snapshot that is due or asked for is taken", 1,
+			forgetful(supervisor.DoSnapshot)},
 		{"a step that panics", "neither Step nor Plan nor the engine panics", 1, faulty(panicAtReports)},
 		{"a batch whose earlier events are not in the history", "the history has no gaps", 1,
 			saving(func(c checkpoints.Change) checkpoints.Change {
@@ -217,6 +224,15 @@ func forgetBegun(_, after supervisor.State, _ supervisor.Event) supervisor.State
 		if q.Delivering && q.State == checkpoints.QuestionAnswered {
 			after = withQuestion(after, id, func(q *supervisor.Question) { q.Delivering = false })
 		}
+	}
+	return after
+}
+
+func stayAllTheSame(before, after supervisor.State, _ supervisor.Event) supervisor.State {
+	if before.Run != nil && after.Run.TakenOver != nil {
+		run := *after.Run
+		run.TakenOver, run.Packed, run.Leaving = nil, "", before.Run.Leaving
+		after.Run = &run
 	}
 	return after
 }

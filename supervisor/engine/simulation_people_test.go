@@ -121,14 +121,14 @@ func (w *simulation) pack() bool {
 	for _, p := range w.processes {
 		p.killed()
 	}
-	w.aside(supervisor.Packed{File: "/tmp/run.pack"})
+	w.aside(supervisor.Packed{File: "/tmp/run.pack"}, true)
 	return true
 }
 
 // unpack lets a packed run go on, where it was or elsewhere; false if it is not packed.
 func (w *simulation) unpack() bool {
 	r := w.disk.kept.Run
-	if r == nil || r.Packed == "" {
+	if w.engine != nil || r == nil || r.Packed == "" {
 		return false
 	}
 	cwd := pick(w, r.Cwd, r.Cwd+"/there")
@@ -148,7 +148,7 @@ func (w *simulation) unpack() bool {
 	w.must("a run can be unpacked", err == nil, "%v", err)
 	b.Seen = supervisor.SeenCalls(before,
 		func(call *checkpoints.ToolCall, _ string) supervisor.CallView { return seen(call.Name, call.Input) })
-	if !w.aside(b) {
+	if !w.aside(b, false) {
 		return false
 	}
 	after := w.disk.load()
@@ -164,19 +164,20 @@ func (w *simulation) unpack() bool {
 		}
 	}
 	w.disk.inbox, _ = supervisor.HeldNotes(w.disk.inbox, after.Taken, after)
+	w.lease.over = nil
 	w.must("nothing that a pack file grants is granted", granted(after) == "", "%s", granted(after))
 	return true
 }
 
-// aside saves an event of a run that nobody supervises; false if something lies in its inbox.
-func (w *simulation) aside(b supervisor.Event) bool {
+// aside saves an event of a run that nobody supervises; false if something lies in its inbox, where that matters.
+func (w *simulation) aside(b supervisor.Event, alone bool) bool {
 	before, e := w.disk.load(), supervisor.Happened{At: w.now(), Event: b}
 	after, err := w.step(before, e)
 	w.must("a run can be packed and unpacked", err == nil, "%v", err)
 	change := supervisor.Changes(before, after)
 	change.Event, err = e.Record(after.Run.ID, int64(len(w.disk.events)+1))
 	w.must("every event can be written", err == nil, "%v", err)
-	change.CheckInbox, change.IfInboxAt = true, before.Taken
+	change.CheckInbox, change.IfInboxAt = alone, before.Taken
 	if w.disk.commit(change) != nil {
 		return false
 	}
@@ -213,6 +214,9 @@ func (w *simulation) drawn() bool {
 // disturbance lets somebody interfere.
 func (w *simulation) disturbance() {
 	d := disturbances[w.rng.IntN(len(disturbances))]
+	if w.snapshots() && w.one(4) {
+		d = pick(w, leaseDisturbances...)
+	}
 	if !w.drawn() {
 		return
 	}

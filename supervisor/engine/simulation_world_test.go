@@ -52,6 +52,8 @@ type simulation struct {
 	processes []*simProcess
 	talks     map[string]*talk // by session
 	folders   *simFolders
+	lease     *simLease
+	outside   *broken // a rule that was broken outside of the driver's goroutine
 	nature    nature
 	truth     truth
 	reached   *reached
@@ -65,7 +67,9 @@ type subject struct {
 	hears func(*simulation, procs.Message) procs.Message // nil: as it is
 	saves func(checkpoints.Change) checkpoints.Change    // nil: as it is
 	blind bool                                           // for answers that lie in the folders
-	world func(*nature)                                  // what it is tried in; nil: in any
+
+	heedless bool          // of whose the run is
+	world    func(*nature) // what it is tried in; nil: in any
 }
 
 // sound is the supervisor as it is.
@@ -104,8 +108,13 @@ func newSimulation(p plot, s subject) *simulation {
 		begun: time.Now(), truth: newTruth(),
 	}
 	w.disk, w.folders = &simDisk{w: w}, newSimFolders(w)
+	w.lease = &simLease{changed: make(chan struct{}, 1)}
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
-	if w.nature = newNature(w); s.world != nil {
+	w.nature = newNature(w)
+	if w.snapshots() {
+		w.nature.config.Snapshots = &supervisor.SnapshotTo{Dir: "/snapshots", Keep: 3}
+	}
+	if s.world != nil {
 		s.world(&w.nature)
 	}
 	return w
@@ -137,6 +146,9 @@ func (w *simulation) run() (found *broken) {
 	for {
 		w.steps++
 		w.quiet++
+		if w.outside != nil {
+			panic(*w.outside)
+		}
 		w.must("the world comes to rest", w.quiet < maxQuiet, "it still moves after %d steps without a disturbance", w.quiet)
 		if w.disturb > 0 && w.one(12) {
 			w.disturbance()
@@ -148,6 +160,9 @@ func (w *simulation) run() (found *broken) {
 			continue
 		}
 		if len(moves) == 0 {
+			if w.leaseAtRest() {
+				continue
+			}
 			w.rests++
 			w.atRest()
 			w.must("a person brings every run to its end", w.rests < maxRests, "it came to rest %d times", w.rests)
@@ -175,7 +190,7 @@ func (w *simulation) moves() []move {
 	for _, p := range w.processes {
 		moves = p.moves(moves)
 	}
-	return moves
+	return w.leaseMoves(moves)
 }
 
 func (w *simulation) choose(moves []move) {

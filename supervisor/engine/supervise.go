@@ -40,6 +40,8 @@ type Supervisor struct {
 	// long as its context lasts.
 	Announce func(ctx context.Context, command []string, n supervisor.Notification) error
 
+	Lease Lease // nil: nobody else can take the run over
+
 	haste haste // the zero value: defaultHaste
 	hooks hooks // for tests
 
@@ -80,6 +82,8 @@ type ResumeOptions struct {
 	Claude string           // another claude than the run was started with; "": the same
 	Exec   []string         // another command, for a run that runs one in claude's place; nil: the same
 	Given  supervisor.Given // what the person grants the run from now on, and bounds it by
+
+	Snapshots *supervisor.SnapshotTo // where its snapshots are put from now on; nil: as before
 }
 
 // Resume takes over a run that nobody supervises and goes on with it. ErrOwned is the error where another process
@@ -107,7 +111,7 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 	}
 	return e.supervise(ctx, supervisor.Opened{
 		PID: s.Machine.PID(), Program: s.Program, Policy: how.Policy, Revive: how.Revive, Failed: how.Failed,
-		Claude: how.Claude, Exec: how.Exec, Given: how.Given,
+		Claude: how.Claude, Exec: how.Exec, Given: how.Given, Snapshots: how.Snapshots,
 	})
 }
 
@@ -137,7 +141,7 @@ func (s Supervisor) engine(run string) *engine {
 		inflight: map[string]*underway{}, children: map[string]*child{},
 		unowned: map[string]bool{}, news: make(chan supervisor.FileEvent),
 		backpressure: supervisor.Backpressure{}, memory: make(chan struct{}, 1),
-		results: make(chan result), messages: make(chan childMessage, messagesAhead), done: make(chan struct{}),
+		leases: make(chan supervisor.LeaseRead), doubt: make(chan struct{}, 1), results: make(chan result), messages: make(chan childMessage, messagesAhead), done: make(chan struct{}),
 	}
 	if s.hooks.began != nil {
 		s.hooks.began(e)
@@ -151,6 +155,12 @@ const shutTime = 10 * time.Second
 // supervise owns the run until it may leave. The wake-up socket hangs before the records count as taken over, so that
 // nothing that is left in between is missed.
 func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (supervisor.Outcome, error) {
+	if e.Lease != nil {
+		var err error
+		if opened.Epoch, err = e.Lease.Claim(ctx, e.run, e.state.Run.Epoch); err != nil {
+			return supervisor.Outcome{}, err
+		}
+	}
 	waker, err := e.Machine.Listen(e.run)
 	if err != nil {
 		return supervisor.Outcome{}, fmt.Errorf("the wake-up socket of run %s cannot be opened: %w", e.run, err)

@@ -120,13 +120,16 @@ func (s *Shadow) mute(ctx context.Context) error {
 const maxHooks = 200
 
 // HasGitAbove reports whether a folder, or one that it is in, has a .git.
-func HasGitAbove(folder string) bool {
+func HasGitAbove(folder string) bool { return TopAbove(folder) != "" }
+
+// TopAbove gives the folder with the .git that HasGitAbove has found, "" if there is none.
+func TopAbove(folder string) string {
 	for dir := folder; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
+			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			return false
+			return ""
 		}
 	}
 }

@@ -29,7 +29,7 @@ import (
 // It holds what the agent saw and wrote, so it is as private as the run itself. Nobody vouches for what is in one: who
 // reads it (unpack_archive.go) believes nothing. What of it is trusted for what stands in pack_trust.go.
 const (
-	packFormat     = 1
+	packFormat     = 2 // with a snapshot; without one 1, which earlier releases read
 	manifestName   = "manifest.json"
 	runName        = "run.json"
 	logsPrefix     = "logs/"
@@ -65,6 +65,8 @@ type manifest struct {
 	Folder  string           `json:"folder"` // the run's, on the machine where it was packed
 	Work    workKind         `json:"work"`
 	Git     *git.GitManifest `json:"git,omitempty"`
+
+	Snapshot *snapshotManifest `json:"snapshot,omitempty"` // the run goes on where it was packed
 }
 
 // workKind says in what form the uncommitted work is there.
@@ -91,6 +93,9 @@ func (m *manifest) check() error {
 		return notPack("the run's id is %.60q", m.Run)
 	case len(m.Folder) > maxEntryName || !folderName().MatchString(m.Folder):
 		return notPack("the run's folder is %.60q", m.Folder)
+	}
+	if err := m.Snapshot.check(); err != nil {
+		return err
 	}
 	switch m.Work {
 	case workNone, workFiles:

@@ -205,7 +205,7 @@ type packing struct {
 // write writes the whole file. The work is gathered first, for the manifest says what it is.
 func (p *packing) write(ctx context.Context, w io.Writer) error {
 	m := manifest{
-		Format: packFormat, Program: p.Program, Created: p.at, Run: p.state.Run.ID, Folder: p.state.Run.Cwd, Work: workNone,
+		Format: 1, Program: p.Program, Created: p.at, Run: p.state.Run.ID, Folder: p.state.Run.Cwd, Work: workNone,
 	}
 	var bundle string
 	if !p.WithoutWork {

@@ -17,6 +17,9 @@ package pack
 //
 //	manifest      form    format run folder work git
 //	manifest      data    program created
+//	manifest      form    snapshot
+//	snapshotManifest form number epoch base sum after removed
+//	snapshotManifest data at lost
 //	GitManifest   form    head prefix object_format
 //	GitManifest   data    branch remotes
 //	Exported      form    schema run agents launches questions deliveries events notes taken
@@ -25,10 +28,16 @@ package pack
 //	Run           data    pressure merged
 //	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
+//	Run           here    snapshots taken_over unleased
+//	Snapshots     here    number quiet covered at problem wanted
+//	WantedSnapshot here   seq agents
+//	TakenOver     here    epoch by at in
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
 //	Config        here    claude exec notify policy trace_parent
 //	Config        anew    answers allow allow_project keep_processes
 //	Config        narrow  permissions delegate max_parallel max_depth max_agents budget retries
+//	Config        here    snapshots
+//	SnapshotTo    here    dir keep
 //	Config        data    max_held accept_ids no_notify worktree
 //	Preset        anew    key value by from_file demo
 //	Pressure      data    parallel by at

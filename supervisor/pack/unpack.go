@@ -41,15 +41,24 @@ type UnpackOptions struct {
 // An UnpackedRun says what came out of a pack file.
 type UnpackedRun struct {
 	Run       string                `json:"id"`
-	From      string                `json:"from"`       // the run's folder before,
-	Cwd       string                `json:"cwd"`        // and from now on
-	Questions []view.QuestionView   `json:"questions"`  // those that are open
-	Answered  bool                  `json:"answered"`   // an answer waits to be delivered
-	Exec      bool                  `json:"exec"`       // it runs a command in claude's place: the person gives that
-	Flags     []string              `json:"flags"`      // that claude is given
-	Told      []string              `json:"told"`       // what was done, for people
-	Withheld  []supervisor.Withheld `json:"withheld"`   // what the file grants, and was not taken along
-	AskedAnew []string              `json:"asked_anew"` // questions whose answers were not: they are among Questions
+	From      string                `json:"from"`               // the run's folder before,
+	Cwd       string                `json:"cwd"`                // and from now on
+	Questions []view.QuestionView   `json:"questions"`          // those that are open
+	Answered  bool                  `json:"answered"`           // an answer waits to be delivered
+	Exec      bool                  `json:"exec"`               // it runs a command in claude's place: the person gives that
+	Flags     []string              `json:"flags"`              // that claude is given
+	Told      []string              `json:"told"`               // what was done, for people
+	Withheld  []supervisor.Withheld `json:"withheld"`           // what the file grants, and was not taken along
+	AskedAnew []string              `json:"asked_anew"`         // questions whose answers were not: they are among Questions
+	Snapshot  *UnpackedSnapshot     `json:"snapshot,omitempty"` // nil: the run did not go on where it was packed
+}
+
+// An UnpackedSnapshot says which moment of a run came out of a snapshot of it.
+type UnpackedSnapshot struct {
+	At        time.Time `json:"at"`
+	InTurn    []string  `json:"in_turn"`          // agents whose turns it lacks
+	Epoch     int       `json:"epoch,omitempty"`  // that was taken; 0: the run may go on elsewhere, too
+	Snapshots string    `json:"folder,omitempty"` // where that was written, and where the next snapshots are put
 }
 
 // Unpack takes a run out of a pack file, so that it can be resumed here. What it reads is believed in nothing: all is
@@ -71,7 +80,7 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 	if err := errors.Join(os.Mkdir(content, 0o700), os.Mkdir(u.scratch, 0o700)); err != nil {
 		return UnpackedRun{}, err
 	}
-	if u.archive, err = readArchive(r, content, opt.MaxWork); err != nil {
+	if u.archive, err = readChain(r, opt.File, content, opt.MaxWork); err != nil {
 		return UnpackedRun{}, err
 	}
 	run := u.archive.manifest.Run
@@ -87,6 +96,10 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 	if opt.DryRun {
 		u.leave(ctx, run)
 		return u.result(), nil
+	}
+	if err := u.takeOver(ctx); err != nil {
+		u.leave(ctx, run)
+		return UnpackedRun{}, err
 	}
 	if err := u.do(ctx); err != nil {
 		return UnpackedRun{}, fmt.Errorf("%w. %s is not in the database yet, and some of its files may be in place; "+
@@ -122,6 +135,10 @@ type unpacking struct {
 	cwd     string            // where the run goes on
 	same    bool              // it was packed on this machine
 	ours    supervisor.Config // if so, as it was started here
+	before  supervisor.State  // as the file has it
+	beside  *Folder           // of a snapshot: the folder with the epoch in which the file lies; nil: it lies in none
+	epoch   int               // that was taken there
+	newer   bool              // what is here is what a supervisor has left that lost the run
 	keep    installer
 	git     *gitWork
 	files   *folderWork
@@ -139,27 +156,45 @@ func (u *unpacking) plan(ctx context.Context) error {
 	if err := u.known(ctx); err != nil {
 		return err
 	}
-	before, err := stateOf(u.archive.run)
-	if err != nil {
+	var err error
+	if u.before, err = stateOf(u.archive.run); err != nil {
 		return notPack("%v", err)
 	}
-	if err := checkRecords(before); err != nil {
+	if err := checkRecords(u.before); err != nil {
 		return err
 	}
-	if err := u.Given.Fits(before.Config); err != nil {
+	if root := u.before.Agents[u.before.Run.Root]; u.before.Run.EndedAt != nil && !supervisor.Revivable(root) {
+		return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to go on with, so nothing was changed",
+			u.before.Run.ID, root.Status, root.Reason)
+	}
+	if err := u.Given.Fits(u.before.Config); err != nil {
 		return err
 	}
-	if err := u.step(before); err != nil { // before anything is made for the work
+	if err := u.step(u.before); err != nil { // before anything is made for the work
 		return err
 	}
 	if err := u.planWork(ctx); err != nil {
 		return err
 	}
-	if err := u.step(before); err != nil { // in the folder that the work is found to belong to
+	if err := u.step(u.before); err != nil { // in the folder that the work is found to belong to
 		return err
 	}
-	u.notes, u.less = withheld(u, before)
+	u.notes, u.less = withheld(u, u.before)
 	return u.planFiles()
+}
+
+// takeOver takes the run from whoever has it, if it comes out of a snapshot that lies where that will notice. From then
+// on nobody goes on with it but who unpacks it again.
+func (u *unpacking) takeOver(ctx context.Context) error {
+	if u.beside == nil {
+		return nil
+	}
+	var err error
+	if u.epoch, err = u.beside.TakeOver(ctx, u.before.Run.Epoch); err != nil {
+		return fmt.Errorf("the run cannot be taken over: %w; nothing was changed", err)
+	}
+	supervisor.At(u.At, supervisor.UnpackTakenOver)
+	return u.step(u.before)
 }
 
 // step finds what becomes of the run.
@@ -182,6 +217,9 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		ours = &u.ours
 	}
 	b.Config, u.less = supervisor.Harmless(before.Config, ours)
+	if b.Epoch = u.epoch; u.beside != nil {
+		b.Config.Snapshots = &supervisor.SnapshotTo{Dir: filepath.Dir(u.beside.path), Keep: supervisor.DefaultKeep}
+	}
 	event := supervisor.Happened{At: checkpoints.Now(), Event: b}
 	moved, err := supervisor.Step(before, event)
 	if err != nil {
@@ -223,11 +261,26 @@ func (u *unpacking) tryOut(at time.Time) error {
 // known refuses a run that goes on here, and finds where it goes on.
 func (u *unpacking) known(ctx context.Context) error {
 	u.cwd = u.Folder
+	if m := u.archive.manifest; m.Snapshot != nil && m.Snapshot.Number > 0 && u.File != "-" {
+		if folder := filepath.Dir(u.File); filepath.Base(folder) == m.Run {
+			if f := FolderOf(filepath.Dir(folder), m.Run); exists(filepath.Join(f.path, epochName)) {
+				u.beside = f
+			}
+		}
+	}
 	here, err := u.Store.Run(ctx, u.archive.manifest.Run)
 	switch {
 	case view.NoSuchID(err):
 	case err != nil:
 		return err
+	case u.wentOn(here):
+		u.same, u.newer = true, true
+		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
+			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
+		}
+		if u.cwd == "" {
+			u.cwd = here.Cwd
+		}
 	case here.Packed == "":
 		return fmt.Errorf(
 			"%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
@@ -245,6 +298,23 @@ func (u *unpacking) known(ctx context.Context) error {
 		u.cwd = u.Here
 	}
 	return nil
+}
+
+// wentOn reports whether the file is what has become of a run that this machine had, and lost: a supervisor here was
+// told so, or the folder in which it put its snapshots says so.
+func (u *unpacking) wentOn(here supervisor.Run) bool {
+	later := u.archive.run.Run.Epoch > here.Epoch
+	if here.TakenOver != nil {
+		return later || u.beside != nil
+	}
+	var ours supervisor.Config
+	return later && u.beside != nil && json.Unmarshal(here.Config, &ours) == nil &&
+		ours.Snapshots != nil && ours.Snapshots.Dir == filepath.Dir(u.beside.path)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // planWork finds where the uncommitted work goes.
@@ -270,15 +340,18 @@ func (u *unpacking) planWork(ctx context.Context) error {
 }
 
 func (u *unpacking) planGit(ctx context.Context, m manifest) error {
-	bundles := u.archive.under(bundleName)
-	if len(bundles) != 1 {
+	if len(u.archive.bundles) == 0 {
 		return notPack("it lacks its work")
 	}
-	bundle := u.archive.path(bundles[0])
-	_, needs, _, err := bundleHeader(bundle)
+	var paths []string
+	for _, e := range u.archive.bundles {
+		paths = append(paths, u.archive.path(e))
+	}
+	bundles, err := bundleHeaders(paths)
 	if err != nil {
 		return err
 	}
+	needs := bundles[0].needs
 	if len(needs) == 0 && vacant(u.cwd) && !u.DryRun {
 		u.repo, u.made = u.cwd, missingFolders(u.cwd)
 		if err := os.MkdirAll(u.cwd, 0o777); err != nil {
@@ -291,7 +364,7 @@ func (u *unpacking) planGit(ctx context.Context, m manifest) error {
 		u.told = append(u.told, "a new repository would be made in "+u.cwd)
 		return nil
 	}
-	if u.git, err = planGit(ctx, u.cwd, u.scratch, bundle, m.Git, u.MaxWork); err != nil {
+	if u.git, err = planGit(ctx, u.cwd, u.scratch, bundles, m.Git, u.MaxWork); err != nil {
 		return err
 	}
 	u.cwd = filepath.Join(u.git.Top, filepath.FromSlash(m.Git.Prefix))
@@ -337,6 +410,9 @@ func (w *gitWork) told() []string {
 // planFiles finds where logs and transcripts go.
 func (u *unpacking) planFiles() error {
 	u.keep.archive = u.archive
+	if u.newer {
+		u.keep.aside = fmt.Sprintf(".epoch-%d", u.before.Run.Epoch)
+	}
 	run := u.state.Run.ID
 	for _, e := range u.archive.under(logsPrefix) {
 		if err := u.keep.plan(e, filepath.Join(u.Dirs.RunDir(run), strings.TrimPrefix(e.name, logsPrefix))); err != nil {
@@ -385,7 +461,11 @@ func (u *unpacking) do(ctx context.Context) error {
 	}
 	unix.Sync() // the run is known only once its files are on the disk
 	supervisor.At(u.At, supervisor.BeforeSave+u.event.Type)
-	if err := u.Store.Import(ctx, u.exported()); err != nil {
+	save := u.Store.Import
+	if u.newer {
+		save = u.Store.ImportNewer
+	}
+	if err := save(ctx, u.exported()); err != nil {
 		return err
 	}
 	supervisor.At(u.At, supervisor.AfterSave+u.event.Type)
@@ -395,23 +475,34 @@ func (u *unpacking) do(ctx context.Context) error {
 // exported is the run as it is from now on.
 func (u *unpacking) exported() checkpoints.Exported {
 	e := u.archive.run
-	e.Run, e.Agents, e.Launches, e.Questions, e.Deliveries, e.Notes = *u.state.Run, nil, nil, nil, nil, u.notes
-	for _, id := range slices.Sorted(maps.Keys(u.state.Agents)) {
-		e.Agents = append(e.Agents, u.state.Agents[id])
-		e.Launches = append(e.Launches, u.state.Launches[id]...)
-	}
-	e.Questions = u.state.FindQuestions(func(*supervisor.Question) bool { return true })
-	for _, uuid := range slices.Sorted(maps.Keys(u.state.Deliveries)) {
-		e.Deliveries = append(e.Deliveries, u.state.Deliveries[uuid])
-	}
-	e.Events = append(slices.Clip(e.Events), u.event)
+	records(&e, u.state)
+	e.Notes, e.Events = u.notes, append(slices.Clip(e.Events), u.event)
 	return e
+}
+
+// records puts the records of a state into an exported run.
+func records(e *checkpoints.Exported, s supervisor.State) {
+	e.Run, e.Agents, e.Launches, e.Questions, e.Deliveries = *s.Run, nil, nil, nil, nil
+	for _, id := range slices.Sorted(maps.Keys(s.Agents)) {
+		e.Agents = append(e.Agents, s.Agents[id])
+		e.Launches = append(e.Launches, s.Launches[id]...)
+	}
+	e.Questions = s.FindQuestions(func(*supervisor.Question) bool { return true })
+	for _, uuid := range slices.Sorted(maps.Keys(s.Deliveries)) {
+		e.Deliveries = append(e.Deliveries, s.Deliveries[uuid])
+	}
 }
 
 func (u *unpacking) result() UnpackedRun {
 	r := UnpackedRun{
 		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
 		Withheld: u.less, Questions: []view.QuestionView{}, Exec: u.state.Execs(),
+	}
+	if m := u.archive.manifest.Snapshot; m != nil {
+		r.Snapshot = &UnpackedSnapshot{At: m.At, InTurn: append([]string{}, m.Lost...), Epoch: u.epoch}
+		if u.beside != nil {
+			r.Snapshot.Snapshots = u.beside.path
+		}
 	}
 	answered := map[string]bool{}
 	for _, n := range u.notes {

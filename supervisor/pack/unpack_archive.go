@@ -27,11 +27,16 @@ type archive struct {
 	manifest manifest
 	run      checkpoints.Exported
 	entries  []entry
+	bundles  []entry // of the work, each of what is new since the one before
 	dir      string
 	belongs  map[string]bool // what the run's agents may have in it
 	kinds    map[string]byte // the type of each entry, and of each folder that one stands in
 	work     int64           // bytes of work so far, unpacked
 	other    int64           // of all else
+	staged   int             // contents in the folder
+	base     *archive        // while a snapshot that rests on another one is read: that one
+	seen     map[string]bool // the same: what it has held so far
+	places   map[string]int  // the same: where among entries those of the other one stand
 }
 
 // An entry is a file, folder or symlink of a pack file.
@@ -47,31 +52,39 @@ type entry struct {
 // readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked.
 // What it refuses is errNotPack, or says that a newer release made it.
 func readArchive(r io.Reader, dir string, maxWork int64) (*archive, error) {
+	p := &archive{dir: dir, kinds: map[string]byte{}}
+	if err := p.read(r, maxWork); err != nil {
+		return nil, err
+	}
+	if p.run.Run.ID == "" {
+		return nil, notPack("it holds no run")
+	}
+	return p, nil
+}
+
+// read reads a pack file.
+func (p *archive) read(r io.Reader, maxWork int64) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, unreadable(err)
+		return unreadable(err)
 	}
 	z.Multistream(false)
-	p := &archive{dir: dir, kinds: map[string]byte{}}
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, unreadable(err)
+			return unreadable(err)
 		}
 		if err := p.take(h, t, maxWork); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if _, err := io.Copy(io.Discard, io.LimitReader(z, 1<<20)); err != nil { // padding, and the checksum behind it
-		return nil, unreadable(err)
+		return unreadable(err)
 	}
-	if p.run.Run.ID == "" {
-		return nil, notPack("it holds no run")
-	}
-	return p, nil
+	return nil
 }
 
 func unreadable(err error) error {
@@ -91,15 +104,18 @@ func (p *archive) take(h *tar.Header, content io.Reader, maxWork int64) error {
 	switch {
 	case h.Typeflag == tar.TypeGNUSparse, slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), isSparse):
 		return notPack("%.100q has holes", h.Name) // which could be as large as any disk
-	case len(p.entries) >= git.MaxEntries:
+	case p.staged >= git.MaxEntries || len(p.entries) >= git.MaxEntries:
 		return notPack("it holds more than %d files", git.MaxEntries)
 	case p.manifest.Format == 0:
-		return p.document(h, content, manifestName, maxManifest, &p.manifest, func() error { return p.manifest.check() })
+		return p.document(h, content, manifestName, maxManifest, &p.manifest, p.checkManifest)
 	case p.run.Run.ID == "":
 		return p.document(h, content, runName, maxRunDocument, &p.run, p.checkRun)
 	}
 	e := entry{name: strings.TrimSuffix(h.Name, "/"), kind: h.Typeflag, exec: h.Mode&0o100 != 0,
 		link: h.Linkname, size: h.Size}
+	if err := p.replace(e); err != nil {
+		return err
+	}
 	if err := p.admit(e); err != nil {
 		return err
 	}
@@ -110,10 +126,22 @@ func (p *archive) take(h *tar.Header, content io.Reader, maxWork int64) error {
 	if *sum += e.size; *sum > limit {
 		return notPack("it unpacks to more than %d MiB of %s", limit>>20, what)
 	}
-	if e.number = len(p.entries); e.kind == tar.TypeReg {
+	if at := h.PAXRecords[offsetRecord]; at != "" {
+		return p.continueEntry(e, at, content)
+	}
+	if e.number = p.staged; e.kind == tar.TypeReg {
+		p.staged++
 		if err := p.stage(e, content); err != nil {
 			return err
 		}
+	}
+	if e.name == bundleName {
+		p.bundles = append(p.bundles, e)
+		return nil
+	}
+	if i, there := p.places[e.name]; there {
+		p.entries[i] = e
+		return nil
 	}
 	p.entries = append(p.entries, e)
 	return nil
@@ -140,8 +168,20 @@ func (p *archive) document(h *tar.Header, content io.Reader, name string, limit 
 	return check()
 }
 
+func (p *archive) checkManifest() error {
+	if err := p.manifest.check(); err != nil || p.base == nil {
+		return err
+	}
+	return p.follows()
+}
+
 // checkRun holds the run against the manifest and what a run is.
 func (p *archive) checkRun() error {
+	if p.base != nil {
+		if err := p.history(); err != nil {
+			return err
+		}
+	}
 	if err := p.run.Check(); errors.Is(err, checkpoints.ErrMalformed) {
 		return notPack("%v", err)
 	} else if err != nil {
@@ -162,7 +202,7 @@ func (p *archive) admit(e entry) error {
 	switch {
 	case e.kind != tar.TypeReg && !(work && (e.kind == tar.TypeDir || e.kind == tar.TypeSymlink)):
 		return notPack("%.100q is of a kind that does not belong there", e.name)
-	case !work && !p.expected(e.name):
+	case !work && !p.expected(e.name): // it is held against the records of its own file
 		return notPack("%.100q does not belong in it", e.name)
 	case p.kinds[e.name] != 0 && !(e.kind == tar.TypeDir && p.kinds[e.name] == tar.TypeDir):
 		return notPack("%.100q is there twice", e.name)
@@ -171,6 +211,11 @@ func (p *archive) admit(e entry) error {
 			return err
 		}
 	}
+	return p.standsIn(e)
+}
+
+// standsIn takes note of an entry, and of the folders that it stands in.
+func (p *archive) standsIn(e entry) error {
 	p.kinds[e.name] = e.kind
 	for dir := path.Dir(e.name); dir != "."; dir = path.Dir(dir) {
 		if kind := p.kinds[dir]; kind != 0 && kind != tar.TypeDir {
@@ -206,13 +251,22 @@ func (p *archive) expected(name string) bool {
 
 func (p *archive) path(e entry) string { return filepath.Join(p.dir, strconv.Itoa(e.number)) }
 
+// stage keeps the content of an entry.
 func (p *archive) stage(e entry, content io.Reader) error {
 	f, err := os.OpenFile(p.path(e), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("read the pack file: %w", err)
 	}
+	err = copied(f, content, e)
+	if closing := f.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("read the pack file: %w", closing)
+	}
+	return err
+}
+
+// copied copies the content of an entry into a file of ours.
+func copied(f *os.File, content io.Reader, e entry) error {
 	n, err := io.Copy(f, content)
-	closing := f.Close()
 	var local *fs.PathError // what the disk says, not the file
 	switch {
 	case errors.As(err, &local):
@@ -221,8 +275,6 @@ func (p *archive) stage(e entry, content io.Reader) error {
 		return unreadable(err)
 	case n != e.size:
 		return notPack("%.100q is shorter than it says", e.name)
-	case closing != nil:
-		return fmt.Errorf("read the pack file: %w", closing)
 	}
 	return nil
 }
@@ -240,18 +292,31 @@ func (p *archive) under(prefix string) []entry {
 
 // PackedRunIn gives the id of the run that a pack file holds, by its first lines.
 func PackedRunIn(r io.Reader) (string, error) {
+	m, err := readManifest(r)
+	return m.Run, err
+}
+
+// readManifest reads what a pack file says of itself.
+func readManifest(r io.Reader) (manifest, error) {
+	var m manifest
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return "", unreadable(err)
+		return m, unreadable(err)
 	}
 	t := tar.NewReader(z)
 	h, err := t.Next()
 	if err != nil {
-		return "", unreadable(err)
+		return m, unreadable(err)
 	}
-	var m manifest
-	if err := new(archive).document(h, t, manifestName, maxManifest, &m, m.check); err != nil {
-		return "", err
+	return m, new(archive).document(h, t, manifestName, maxManifest, &m, func() error { return m.check() })
+}
+
+// manifestIn is readManifest for a file.
+func manifestIn(path string) (manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return manifest{}, err
 	}
-	return m.Run, nil
+	defer func() { _ = f.Close() }() // only read
+	return readManifest(f)
 }

@@ -13,6 +13,26 @@ import (
 	"claude-supervise/supervisor/git"
 )
 
+// A bundle is one of those that hold the work.
+type bundle struct {
+	path  string
+	ref   string   // the commit that it brings
+	needs []string // commits that have to be there before, in the clone or brought by an earlier one
+	at    int64    // where in it the pack begins
+}
+
+// bundleHeaders reads the headers of bundles, of which each is of what is new since the one before.
+func bundleHeaders(paths []string) (all []bundle, err error) {
+	for _, path := range paths {
+		b := bundle{path: path}
+		if b.ref, b.needs, b.at, err = bundleHeader(path); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
 // bundleHeader reads what stands before the pack in a bundle (gitformat-bundle): the commits that it needs, and its one
 // ref.
 func bundleHeader(path string) (ref string, needs []string, at int64, err error) {
@@ -52,14 +72,29 @@ func bundleHeader(path string) (ref string, needs []string, at int64, err error)
 	}
 }
 
-// unbundle puts the bundle's objects where env says; git checks each of them.
+// unbundle puts the bundles' objects where env says; git checks each of them. errNotClone is the error where they need
+// a commit that is not there.
 func (w *gitWork) unbundle(ctx context.Context, env []string, limit int64) error {
-	f, err := os.Open(w.bundle)
+	for _, b := range w.bundles {
+		for _, commit := range b.needs {
+			if _, err := git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, nil, "cat-file", "-e", commit+"^{commit}"); err != nil {
+				return notClone(w.to, true, "it lacks the commit "+commit)
+			}
+		}
+		if err := w.unbundleOne(ctx, b, env, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *gitWork) unbundleOne(ctx context.Context, b bundle, env []string, limit int64) error {
+	f, err := os.Open(b.path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	if _, err := f.Seek(w.at, io.SeekStart); err != nil {
+	if _, err := f.Seek(b.at, io.SeekStart); err != nil {
 		return err
 	}
 	_, err = git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, f, "index-pack", "--stdin", "--fix-thin", "--strict",
@@ -82,7 +117,11 @@ func (w *gitWork) parents(ctx context.Context) error {
 	if w.to.Head != "" {
 		want = 3
 	}
-	if len(family) != want || want == 3 && family[1] != w.to.Head {
+	whole := len(family) == want
+	if n := len(w.bundles); n > 1 { // the state before is its last parent
+		whole = len(family) == want+1 && family[want] == w.bundles[n-2].ref
+	}
+	if !whole || want == 3 && family[1] != w.to.Head {
 		return notPack("its bundle does not belong to the commit %.60q", w.to.Head)
 	}
 	w.index = family[want-1]

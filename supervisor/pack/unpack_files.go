@@ -20,18 +20,20 @@ var errOtherFile = errors.New("is there already, and is another or has gone on")
 type installer struct {
 	archive *archive
 	files   []kept
+	aside   string // what is added to the name of a file that is another one, to keep it beside; "": it is an error
 }
 
 type kept struct {
 	entry entry
 	to    string
+	aside bool // what lies there is kept under another name
 }
 
 // plan takes a file on the list, if it has to be written.
 func (k *installer) plan(e entry, to string) error {
 	old, err := os.Open(to)
 	if errors.Is(err, fs.ErrNotExist) {
-		k.files = append(k.files, kept{e, to})
+		k.files = append(k.files, kept{entry: e, to: to})
 		return nil
 	}
 	if err != nil {
@@ -52,7 +54,10 @@ func (k *installer) plan(e entry, to string) error {
 	case how == wholeSame:
 		return nil
 	case how == firstIsBeginning:
-		k.files = append(k.files, kept{e, to})
+		k.files = append(k.files, kept{entry: e, to: to})
+		return nil
+	case k.aside != "":
+		k.files = append(k.files, kept{entry: e, to: to, aside: true})
 		return nil
 	}
 	return fmt.Errorf("%s %w. Nothing was changed: move it away if it is not needed, and unpack again", to, errOtherFile)
@@ -64,6 +69,11 @@ func (k *installer) do() error {
 		dir := filepath.Dir(f.to)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
+		}
+		if f.aside {
+			if err := os.Rename(f.to, f.to+k.aside); err != nil {
+				return err
+			}
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {

@@ -28,9 +28,8 @@ var errNotClone = errors.New("the folder cannot take the uncommitted work")
 // the clone is at another commit. What was done by an earlier try that was cut short counts as done.
 type gitWork struct {
 	*git.Shadow
-	to     *git.GitManifest
-	bundle string // its path
-	at     int64  // where in it the pack begins
+	to      *git.GitManifest
+	bundles []bundle // each of what is new since the one before
 
 	work, index string // commits
 	here        string // the clone's HEAD, "" if there is none
@@ -42,17 +41,14 @@ type gitWork struct {
 	moved       bool
 }
 
-// planGit reads a bundle and finds what is to be done in a folder; it changes nothing. limit bounds the files, in
-// bytes.
-func planGit(ctx context.Context, folder, scratch, bundle string, m *git.GitManifest, limit int64) (*gitWork, error) {
-	w := &gitWork{to: m, bundle: bundle}
-	var needs []string
+// planGit reads bundles and finds what is to be done in a folder; it changes nothing. limit
+// bounds the files, in bytes.
+func planGit(ctx context.Context, folder, scratch string, bundles []bundle, m *git.GitManifest,
+	limit int64) (*gitWork, error) {
+	w := &gitWork{to: m, bundles: bundles, work: bundles[len(bundles)-1].ref}
 	var err error
-	if w.work, needs, w.at, err = bundleHeader(bundle); err != nil {
-		return nil, err
-	}
 	if w.Shadow, err = git.OpenShadow(ctx, folder, scratch); errors.Is(err, git.ErrNoWorkTree) {
-		return nil, notClone(m, len(needs) > 0, "it is no git work tree")
+		return nil, notClone(m, len(bundles[0].needs) > 0, "it is no git work tree")
 	} else if err != nil {
 		return nil, err
 	}
@@ -61,11 +57,6 @@ func planGit(ctx context.Context, folder, scratch, bundle string, m *git.GitMani
 	}
 	if w.here, _, err = w.Head(ctx); err != nil {
 		return nil, err
-	}
-	for _, commit := range needs {
-		if _, err := w.In(ctx, "none", nil, "cat-file", "-e", commit+"^{commit}"); err != nil {
-			return nil, notClone(m, true, "it lacks the commit "+commit)
-		}
 	}
 	if err := w.unbundle(ctx, w.Env("none"), limit); err != nil {
 		return nil, err

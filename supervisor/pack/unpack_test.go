@@ -166,7 +166,7 @@ func TestAPackFileOfALaterReleaseOrCutShortSaysSo(t *testing.T) {
 		t.Fatalf("as it is it cannot be unpacked: %v", err)
 	}
 	later := forged(t, func(es []forgedEntry) []forgedEntry {
-		es[0].content = strings.Replace(es[0].content, `"format": 1`, `"format": 2`, 1)
+		es[0].content = strings.Replace(es[0].content, `"format": 1`, `"format": 3`, 1)
 		return es
 	})
 	if _, err := newPC(t).unpack(later, UnpackOptions{Folder: t.TempDir()}); err == nil ||

@@ -402,6 +402,9 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 	}
 	if run.Packed != "" {
 		v.Packed, v.Reason = true, "packed into "+run.Packed+"; go on where it is unpacked"
+		if over := run.TakenOver; over != nil {
+			v.Reason = fmt.Sprintf("goes on elsewhere: %s took it over, by the snapshots in %s", over.By, over.In)
+		}
 	}
 	return v, nil
 }

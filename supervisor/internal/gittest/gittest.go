@@ -29,13 +29,13 @@ func WantFile(t *testing.T, path, want string) {
 }
 
 // InRepository makes a repository of a folder.
-func InRepository(t *testing.T, folder string) {
+func InRepository(t testing.TB, folder string) {
 	t.Helper()
 	GitIn(t, folder, "init", "--quiet", "--initial-branch=topic")
 }
 
 // GitIn runs git in a folder.
-func GitIn(t *testing.T, folder string, args ...string) string {
+func GitIn(t testing.TB, folder string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost"},
 		args...)...)
@@ -48,7 +48,7 @@ func GitIn(t *testing.T, folder string, args ...string) string {
 }
 
 // Committed makes a repository with a commit of its files.
-func Committed(t *testing.T, folder, subject string) string {
+func Committed(t testing.TB, folder, subject string) string {
 	t.Helper()
 	GitIn(t, folder, "add", "--all")
 	GitIn(t, folder, "commit", "--quiet", "--no-verify", "-m", subject)

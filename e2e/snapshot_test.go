@@ -1,0 +1,203 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/examples"
+)
+
+// snapshotPoints are the points that snapshots, and who takes a run over from one, pass.
+var snapshotPoints = []string{
+	"before note snapshot", "after note snapshot", "before snapshot", "after snapshot", "before save snapshotted",
+	"after save snapshotted", "before save lease_read", "after save lease_read", "after taking over",
+}
+
+// snapshotted lets a test wait for the first snapshots of a run.
+func (w *world) snapshotted() <-chan struct{} {
+	taken := make(chan struct{}, 64)
+	w.watches(func(_ int, p pass) {
+		if p.point == "after save snapshotted" {
+			taken <- struct{}{}
+		}
+	})
+	return taken
+}
+
+// A supervisor that stands still loses its run to who goes on from a snapshot: when it moves again it ends its agents,
+// says so, and delivers nothing, not even an answer that was acknowledged meanwhile.
+func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
+	t.Parallel()
+	scenario, err := examples.Load("testdata/ci/scenario.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := load(t, "ask")
+	eachAgent(t, map[string]func(*world) *world{
+		"stand-in": func(w *world) *world { return w.standIn(ask) },
+		"real CLI": func(w *world) *world { return w.real(scenario, func(messagesapi.Request) {}) },
+	}, func(t *testing.T, agent func(*world) *world) {
+		here := agent(newWorld(t))
+		s := ask
+		if here.api != nil {
+			s = scenario
+		}
+		dir := t.TempDir()
+		taken := here.snapshotted()
+		run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
+		question := run.until("question").Question.ID
+		<-taken
+		id := here.ps().ID
+
+		if err := run.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		here.must("answer", question, "Sessions")
+		there := here.elsewhere()
+		there.cwd = filepath.Join(t.TempDir(), "there")
+		if err := os.MkdirAll(there.cwd, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		lacksNone(t, "unpack", there.must("unpack", filepath.Join(dir, id)), "It is taken over (epoch 2)")
+		if err := run.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+
+		here.ends(run, 1)
+		var said strings.Builder
+		for _, e := range run.seen {
+			said.WriteString(e.Text + "\n")
+		}
+		lacksNone(t, "what the old supervisor says", said.String(), "the run goes on elsewhere",
+			"the answer to "+question+" (Sessions) came after the last snapshot and does not count there")
+		if code, _, stderr := here.run("resume", id); code != 1 || !strings.Contains(stderr, "goes on where that is unpacked") {
+			t.Errorf("resume exits %d: %s", code, stderr)
+		}
+		there.must("answer", question, "JWT")
+		next := there.start(append([]string{"resume", id, "--on-question", "ask", "--"}, s.ClaudeFlags...)...)
+		if here.api != nil {
+			there.must("answer", next.until("question").Question.ID, "a day")
+		}
+		there.ends(next, map[bool]int{false: 0, true: 3}[here.api != nil]) // the scripted model does not move with the run
+		told := there.got(filepath.Join(there.home, ".local/state/claude-supervise/runs", id, there.ps().Agents[0].ID+".jsonl"))
+		lacksNone(t, "what the agent is told", told, "## MOVED", "JWT")
+		if here.api != nil {
+			return
+		}
+		if got := there.got("auth.txt"); got != "login by JWT\n" {
+			t.Errorf("there the work is %q", got)
+		}
+		if _, err := os.Lstat(filepath.Join(here.cwd, "auth.txt")); err == nil {
+			t.Error("the agent of the old supervisor went on")
+		}
+	})
+}
+
+// Whatever is killed with a snapshot half done, the run goes on: elsewhere from the last one that is whole, or here
+// where there is none yet.
+func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := load(t, "ask")
+	for _, point := range []string{"before snapshot", "after pack written", "before save snapshotted",
+		"after save snapshotted", "after taking over"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			here := newWorldWith(t, plainProgram).standIn(s)
+			dir := t.TempDir()
+			var killed atomic.Bool
+			die := func(pid int, p pass) {
+				if p.point == point && killed.CompareAndSwap(false, true) {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
+				}
+			}
+			here.watches(die)
+			run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "0", "--on-question", "park")...)
+			run.wait()
+			id := here.ps().ID
+			there := newWorldWith(t, plainProgram).standIn(s)
+			there.watches(die)
+			code, _, said := there.run("unpack", dir)
+			goesOn := there
+			switch {
+			case point == "after taking over":
+				there.must("unpack", dir) // it was killed: nobody has the run, and it is there to be taken over
+			case code == 0:
+			case strings.Contains(said, "there is no snapshot"):
+				goesOn = here
+			default:
+				t.Fatalf("unpack exits %d: %s", code, said)
+			}
+			if !killed.Load() {
+				t.Fatalf("it never came to %s", point)
+			}
+			if goesOn == there {
+				if code, _, said := here.run("resume", id); code != 1 {
+					t.Errorf("it goes on in two places: exit %d: %s", code, said)
+				}
+			}
+			flags := append([]string{"resume", id, "--"}, s.ClaudeFlags...)
+			if len(goesOn.questions()) == 0 { // the snapshot is of the moment before
+				goesOn.run(append([]string{"resume", id, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
+			}
+			goesOn.must("answer", goesOn.questions()[0].ID, "JWT")
+			goesOn.must(flags...)
+			if got := goesOn.got("auth.txt"); got != "login by JWT\n" {
+				t.Errorf("auth.txt holds %q", got)
+			}
+		})
+	}
+}
+
+// A run in the middle of a turn is packed when that has ended, or at once, and goes on.
+func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
+	t.Parallel()
+	here := newWorld(t)
+	here.script("[ $n = 1 ] && { echo begun > begun; read go < fifo; echo more > more; }\n" +
+		asksIn(asksTheColour))
+	fifo := filepath.Join(here.cwd, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := here.starts()
+	run.until("agent_started")
+	id := here.ps().ID
+	out := t.TempDir()
+	at := func(name string) string { return filepath.Join(out, name) }
+
+	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", at("now.tgz")), id+" goes on here", "in the middle of a turn",
+		"neither file nor folder", "claude-supervise stop "+id)
+	var turn sync.WaitGroup
+	var told string
+	asked := make(chan struct{})
+	here.watches(func(_ int, p pass) {
+		if p.point == "after note snapshot" {
+			close(asked)
+		}
+	})
+	turn.Go(func() { told = here.must("pack", id, "-o", at("turn.tgz")) })
+	<-asked
+	if _, err := os.Lstat(at("turn.tgz")); err == nil {
+		t.Error("it does not wait for the end of the turn")
+	}
+	if err := os.WriteFile(fifo, []byte("go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	question := run.until("question").Question.ID
+	turn.Wait()
+	if strings.Contains(told, "in the middle of a turn") {
+		t.Errorf("it was not at the end of the turn: %s", told)
+	}
+	there := here.elsewhere()
+	there.must("unpack", at("turn.tgz"))
+	if got := there.got("more"); got != "more\n" || len(there.questions()) != 1 {
+		t.Errorf("the end of the turn is not in it: %q, %v", got, there.questions())
+	}
+	here.must("answer", question, "this")
+	here.ends(run, 0)
+}

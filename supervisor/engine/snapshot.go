@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// maxHeldBack is how long a snapshot may hold back what is said to agents: a disk may not answer. What it has of the
+// agents' files may then be of two moments, and it counts as failed.
+const maxHeldBack = 10 * time.Second
+
+// snapshot takes a snapshot. Until it has captured what may change, nothing is said to agents and no turn is begun.
+func (e *engine) snapshot(supervisor.Effect) func(context.Context) result {
+	s, seq := e.state, e.seq
+	captured := make(chan struct{})
+	e.captured = captured
+	return func(ctx context.Context) result {
+		begun, held, late := time.Now(), time.Duration(0), false
+		var once sync.Once
+		release := func() {
+			once.Do(func() {
+				held = time.Since(begun)
+				close(captured)
+			})
+		}
+		timer := time.AfterFunc(maxHeldBack, func() {
+			once.Do(func() {
+				late, held = true, maxHeldBack
+				close(captured)
+			})
+		})
+		defer timer.Stop()
+		b := e.Snapshot(ctx, s, seq, release)
+		release()
+		if b.Quiet = s.Run.Snapshots.Quiet; !s.SnapshotDue() {
+			b.Quiet = 0
+		}
+		b.Asked, b.Held = s.SnapshotsAsked(), held
+		if late && b.Problem == "" {
+			b.Problem = "the run's files could not be read in " + maxHeldBack.String()
+		}
+		return result{event: b}
+	}
+}
+
+func (e *engine) snapshotGivenUp(_ supervisor.Effect, why string) supervisor.Event {
+	b := supervisor.Snapshotted{Asked: e.state.SnapshotsAsked(), Problem: why, At: e.Now()}
+	if e.state.SnapshotDue() {
+		b.Quiet = e.state.Run.Snapshots.Quiet
+	}
+	return b
+}
+
+// heldBack reports whether an effect has to wait until the snapshot under way has captured the run.
+func (e *engine) heldBack(do supervisor.EffectKind) bool {
+	return e.captured != nil && do.NeedsLease()
+}
+
+// leased does an effect only if the run is still this supervisor's. A launch of a supervisor that leaves never ran.
+func (e *engine) leased(f supervisor.Effect, act func(context.Context) result) func(context.Context) result {
+	leaves := e.state.Run.Leaving == supervisor.LeavingInterrupted
+	return func(ctx context.Context) result {
+		err := e.Lease.Check(ctx)
+		switch {
+		case err == nil:
+			return act(ctx)
+		case f.Do == supervisor.DoLaunch && leaves:
+			return result{event: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "never ran: " + err.Error()}}
+		}
+		select {
+		case e.doubt <- struct{}{}: // until it is known, it is looked at more often
+		default:
+		}
+		return result{event: leaseRead(err)}
+	}
+}
+
+// leaseRead gives the event of what a lease has said.
+func leaseRead(err error) supervisor.LeaseRead {
+	var over *checkpoints.TakenOverError
+	switch {
+	case err == nil:
+		return supervisor.LeaseRead{}
+	case errors.As(err, &over):
+		return supervisor.LeaseRead{Over: &over.Over}
+	}
+	return supervisor.LeaseRead{Problem: err.Error()}
+}
+
+// leaseAgain is how long to wait before a lease is asked again that could not say whose the run is.
+const leaseAgain = 2 * time.Second
+
+// watchLease tells the loop when the lease says something new, until ctx ends. It asks when the lease has changed, and
+// once a minute.
+func (e *engine) watchLease(ctx context.Context) {
+	if e.Lease == nil {
+		return
+	}
+	for wait := supervisor.PollInterval; ; {
+		timer := time.NewTimer(wait)
+		select {
+		case <-e.Lease.Changed():
+		case <-timer.C:
+		case <-e.doubt:
+			wait = leaseAgain
+			continue
+		case <-ctx.Done():
+			return
+		}
+		now := leaseRead(e.Lease.Check(ctx))
+		if ctx.Err() != nil {
+			return
+		}
+		select {
+		case e.leases <- now: // one that says nothing new is unwelcome
+		case <-ctx.Done():
+			return
+		}
+		if now.Over != nil {
+			return
+		}
+		if wait = supervisor.PollInterval; now.Problem != "" {
+			wait = leaseAgain
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/git"
+)
+
+// A snapshot is a pack file of a run that goes on. In a folder (snapshot_folder.go) most hold only what is new since the
+// one before, which they rest on: of the history the later events, of logs and conversations the later lines, of the
+// work what has changed. The records and the inbox are whole in each.
+//
+// How it is taken:
+//
+//	capture   the state is the engine's own, of logs and conversations the sizes are taken, of the work what has changed
+//	          is read. Until then nothing is said to agents: this is what a snapshot costs the run
+//	write     all of it is read and written, while the run goes on; then fsync, the name, fsync of the folder
+//
+// A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turn. It begins
+// with a whole one again when those since then are larger than it, or too many.
+const (
+	maxChain    = 50      // snapshots that rest on each other
+	minAnew     = 1 << 20 // bytes of them that are no reason yet to begin anew
+	maxRemoved  = 5000    // files that one names as removed
+	captureTime = 9 * time.Second
+)
+
+// lateLines is how long after the end of a turn the CLI may still write of it.
+const lateLines = 150 * time.Millisecond
+
+// A snapshotManifest says what a snapshot is. Members may be added, never renamed.
+type snapshotManifest struct {
+	Number  int       `json:"number,omitempty"` // in its folder; 0: it was asked for, and lies in none
+	Epoch   int       `json:"epoch"`            // of the supervisor that took it
+	At      time.Time `json:"at"`
+	Lost    []string  `json:"lost,omitempty"`    // agents in the middle of a turn
+	Base    string    `json:"base,omitempty"`    // the name of the one that it rests on
+	Sum     string    `json:"sum,omitempty"`     // of that file, SHA-256
+	After   int64     `json:"after,omitempty"`   // the last event that is in that one
+	Removed []string  `json:"removed,omitempty"` // files of the work that are in that one, and not in this
+}
+
+// offsetRecord is the PAX record of an entry that goes on where that many bytes of the same entry, as it is in the
+// snapshot that this one rests on, end.
+const offsetRecord = "CLAUDESUPERVISE.offset"
+
+func (m *snapshotManifest) check() error {
+	switch {
+	case m == nil:
+		return nil
+	case m.Number < 0 || m.Number > maxCount || m.Epoch < 0 || m.Epoch > maxCount || m.After < 0 || m.After > maxCount:
+		return notPack("its snapshot has the number %d, epoch %d and event %d", m.Number, m.Epoch, m.After)
+	case m.Base == "" && (m.Sum != "" || m.After != 0 || len(m.Removed) > 0):
+		return notPack("it rests on no other, and says what is new")
+	case m.Base != "" && (!snapshotName.MatchString(m.Base) || len(m.Sum) != 2*sha256.Size || m.Number == 0):
+		return notPack("it rests on %.60q", m.Base)
+	case len(m.Removed) > maxRemoved:
+		return notPack("it names more than %d files that are gone", maxRemoved)
+	}
+	for _, name := range m.Removed {
+		if err := entryName(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Taker takes the snapshots of one run for its supervisor: those into a folder, and those that are asked for.
+type Taker struct {
+	Dirs    checkpoints.Dirs
+	Store   *checkpoints.Store
+	Env     []string // where claude's transcripts are looked for; nil is this process's
+	Program string   // the name and release of this program
+	Folder  *Folder  // nil: only those that are asked for
+	Keep    int      // how many the folder keeps
+	MaxWork int64    // bytes of what has changed; 0 is DefaultMaxWork
+
+	At func(point string) // for tests: called at the points that writing passes; nil otherwise
+
+	mu    sync.Mutex // held while the work is looked at or a snapshot is written
+	work  capturer
+	last  *base // nil: the next one is whole
+	names map[string]string
+}
+
+// A base is what the next snapshot rests on.
+type base struct {
+	name, sum    string
+	after        int64
+	files        map[string]fileEnd
+	work         workMark
+	whole, since int64 // bytes of the one that rests on none, and of those since then
+	chain        map[string]string
+}
+
+// Prime reads the work of a run beforehand, so that the first snapshot need not. It blocks meanwhile; that it cannot is
+// for the first snapshot to say.
+func (t *Taker) Prime(ctx context.Context, run, cwd string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Folder == nil || t.opened(ctx, run, cwd) != nil {
+		return
+	}
+	_, _ = t.work.capture(ctx)
+}
+
+// Close removes what the taker has kept of the run's files.
+func (t *Taker) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget()
+}
+
+func (t *Taker) forget() {
+	if t.work != nil {
+		_ = os.RemoveAll(t.work.scratch()) // the next supervisor removes what is left
+	}
+	t.work, t.last = nil, nil
+}
+
+// opened makes ready what looks at the work in a folder.
+func (t *Taker) opened(ctx context.Context, run, cwd string) error {
+	if t.work != nil && t.work.fits(cwd) {
+		return nil
+	}
+	t.forget()
+	if t.MaxWork == 0 {
+		t.MaxWork = DefaultMaxWork
+	}
+	scratch := t.Dirs.RunFile(run, "snapshots")
+	err := os.RemoveAll(scratch)
+	if err == nil {
+		err = os.MkdirAll(scratch, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	t.work, err = newCapturer(ctx, cwd, scratch, t.MaxWork)
+	return err
+}
+
+// Take takes the snapshots that are due and asked for in a state, whose last event has the number seq. captured is
+// called once nothing that happens from then on is in them.
+func (t *Taker) Take(ctx context.Context, s supervisor.State, seq int64, captured func()) supervisor.Snapshotted {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := supervisor.Snapshotted{At: checkpoints.Now(), Lost: s.InTurns()}
+	due := s.SnapshotDue() && t.Folder != nil
+	if due {
+		var over *checkpoints.TakenOverError
+		switch err := t.Folder.Check(ctx); {
+		case errors.As(err, &over):
+			b.Over, b.Problem = &over.Over, err.Error()
+			return b
+		case err != nil:
+			b.Problem, due = err.Error(), false
+		}
+	}
+	got, err := t.capture(ctx, s, seq)
+	captured()
+	if err == nil && !s.Run.Status.Ended() && len(got.live) > 0 {
+		sleep(ctx, lateLines)
+	}
+	if due {
+		if err == nil {
+			b.Bytes, err = t.writeNext(ctx, got)
+			if over := new(checkpoints.TakenOverError); errors.As(err, &over) {
+				b.Over = &over.Over
+			}
+		}
+		if err != nil {
+			b.Problem = problemOf(err)
+		}
+	}
+	b.Files, b.Failed, b.Told = map[int64]string{}, map[int64]string{}, got.told
+	for _, n := range s.SnapshotsAsked() {
+		name := fmt.Sprintf("snapshot-%d.tar.gz", n)
+		e := err
+		if e == nil {
+			e = t.writeAsked(ctx, got, t.Dirs.RunFile(s.Run.ID, name))
+		}
+		if e != nil {
+			b.Failed[n] = problemOf(e)
+			continue
+		}
+		b.Files[n] = name
+	}
+	if t.Folder == nil {
+		t.forget()
+	}
+	return b
+}
+
+// problemOf says why there is no snapshot, and what helps.
+func problemOf(err error) string {
+	if errors.Is(err, git.ErrTooLarge) {
+		return fmt.Sprintf("the uncommitted work is larger than snapshots may be (%d MiB): let git ignore what is not needed",
+			DefaultMaxWork>>20)
+	}
+	return err.Error()
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// A capturedRun is a run at one moment.
+type capturedRun struct {
+	state supervisor.State
+	seq   int64
+	at    time.Time
+	files []capturedFile
+	work  capturedWork
+	live  []string // sessions whose process lives
+	told  []string
+}
+
+// capture takes the run in this moment.
+func (t *Taker) capture(ctx context.Context, s supervisor.State, seq int64) (capturedRun, error) {
+	got := capturedRun{state: s, seq: seq, at: checkpoints.Now()}
+	ctx, cancel := context.WithTimeoutCause(ctx, captureTime, fmt.Errorf("it took longer than %v", captureTime))
+	defer cancel()
+	info, err := os.Stat(s.Run.Cwd)
+	if err != nil || !info.IsDir() {
+		return got, fmt.Errorf("the run's folder %s is not there any more", s.Run.Cwd)
+	}
+	if err := t.opened(ctx, s.Run.ID, s.Run.Cwd); err != nil {
+		return got, err
+	}
+	if got.work, err = t.work.capture(ctx); err != nil {
+		return got, err
+	}
+	got.told = append(got.told, got.work.told...)
+	for _, a := range s.AllAgents() {
+		if s.Live(a.ID) != nil {
+			got.live = append(got.live, a.SessionID)
+		}
+		if a.Worktree != nil && a.Worktree.Path != "" {
+			got.told = append(got.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID,
+				a.Worktree.Path, a.Worktree.Branch))
+		}
+	}
+	got.files, err = t.captureFiles(s)
+	return got, err
+}
+
+// exported gives the run as a snapshot holds it: what came into the inbox since it was captured is in it, too, as what
+// nobody has taken.
+func (t *Taker) exported(ctx context.Context, got capturedRun, after int64) (checkpoints.Exported, error) {
+	e, err := t.Store.ExportHistory(ctx, got.state.Run.ID, after, got.seq)
+	if err != nil {
+		return e, err
+	}
+	records(&e, got.state)
+	e.Taken = got.state.Taken
+	return e, nil
+}
+
+// writeNext writes the next snapshot into the folder.
+func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
+	on := t.last
+	if on != nil {
+		_, err := os.Stat(filepath.Join(t.Folder.path, on.name))
+		if err != nil || len(on.chain) >= maxChain || on.since > max(on.whole, minAnew) ||
+			len(got.work.removed(on.work)) > maxRemoved {
+			on = nil
+		}
+	}
+	all, err := snapshotsIn(t.Folder.path)
+	if err != nil {
+		return 0, err
+	}
+	m := snapshotManifest{Number: 1, Epoch: got.state.Run.Epoch, At: got.at, Lost: got.state.InTurns()}
+	if len(all) > 0 {
+		m.Number = all[len(all)-1].number + 1
+	}
+	name := fmt.Sprintf("%06d.tar.gz", m.Number)
+	file, err := checkpoints.Replace(filepath.Join(t.Folder.path, name))
+	if err != nil {
+		return 0, err
+	}
+	defer file.Drop()
+	sum := sha256.New()
+	next, err := t.write(ctx, io.MultiWriter(file, sum), got, m, on)
+	if err != nil {
+		return 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	next.name, next.sum, next.chain = name, hex.EncodeToString(sum.Sum(nil)), map[string]string{name: ""}
+	if next.whole = info.Size(); on != nil {
+		next.whole, next.since = on.whole, on.since+info.Size()
+		for of, rests := range on.chain {
+			next.chain[of] = rests
+		}
+		next.chain[name] = on.name
+	}
+	supervisor.At(t.At, supervisor.PackWritten)
+	err = t.Folder.put(ctx, file, max(t.Keep, 1), func(name string) string {
+		if rests, known := next.chain[name]; known {
+			return rests
+		}
+		return t.restsOn(name)
+	})
+	if err != nil {
+		return 0, err
+	}
+	t.last = next
+	return info.Size(), nil
+}
+
+// restsOn gives the snapshot on which one of an earlier supervisor rests.
+func (t *Taker) restsOn(name string) string {
+	if t.names == nil {
+		t.names = map[string]string{}
+	}
+	rests, known := t.names[name]
+	if !known {
+		if m, err := manifestIn(filepath.Join(t.Folder.path, name)); err == nil && m.Snapshot != nil {
+			rests = m.Snapshot.Base
+		}
+		t.names[name] = rests
+	}
+	return rests
+}
+
+// writeAsked writes a whole snapshot into a file.
+func (t *Taker) writeAsked(ctx context.Context, got capturedRun, path string) error {
+	file, err := checkpoints.Replace(path)
+	if err != nil {
+		return err
+	}
+	defer file.Drop()
+	m := snapshotManifest{Epoch: got.state.Run.Epoch, At: got.at, Lost: got.state.InTurns()}
+	if _, err := t.write(ctx, file, got, m, nil); err != nil {
+		return err
+	}
+	return file.Keep()
+}
+
+// write writes a snapshot that rests on another one, or on none.
+func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snapshotManifest, on *base) (*base, error) {
+	next := &base{after: got.seq, files: map[string]fileEnd{}}
+	m := manifest{Format: packFormat, Program: t.Program, Created: got.at.Truncate(time.Second), Run: got.state.Run.ID,
+		Folder: got.state.Run.Cwd, Work: got.work.kind, Snapshot: &s}
+	var before workMark
+	if on != nil {
+		s.Base, s.Sum, s.After, before = on.name, on.sum, on.after, on.work
+		s.Removed = got.work.removed(before)
+	}
+	e, err := t.exported(ctx, got, s.After)
+	if err != nil {
+		return nil, err
+	}
+	work, err := t.work.prepare(ctx, got.work, before)
+	if err != nil {
+		return nil, err
+	}
+	next.work = work.mark
+	m.Git = got.work.git.To
+	p := newPacker(w, got.at)
+	if err := errors.Join(p.document(manifestName, m), p.document(runName, e)); err != nil {
+		return nil, err
+	}
+	for _, f := range got.files {
+		var since fileEnd
+		if on != nil {
+			since = on.files[f.name]
+		}
+		end, err := p.later(f, since)
+		if err != nil {
+			return nil, err
+		}
+		next.files[f.name] = end
+	}
+	if on != nil {
+		for name, end := range on.files { // of an agent that is not there any more, say
+			if _, there := next.files[name]; !there {
+				next.files[name] = end
+			}
+		}
+	}
+	if err := work.write(p); err != nil {
+		return nil, err
+	}
+	return next, p.close()
+}

@@ -1,0 +1,66 @@
+package pack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"claude-supervise/supervisor/internal/gittest"
+)
+
+// What a snapshot costs the run (held-ms: how long nothing is said to agents), and how large it is, where one file of
+// 100 MB of uncommitted work changes in a turn. Beside it the machine's floor: git status, or a look at all files.
+func BenchmarkSnapshotOf100MB(b *testing.B) {
+	for _, work := range []string{"folder", "git"} {
+		for _, change := range []int{1 << 10, 1 << 20} {
+			b.Run(fmt.Sprintf("%s/%dKiB", work, change>>10), func(b *testing.B) { benchSnapshot(b, work == "git", change) })
+		}
+	}
+}
+
+func benchSnapshot(b *testing.B, inGit bool, change int) {
+	folder := b.TempDir()
+	random := rand.NewChaCha8([32]byte{})
+	put := func(name string, size int) {
+		content := make([]byte, size)
+		_, _ = random.Read(content) // it never fails
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if inGit {
+		gittest.InRepository(b, folder)
+	}
+	for i := range 1000 {
+		put(fmt.Sprint("file", i), 100<<10)
+	}
+	time.Sleep(2 * racyWithin) // nothing is so new any more that it is read twice
+	s := newSnapped(b, folder, 10)
+	s.taker.Prime(b.Context(), packedRun, folder)
+	s.mustTake()
+	var held, worst time.Duration
+	var bytes int64
+	for b.Loop() {
+		b.StopTimer()
+		put("changed", change)
+		s.turn(`{"type":"assistant","text":"` + strings.Repeat("x", 1000) + `"}`)
+		state := s.state()
+		b.StartTimer()
+		begun := time.Now()
+		got := s.taker.Take(b.Context(), state, s.seq, func() {
+			took := time.Since(begun)
+			held, worst = held+took, max(worst, took)
+		})
+		if got.Problem != "" {
+			b.Fatal(got.Problem)
+		}
+		bytes += got.Bytes
+	}
+	b.ReportMetric(held.Seconds()*1000/float64(b.N), "held-ms")
+	b.ReportMetric(worst.Seconds()*1000, "worst-ms")
+	b.ReportMetric(float64(bytes)/float64(b.N), "file-B")
+}

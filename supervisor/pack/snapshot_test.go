@@ -1,0 +1,530 @@
+package pack
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/internal/gittest"
+)
+
+// A snapped run is one of which snapshots are taken.
+type snapped struct {
+	pc
+	folder, dir string
+	session     string
+	taker       *Taker
+	seq         int64
+	taken       int
+}
+
+func newSnapped(t testing.TB, folder string, keep int) *snapped {
+	t.Helper()
+	p := newPC(t)
+	s := &snapped{pc: p, folder: folder, dir: t.TempDir(), seq: 1}
+	s.session = p.waiting(folder, supervisor.Config{})
+	s.taker = &Taker{Dirs: p.Dirs, Store: p.Store, Env: []string{"HOME=" + p.home}, Folder: FolderOf(s.dir, packedRun),
+		Keep: keep}
+	if _, err := s.taker.Folder.Claim(t.Context(), packedRun, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.taker.Close)
+	t.Cleanup(s.taker.Folder.Close)
+	return s
+}
+
+// state is the run as its supervisor knows it, with a snapshot due.
+func (s *snapped) state() supervisor.State {
+	s.t.Helper()
+	l, err := s.Store.Load(context.Background(), packedRun)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	state, err := supervisor.Loaded(l)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.taken++
+	state.Run.Snapshots = &checkpoints.Snapshots{Quiet: s.taken}
+	state.Config.Snapshots = &supervisor.SnapshotTo{Dir: s.dir, Keep: s.taker.Keep}
+	return state
+}
+
+func (s *snapped) take() supervisor.Snapshotted {
+	s.t.Helper()
+	return s.taker.Take(context.Background(), s.state(), s.seq, func() {})
+}
+
+func (s *snapped) mustTake() supervisor.Snapshotted {
+	s.t.Helper()
+	b := s.take()
+	if b.Problem != "" {
+		s.t.Fatal(b.Problem)
+	}
+	return b
+}
+
+// turn lets the agent say something, and the run go on by an event.
+func (s *snapped) turn(says string) {
+	s.t.Helper()
+	for _, path := range []string{s.transcript(s.folder, s.session), s.Dirs.AgentLog(packedRun, packedAgent)} {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := f.WriteString(says + "\n"); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.seq++
+	change := checkpoints.Change{}
+	var err error
+	change.Event, err = supervisor.Happened{At: checkpoints.Now(), Event: supervisor.InterruptAsked{By: says}}.Record(
+		packedRun, s.seq)
+	if err == nil {
+		err = s.Store.Commit(context.Background(), change)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *snapped) path(n int) string {
+	return filepath.Join(s.dir, packedRun, fmt.Sprintf("%06d.tar.gz", n))
+}
+
+// goesOn unpacks a snapshot on another machine, and gives that and the folder.
+func (s *snapped) goesOn(n int) (pc, string, UnpackedRun, error) {
+	s.t.Helper()
+	there := newPC(s.t)
+	folder := filepath.Join(s.t.TempDir(), "there")
+	f, err := os.Open(s.path(n))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	run, err := Unpack(context.Background(), there.Client, f,
+		UnpackOptions{Folder: folder, File: s.path(n), Env: []string{"HOME=" + there.home}})
+	return there, folder, run, err
+}
+
+func TestEachSnapshotIsTheRunAsItWasThenAndHoldsOnlyWhatIsNew(t *testing.T) {
+	for name, in := range map[string]func(*testing.T) string{
+		"a folder": func(t *testing.T) string { return t.TempDir() },
+		"a work tree": func(t *testing.T) string {
+			folder := t.TempDir()
+			gittest.InRepository(t, folder)
+			gittest.Put(t, filepath.Join(folder, "committed"), "committed\n")
+			gittest.Committed(t, folder, "first")
+			return folder
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := in(t)
+			s := newSnapped(t, folder, 10)
+			gittest.Put(t, filepath.Join(folder, "big"), strings.Repeat("0123456789abcdef\x00\xff", 1<<16)+name)
+			gittest.Put(t, filepath.Join(folder, "gone later"), "here\n")
+			gittest.Put(t, filepath.Join(folder, "deep/er/file"), "one\n")
+			s.turn(`{"type":"assistant","n":1}`)
+			s.mustTake()
+			gittest.Put(t, filepath.Join(folder, "deep/er/file"), "two\n")
+			if err := os.Remove(filepath.Join(folder, "gone later")); err != nil {
+				t.Fatal(err)
+			}
+			s.turn(`{"type":"assistant","n":2}`)
+			second := s.mustTake()
+			gittest.Put(t, filepath.Join(folder, "gone later"), "here again\n")
+			s.turn(`{"type":"assistant","n":3}`)
+			s.mustTake()
+
+			if second.Bytes > 8<<10 {
+				t.Errorf("a change of a few bytes takes %d", second.Bytes)
+			}
+			for n, want := range map[int]struct{ file, gone, said string }{
+				1: {"one\n", "here\n", `"n":1}`}, 2: {"two\n", "", `"n":2}`}, 3: {"two\n", "here again\n", `"n":3}`},
+			} {
+				there, to, run, err := s.goesOn(n)
+				if err != nil {
+					t.Fatalf("snapshot %d: %v", n, err)
+				}
+				gittest.WantFile(t, filepath.Join(to, "deep/er/file"), want.file)
+				if want.gone != "" {
+					gittest.WantFile(t, filepath.Join(to, "gone later"), want.gone)
+				} else if _, err := os.Lstat(filepath.Join(to, "gone later")); err == nil {
+					t.Errorf("snapshot %d has a file that was removed before", n)
+				}
+				transcript, err := procs.Transcript([]string{"HOME=" + there.home}, s.session)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said, err := os.ReadFile(transcript)
+				if err != nil || !strings.HasSuffix(string(said), want.said+"\n") || strings.Count(string(said), `"n":`) != n {
+					t.Errorf("snapshot %d: the conversation is %q, %v", n, said, err)
+				}
+				e, err := there.Store.Export(t.Context(), packedRun)
+				if err != nil || len(e.Events) != n+2 { // created, n turns, unpacked
+					t.Errorf("snapshot %d has %d events, %v", n, len(e.Events), err)
+				}
+				if run.Snapshot == nil || run.Snapshot.Epoch < 2 || e.Run.Epoch != run.Snapshot.Epoch {
+					t.Errorf("snapshot %d is taken over as %+v, epoch %d", n, run.Snapshot, e.Run.Epoch)
+				}
+			}
+		})
+	}
+}
+
+func TestTheNumberOfSnapshotsIsBoundedAndEachOneThatIsLeftCanBeUnpacked(t *testing.T) {
+	folder := t.TempDir()
+	s := newSnapped(t, folder, 3)
+	for i := range maxChain + 5 {
+		gittest.Put(t, filepath.Join(folder, "file"), fmt.Sprint(i))
+		s.mustTake()
+	}
+	all, err := snapshotsIn(filepath.Join(s.dir, packedRun))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := all[len(all)-1].number; last != maxChain+5 || len(all) > maxChain+3 {
+		t.Errorf("%d are left, the last is %d", len(all), last)
+	}
+	for i := range 8 { // those before the new beginning are not needed any more
+		gittest.Put(t, filepath.Join(folder, "file"), fmt.Sprint("again", i))
+		s.mustTake()
+	}
+	if all, err = snapshotsIn(filepath.Join(s.dir, packedRun)); err != nil || len(all) > 3+13 {
+		t.Fatalf("%d are left, %v", len(all), err)
+	}
+	for _, file := range all[len(all)-3:] {
+		if _, _, _, err := s.goesOn(file.number); err != nil {
+			t.Errorf("%s: %v", file.name, err)
+		}
+	}
+}
+
+func TestASnapshotIsRefusedWithoutTheOneItRestsOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, path string)
+		says  string
+	}{
+		"cut short": {func(t *testing.T, path string) {
+			if err := os.Truncate(path, 100); err != nil {
+				t.Fatal(err)
+			}
+		}, "is cut short"},
+		"missing": {func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}, "copy it beside"},
+		"another": {func(t *testing.T, path string) {
+			if err := os.WriteFile(path, forged(t, func(es []forgedEntry) []forgedEntry { return es }), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "is not the file"},
+		"a pipe": {func(t *testing.T, path string) {
+			if err := errors.Join(os.Remove(path), os.Symlink("/dev/zero", path)); err != nil {
+				t.Fatal(err)
+			}
+		}, "no regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSnapped(t, t.TempDir(), 10)
+			s.mustTake()
+			s.turn("two")
+			s.mustTake()
+			c.spoil(t, s.path(1))
+			there, folder, _, err := s.goesOn(2)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Lstat(folder); err == nil {
+				t.Error("something was changed")
+			}
+			if err := s.taker.Folder.Check(t.Context()); err != nil {
+				t.Errorf("the run was taken over by what was refused: %v", err)
+			}
+			_ = there
+		})
+	}
+}
+
+// rewritten lets change alter the entries of a snapshot that rests on another one.
+func (s *snapped) rewritten(n int, change func([]forgedEntry) []forgedEntry) {
+	s.t.Helper()
+	file, err := os.ReadFile(s.path(n))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var entries []forgedEntry
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		content, readErr := io.ReadAll(r)
+		if err = errors.Join(err, readErr); err != nil {
+			s.t.Fatal(err)
+		}
+		entries = append(entries, forgedEntry{*h, string(content)})
+	}
+	var out bytes.Buffer
+	zw := gzip.NewWriter(&out)
+	w := tar.NewWriter(zw)
+	for _, e := range change(entries) {
+		e.Size, e.Format = int64(len(e.content)), tar.FormatUnknown
+		if err := w.WriteHeader(&e.Header); err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, e.content); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zw.Close(), os.WriteFile(s.path(n), out.Bytes(), 0o600)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// manifestWith alters the manifest among entries.
+func manifestWith(t *testing.T, change func(m map[string]any)) func([]forgedEntry) []forgedEntry {
+	return func(es []forgedEntry) []forgedEntry {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(es[0].content), &m); err != nil {
+			t.Fatal(err)
+		}
+		change(m["snapshot"].(map[string]any))
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		es[0].content = string(text)
+		return es
+	}
+}
+
+func TestAForgedSnapshotIsRefusedBeforeAnythingIsChanged(t *testing.T) {
+	entry := func(name, content string, pax map[string]string) func([]forgedEntry) []forgedEntry {
+		return func(es []forgedEntry) []forgedEntry {
+			return append(es, forgedEntry{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, PAXRecords: pax}, content})
+		}
+	}
+	for name, change := range map[string]func([]forgedEntry) []forgedEntry{
+		"a file through a link of the one below": entry("work/files/link/evil", "x", nil),
+		"a file in the place of a folder":        entry("work/files/deep", "x", nil),
+		"a file twice": func(es []forgedEntry) []forgedEntry {
+			return entry("work/files/file", "x", nil)(entry("work/files/file", "y", nil)(es))
+		},
+		"more of what is not there":    entry("logs/"+packedAgent+".checkpoint.json", "x", map[string]string{offsetRecord: "7"}),
+		"more of work":                 entry("work/files/deep/file", "x", map[string]string{offsetRecord: "1"}),
+		"more beyond the end":          entry("logs/"+packedAgent+".jsonl", "x", map[string]string{offsetRecord: "4000000000"}),
+		"more before the beginning":    entry("logs/"+packedAgent+".jsonl", "x", map[string]string{offsetRecord: "-4"}),
+		"a conversation of another":    entry("transcripts/0e6d3cb4-0b6a-4a65-b7e8-f8aa2b1c9b0b.jsonl", "x", nil),
+		"a base elsewhere":             manifestWith(t, func(m map[string]any) { m["base"] = "../../000001.tar.gz" }),
+		"a base after it":              manifestWith(t, func(m map[string]any) { m["number"] = 1 }),
+		"events that are not there":    manifestWith(t, func(m map[string]any) { m["after"] = 40 }),
+		"fewer events":                 manifestWith(t, func(m map[string]any) { m["after"] = 0 }),
+		"a negative epoch":             manifestWith(t, func(m map[string]any) { m["epoch"] = -1 }),
+		"removal of what git believes": manifestWith(t, func(m map[string]any) { m["removed"] = []string{"../x", ".git/config"} }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			s := newSnapped(t, folder, 10)
+			gittest.Put(t, filepath.Join(folder, "deep/file"), "one\n")
+			if err := os.Symlink("deep", filepath.Join(folder, "link")); err != nil {
+				t.Fatal(err)
+			}
+			s.mustTake()
+			s.turn("two")
+			gittest.Put(t, filepath.Join(folder, "new"), "two\n")
+			s.mustTake()
+			s.rewritten(2, func(es []forgedEntry) []forgedEntry { return es })
+			if there, _, _, err := s.goesOn(2); err != nil {
+				t.Fatalf("as it is it cannot be unpacked: %v", err)
+			} else if err := there.Store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s.rewritten(2, change)
+			_, to, _, err := s.goesOn(2)
+			if !errors.Is(err, errNotPack) {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Lstat(to); err == nil {
+				t.Error("something was changed")
+			}
+		})
+	}
+}
+
+func TestWhoTakesARunOverIsTheOnlyOneWhoGoesOn(t *testing.T) {
+	ctx := t.Context()
+	s := newSnapped(t, t.TempDir(), 10)
+	s.mustTake()
+	if err := s.taker.Folder.Check(ctx); err != nil {
+		t.Fatal(err)
+	}
+	others := make([]*Folder, 8)
+	epochs := make([]int, len(others))
+	var all sync.WaitGroup
+	for i := range others {
+		others[i] = FolderOf(s.dir, packedRun)
+		all.Go(func() {
+			var err error
+			if epochs[i], err = others[i].TakeOver(ctx, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(epochs)
+	if !slices.Equal(epochs, []int{2, 3, 4, 5, 6, 7, 8, 9}) {
+		t.Errorf("they took the epochs %v", epochs)
+	}
+	held := 0
+	for _, f := range others {
+		if f.Check(ctx) == nil {
+			held++
+		}
+	}
+	if held != 1 {
+		t.Errorf("%d of them have it", held)
+	}
+	select {
+	case <-s.taker.Folder.Changed():
+	case <-ctx.Done():
+	}
+	var over *checkpoints.TakenOverError
+	if err := s.taker.Folder.Check(ctx); !errors.As(err, &over) || over.Over.Epoch != 9 {
+		t.Errorf("%v", err)
+	}
+	if b := s.take(); b.Over == nil || b.Over.Epoch != 9 {
+		t.Errorf("it took one more snapshot: %+v", b)
+	}
+	for _, epoch := range []int{0, 1, 8} {
+		if _, err := FolderOf(s.dir, packedRun).Claim(ctx, packedRun, epoch); !errors.As(err, &over) {
+			t.Errorf("who has epoch %d goes on: %v", epoch, err)
+		}
+	}
+	next := FolderOf(s.dir, packedRun)
+	defer next.Close()
+	if epoch, err := next.Claim(ctx, packedRun, 9); err != nil || epoch != 10 {
+		t.Errorf("%d, %v", epoch, err)
+	}
+}
+
+// A supervisor that was stopped while it wrote a snapshot, and that goes on after somebody has taken the run over, puts
+// nothing into the folder.
+func TestASnapshotThatIsWrittenWhenTheRunIsTakenOverGetsNoName(t *testing.T) {
+	s := newSnapped(t, t.TempDir(), 10)
+	s.mustTake()
+	s.taker.At = func(point string) {
+		if point == supervisor.PackWritten {
+			if _, err := FolderOf(s.dir, packedRun).TakeOver(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if b := s.take(); b.Over == nil {
+		t.Errorf("it says nothing of it: %+v", b)
+	}
+	entries, err := os.ReadDir(filepath.Join(s.dir, packedRun))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "000002") {
+			t.Errorf("%s is there", e.Name())
+		}
+	}
+}
+
+func TestWhatAKilledSupervisorHasWrittenOfASnapshotIsRemoved(t *testing.T) {
+	s := newSnapped(t, t.TempDir(), 10)
+	half := filepath.Join(s.dir, packedRun, ".000002.tar.gz.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	gittest.Put(t, half, "half")
+	gittest.Put(t, filepath.Join(s.dir, packedRun, "notes"), "a person's")
+	next := FolderOf(s.dir, packedRun)
+	defer next.Close()
+	if _, err := next.Claim(t.Context(), packedRun, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(half); err == nil {
+		t.Error("it is still there")
+	}
+	gittest.WantFile(t, filepath.Join(s.dir, packedRun, "notes"), "a person's")
+}
+
+func TestAnEpochThatNobodyHasWrittenIsNone(t *testing.T) {
+	for name, put := range map[string]func(t *testing.T, path string){
+		"of another run": func(t *testing.T, path string) {
+			gittest.Put(t, path, `{"run":"r-other000","epoch":3,"holder":"X"}`)
+		},
+		"without a holder": func(t *testing.T, path string) { gittest.Put(t, path, `{"run":"r-abcdefgh","epoch":3}`) },
+		"too large": func(t *testing.T, path string) {
+			gittest.Put(t, path, `{"run":"r-abcdefgh","epoch":9000000000000000000,"holder":"X"}`)
+		},
+		"without an end": func(t *testing.T, path string) { gittest.Put(t, path, `{"run":"r-abcdefgh",`) },
+		"a link": func(t *testing.T, path string) {
+			if err := errors.Join(os.Remove(path), os.Symlink("/dev/zero", path)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSnapped(t, t.TempDir(), 10)
+			put(t, filepath.Join(s.dir, packedRun, epochName))
+			var over *checkpoints.TakenOverError
+			if err := s.taker.Folder.Check(t.Context()); err == nil || errors.As(err, &over) {
+				t.Errorf("Check: %v", err)
+			}
+			if _, err := FolderOf(s.dir, packedRun).Claim(t.Context(), packedRun, 1); err == nil || errors.As(err, &over) {
+				t.Errorf("Claim: %v", err)
+			}
+		})
+	}
+}
+
+func TestSnapshotsAreNotPutWhereTheyWouldBePartOfSomethingElse(t *testing.T) {
+	root := t.TempDir()
+	at := func(path string) string { return filepath.Join(root, path) }
+	for _, dir := range []string{"work/sub", "state", "fine", "r-abcdefgh", "elsewhere"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gittest.InRepository(t, at("work"))
+	gittest.Put(t, at("r-abcdefgh/epoch"), "{}")
+	gittest.Put(t, at("file"), "")
+	if err := os.Symlink(at("work"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, says := range map[string]string{
+		"fine": "", "not/there/yet": "", "work": "where the agents work", "work/sub": "where the agents work",
+		"work/new": "where the agents work", "link/new": "where the agents work", "state/x": "its own state",
+		"r-abcdefgh": "name the folder above", "file": "no folder",
+	} {
+		err := MayHoldSnapshots(at(dir), at("work/sub"), at("state"))
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package pack
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/supervisor/git"
+)
+
+// A capturer takes the work in a folder again and again.
+type capturer interface {
+	fits(cwd string) bool // whether it is still the one for a folder
+	scratch() string
+	capture(context.Context) (capturedWork, error)
+	prepare(ctx context.Context, got capturedWork, before workMark) (preparedWork, error)
+}
+
+// capturedWork is the work at one moment.
+type capturedWork struct {
+	kind  workKind
+	git   git.Captured
+	files map[string]workFile
+	told  []string
+}
+
+// A workMark is what a snapshot has of the work.
+type workMark struct {
+	commit string
+	files  map[string]workFile
+}
+
+// preparedWork is what of the work a snapshot gets.
+type preparedWork struct {
+	mark  workMark
+	write func(*packer) error
+}
+
+// removed gives the files that a snapshot has and that are not there any more, or are of another kind.
+func (w capturedWork) removed(before workMark) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(before.files)) {
+		if now, there := w.files[name]; !there || now.mode.Type() != before.files[name].mode.Type() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func newCapturer(ctx context.Context, cwd, scratch string, limit int64) (capturer, error) {
+	s, err := git.OpenShadow(ctx, cwd, scratch)
+	if errors.Is(err, git.ErrNoWorkTree) {
+		return &folderCapturer{folder: cwd, dir: scratch, limit: limit, kept: map[string]keptFile{}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &gitCapturer{cwd: cwd, dir: scratch, c: git.Capturer{Shadow: s, Limit: limit}}, nil
+}
+
+// A gitCapturer takes the work of a git work tree.
+type gitCapturer struct {
+	cwd, dir string
+	c        git.Capturer
+}
+
+func (g *gitCapturer) scratch() string { return g.dir }
+
+func (g *gitCapturer) fits(cwd string) bool {
+	_, err := os.Lstat(filepath.Join(g.c.Top, ".git"))
+	return cwd == g.cwd && err == nil
+}
+
+func (g *gitCapturer) capture(ctx context.Context) (capturedWork, error) {
+	got, err := g.c.Capture(ctx)
+	return capturedWork{kind: workGit, git: got, told: got.Told}, err
+}
+
+func (g *gitCapturer) prepare(ctx context.Context, got capturedWork, before workMark) (preparedWork, error) {
+	file, name, err := g.c.Bundle(ctx, got.git, before.commit, time.Now().UTC())
+	if err != nil {
+		return preparedWork{}, err
+	}
+	return preparedWork{mark: workMark{commit: name}, write: func(p *packer) error {
+		root, err := os.OpenRoot(filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = root.Close() }() // only read
+		return p.file(root, filepath.Base(file), bundleName)
+	}}, nil
+}
+
+// A folderCapturer takes the files of a folder that is no work tree. It keeps a copy of each.
+type folderCapturer struct {
+	folder, dir string
+	limit       int64
+	kept        map[string]keptFile
+	copies      int
+}
+
+// A workFile is a file as the file system tells of it.
+type workFile struct {
+	mode         fs.FileMode
+	size         int64
+	mod, changed int64 // Unix nanoseconds
+	inode        uint64
+	link         string
+	racy         bool // it was changed so shortly before that it may have been again without a trace
+}
+
+// A keptFile is the copy of a file.
+type keptFile struct {
+	workFile
+	copy string
+}
+
+// racyWithin is how exactly the file system tells when a file was changed, and more.
+const racyWithin = 50 * time.Millisecond
+
+func (c *folderCapturer) scratch() string { return c.dir }
+
+func (c *folderCapturer) fits(cwd string) bool { return cwd == c.folder && !git.HasGitAbove(cwd) }
+
+func (c *folderCapturer) capture(ctx context.Context) (capturedWork, error) {
+	got := capturedWork{kind: workFiles, files: map[string]workFile{}}
+	root, err := os.OpenRoot(c.folder)
+	if err != nil {
+		return got, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	left := func(name string, _ fs.DirEntry) bool { return isGitDir(path.Base(name)) }
+	sizes, err := git.FolderSize(root, left)
+	if err == nil && sizes.Sum > c.limit {
+		err = git.TooLarge(sizes.Sum, c.limit, sizes.Largest())
+	}
+	if err != nil {
+		return got, err
+	}
+	begun := time.Now()
+	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && errors.Is(err, fs.ErrNotExist) && at != ".":
+			return nil // removed meanwhile
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case at == ".":
+			return nil
+		case left(at, d) && d.IsDir():
+			return fs.SkipDir
+		case left(at, d):
+			return nil
+		}
+		return c.captureOne(root, at, d, begun, &got)
+	})
+	for name, k := range c.kept {
+		if _, there := got.files[name]; !there {
+			delete(c.kept, name)
+			_ = os.Remove(k.copy) // the whole folder is removed later
+		}
+	}
+	return got, err
+}
+
+func (c *folderCapturer) captureOne(root *os.Root, at string, d fs.DirEntry, begun time.Time, got *capturedWork) error {
+	info, err := d.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f := workFile{mode: info.Mode() & (fs.ModeType | 0o100)}
+	switch {
+	case d.IsDir():
+		f.mode = fs.ModeDir
+	case d.Type()&fs.ModeSymlink != 0:
+		f.mode = fs.ModeSymlink
+		if f.link, err = root.Readlink(at); err != nil {
+			return err
+		}
+		if linkTarget(at, f.link) != nil {
+			got.told = append(got.told, "not packed: "+at+" (a symlink out of the folder)")
+			return nil
+		}
+	case d.Type().IsRegular():
+		f.size, f.mod = info.Size(), info.ModTime().UnixNano()
+		f.changed, f.inode = changedAt(info)
+		was, known := c.kept[at]
+		if !known || was.workFile != f {
+			if f, err = c.keep(root, at, f, begun); err != nil {
+				return err
+			}
+		}
+	default:
+		got.told = append(got.told, "not packed: "+at+" (neither file nor folder)")
+		return nil
+	}
+	got.files[at] = f
+	return nil
+}
+
+// keep copies a file.
+func (c *folderCapturer) keep(root *os.Root, at string, f workFile, begun time.Time) (workFile, error) {
+	from, err := root.OpenFile(at, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = from.Close() }() // only read
+	c.copies++
+	k := keptFile{workFile: f, copy: filepath.Join(c.dir, strconv.Itoa(c.copies))}
+	to, err := os.OpenFile(k.copy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return f, err
+	}
+	n, err := io.Copy(to, io.LimitReader(from, f.size))
+	if err = errors.Join(err, to.Close()); err != nil {
+		return f, err
+	}
+	k.size = n // it may have been cut meanwhile
+	k.racy = time.Unix(0, max(f.mod, f.changed)).After(begun.Add(-racyWithin)) || n != f.size
+	if old, known := c.kept[at]; known {
+		_ = os.Remove(old.copy) // the whole folder is removed later
+	}
+	c.kept[at] = k
+	return k.workFile, nil
+}
+
+func (c *folderCapturer) prepare(_ context.Context, got capturedWork, before workMark) (preparedWork, error) {
+	return preparedWork{mark: workMark{files: got.files}, write: func(p *packer) error {
+		for _, name := range slices.Sorted(maps.Keys(got.files)) {
+			f := got.files[name]
+			old, there := before.files[name]
+			if there && old == f && !f.racy {
+				continue
+			}
+			if err := c.write(p, name, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+func (c *folderCapturer) write(p *packer, name string, f workFile) error {
+	switch {
+	case f.mode.IsDir():
+		return p.header(&tar.Header{Typeflag: tar.TypeDir, Name: filesPrefix + name + "/", Mode: 0o700})
+	case f.mode&fs.ModeSymlink != 0:
+		return p.header(&tar.Header{Typeflag: tar.TypeSymlink, Name: filesPrefix + name, Linkname: f.link, Mode: 0o700})
+	}
+	file, err := os.Open(c.kept[name].copy)
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	mode := int64(0o600)
+	if f.mode&0o100 != 0 {
+		mode = 0o700
+	}
+	if err := p.header(&tar.Header{Typeflag: tar.TypeReg, Name: filesPrefix + name, Mode: mode, Size: f.size}); err != nil {
+		return err
+	}
+	_, err = io.CopyN(p.tar, file, f.size)
+	return err
+}

@@ -1,0 +1,290 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// A snapshot is the run as it is at one moment, from which it can be gone on with elsewhere. One is due at each moment
+// in which an agent comes to rest: its turn has ended, it waits for a person, or its process was parked. What other
+// agents are at in that moment is lost for whoever goes on from it, as after a crash.
+//
+// Whoever goes on takes the run over: it has the next epoch. A supervisor that hears of this, or cannot know, begins
+// nothing (EffectKind.NeedsLease); one that has heard of it ends its agents and leaves.
+
+// SnapshotTo says where the snapshots of a run are put.
+type SnapshotTo struct {
+	Dir  string `json:"dir"`  // absolute; "": they are not taken
+	Keep int    `json:"keep"` // how many
+}
+
+// DefaultKeep is how many snapshots are kept where the person does not say.
+const DefaultKeep = 10
+
+// EntrySnapshot is the kind of note that asks for a snapshot. Its Value is SnapshotNow, or "" for the end of the
+// present turn.
+const EntrySnapshot = "snapshot"
+
+// SnapshotNow asks for a snapshot at once.
+const SnapshotNow = "now"
+
+// atRest reports whether nothing of an agent would be lost if its process ended in this moment.
+func (s State) atRest(agent string) bool {
+	l := s.Live(agent)
+	return l == nil || s.Agents[agent].Status == checkpoints.Waiting || !l.Phase.InTurn()
+}
+
+// InTurns gives the agents whose present turn a snapshot would lose, in their order.
+func (s State) InTurns() []string {
+	var busy []string
+	for _, a := range s.AllAgents() {
+		if !s.atRest(a.ID) {
+			busy = append(busy, a.ID)
+		}
+	}
+	return busy
+}
+
+// snapshots gives the record of the run's snapshots, to change it.
+func (d *transition) snapshots() *checkpoints.Snapshots {
+	r := d.run()
+	var next checkpoints.Snapshots
+	if r.Snapshots != nil {
+		next = *r.Snapshots
+	}
+	r.Snapshots = &next
+	return r.Snapshots
+}
+
+func (d *transition) wantSnapshot(n InboxEntry) {
+	w := checkpoints.WantedSnapshot{Seq: n.Seq}
+	if n.Value != SnapshotNow {
+		w.Agents = d.InTurns()
+	}
+	r := d.snapshots()
+	r.Wanted = append(slices.Clip(r.Wanted), w)
+}
+
+// openSnapshots takes what is said of snapshots where the run is taken over. One is due then: of what was answered and
+// found since the last there is none.
+func (d *transition) openSnapshots(e Opened) {
+	if e.Snapshots != nil {
+		if d.Config.Snapshots = e.Snapshots; e.Snapshots.Dir == "" {
+			d.Config.Snapshots = nil
+		}
+	}
+	if d.Config.Snapshots != nil && d.Run.Epoch > 1 {
+		d.snapshots().Quiet++
+	}
+}
+
+// noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or the run has ended.
+func (d *transition) noticeQuiet(before State) {
+	r := d.Run
+	if before.Run == nil || d.Config.Snapshots == nil && (r.Snapshots == nil || len(r.Snapshots.Wanted) == 0) {
+		return
+	}
+	due := before.Run.EndedAt == nil && r.EndedAt != nil
+	for id := range d.touched {
+		if before.Agents[id] == nil {
+			continue
+		}
+		l, was := d.Launch(id), before.Launch(id)
+		if l != nil && was != nil && l.N == was.N && l.End == endPark && l.Phase == checkpoints.LaunchSurveyed &&
+			was.Phase != checkpoints.LaunchSurveyed {
+			due = true
+		}
+		if !before.atRest(id) && d.atRest(id) {
+			due = true
+			d.restsFor(id)
+		}
+	}
+	if due && d.Config.Snapshots != nil {
+		d.snapshots().Quiet++
+	}
+}
+
+// restsFor takes an agent out of those whose turns are waited for.
+func (d *transition) restsFor(agent string) {
+	if d.Run.Snapshots == nil || !slices.ContainsFunc(d.Run.Snapshots.Wanted,
+		func(w checkpoints.WantedSnapshot) bool { return slices.Contains(w.Agents, agent) }) {
+		return
+	}
+	r := d.snapshots()
+	r.Wanted = slices.Clone(r.Wanted)
+	for i, w := range r.Wanted {
+		r.Wanted[i].Agents = slices.DeleteFunc(slices.Clone(w.Agents), func(id string) bool { return id == agent })
+	}
+}
+
+// SnapshotsAsked gives the notes that ask for a snapshot in this moment.
+func (s State) SnapshotsAsked() []int64 {
+	var seqs []int64
+	if s.Run.Snapshots != nil {
+		for _, w := range s.Run.Snapshots.Wanted {
+			if len(w.Agents) == 0 {
+				seqs = append(seqs, w.Seq)
+			}
+		}
+	}
+	return seqs
+}
+
+// SnapshotDue reports whether one is to be taken by itself.
+func (s State) SnapshotDue() bool {
+	r := s.Run.Snapshots
+	return r != nil && s.Config.Snapshots != nil && r.Quiet > r.Covered
+}
+
+func (s State) planSnapshot() []Effect {
+	if !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0 {
+		return nil
+	}
+	return []Effect{{Do: DoSnapshot, Key: fmt.Sprintf("snapshot %d", s.Run.Snapshots.Number+1)}}
+}
+
+// Snapshotted says what came of a snapshot.
+type Snapshotted struct {
+	Quiet   int                    // which of the moments in which one was due it covers
+	Asked   []int64                `json:",omitempty"` // the notes that it answers
+	At      time.Time              // of which moment it is
+	Problem string                 `json:",omitempty"` // why there is none
+	Files   map[int64]string       `json:",omitempty"` // where it lies for each of these notes, by name in the run's folder
+	Failed  map[int64]string       `json:",omitempty"` // or why it does not
+	Told    []string               `json:",omitempty"` // what a person should know was left out
+	Lost    []string               `json:",omitempty"` // agents whose turns it loses
+	Bytes   int64                  `json:",omitempty"` // of the file
+	Held    time.Duration          `json:",omitempty"` // how long no turn was begun for it
+	Over    *checkpoints.TakenOver `json:",omitempty"` // it found that the run was taken over
+}
+
+// SnapshottedName is the kind of Snapshotted, as history keeps it.
+const SnapshottedName = "snapshotted"
+
+var _ = kind[Snapshotted](SnapshottedName)
+
+func (e Snapshotted) apply(d *transition) error {
+	r := d.snapshots()
+	if e.Quiet > r.Covered {
+		r.Covered, r.Problem = e.Quiet, e.Problem
+		if e.Problem == "" {
+			at := e.At
+			r.At = &at
+		}
+	}
+	r.Number++
+	r.Wanted = slices.DeleteFunc(slices.Clone(r.Wanted), func(w checkpoints.WantedSnapshot) bool {
+		return slices.Contains(e.Asked, w.Seq)
+	})
+	if e.Over != nil {
+		d.takenOver(e.Over)
+	}
+	return nil
+}
+
+// LeaseRead says whether the run is still this supervisor's. The zero value: it is.
+type LeaseRead struct {
+	Over    *checkpoints.TakenOver `json:",omitempty"` // somebody goes on with it from a snapshot
+	Problem string                 `json:",omitempty"` // why that is not known
+}
+
+var _ = kind[LeaseRead]("lease_read")
+
+func (e LeaseRead) apply(d *transition) error {
+	switch {
+	case d.Run.TakenOver != nil, e.Over == nil && e.Problem == d.Run.Unleased:
+		return unwelcome("that is known")
+	case e.Over != nil:
+		d.takenOver(e.Over)
+	default:
+		d.run().Unleased = e.Problem
+	}
+	return nil
+}
+
+// takenOver has this supervisor end its agents and leave. What is left for the run from now on is refused.
+func (d *transition) takenOver(over *checkpoints.TakenOver) {
+	r := d.run()
+	r.TakenOver, r.Unleased, r.Packed, r.Leaving = over, "", over.In, LeavingInterrupted
+	d.touchAll()
+}
+
+// leased reports whether the run is this supervisor's, as far as it knows.
+func (s State) leased() bool { return s.Run.TakenOver == nil && s.Run.Unleased == "" }
+
+// withheld reports whether an effect is not begun, for want of a lease. A launch that is not begun any more is, where the
+// supervisor leaves: it is only concluded that it never ran.
+func (s State) withheld(do EffectKind) bool {
+	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
+}
+
+// NeedsLease reports whether an effect says something to an agent, begins a turn, or acts in the person's name: a
+// supervisor does it only as long as the run is its own.
+func (d EffectKind) NeedsLease() bool {
+	switch d {
+	case DoLaunch, DoDeliver, DoRun, DoDrop, DoSnapshot:
+		return true
+	}
+	return false
+}
+
+func (d *transition) whyInterrupted() string {
+	if over := d.Run.TakenOver; over != nil {
+		return fmt.Sprintf("it goes on elsewhere: epoch %d, %s", over.Epoch, over.By)
+	}
+	return "the supervisor was interrupted"
+}
+
+// NotInSnapshot gives the questions that were answered here after the last snapshot: whoever goes on from it does not
+// know these answers.
+func (s State) NotInSnapshot() []*Question {
+	r := s.Run.Snapshots
+	return s.FindQuestions(func(q *Question) bool {
+		return q.AnsweredAt != nil && (r == nil || r.At == nil || q.AnsweredAt.After(*r.At))
+	})
+}
+
+// snapshotNotices tells a person what came of snapshots, and that the run was taken over.
+func snapshotNotices(before, after State, e Event, tell func(NotificationType, string, Notification)) {
+	trouble := func(format string, args ...any) {
+		tell(Progress, "", Notification{Trouble: true, Text: fmt.Sprintf(format, args...)})
+	}
+	if over := after.Run.TakenOver; over != nil && before.Run.TakenOver == nil {
+		trouble("the run goes on elsewhere: %s took it over at %s (epoch %d). Its agents here end, and nothing is "+
+			"delivered to them any more", over.By, over.At.UTC().Format(time.RFC3339), over.Epoch)
+		for _, q := range after.NotInSnapshot() {
+			trouble("the answer to %s (%s) came after the last snapshot and does not count there: give it again where "+
+				"the run goes on", q.ID, text.Line(q.Answer, text.MaxLine))
+		}
+	}
+	switch b := e.(type) {
+	case LeaseRead:
+		switch {
+		case b.Problem != "":
+			trouble("it is not known whether this run goes on elsewhere: %s. Nothing is said to its agents and no turn is "+
+				"begun until it is; it is looked at again by itself", b.Problem)
+		case b.Over == nil:
+			tell(Progress, "", Notification{Text: "the run is known to be still this supervisor's; going on"})
+		}
+	case Snapshotted:
+		old := ""
+		if r := before.Run.Snapshots; r != nil {
+			old = r.Problem
+		}
+		switch {
+		case b.Problem != "" && b.Problem != old:
+			trouble("no snapshot could be taken: %s. The run goes on, and one is tried again after the next turn", b.Problem)
+		case b.Problem == "" && old != "" && b.Quiet > 0:
+			tell(Progress, "", Notification{Text: "snapshots are taken again"})
+		}
+		if len(b.Asked) > 0 && len(b.Lost) > 0 {
+			tell(Progress, "", Notification{Text: "a snapshot was packed in the middle of a turn of " +
+				strings.Join(b.Lost, ", ")})
+		}
+	}
+}
