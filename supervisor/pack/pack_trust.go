@@ -94,7 +94,7 @@ package pack
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
 //	FileAsked     sifted  id polls drop ran
-//	Delivery      form    uuid agent seq state launch turn groups
+//	Delivery      form    uuid agent seq state launch turn groups file
 //	Delivery      data    key text tool messages now created_at
 //	Delivery      anew    reply grant
 //	Event         form    run seq type

@@ -119,6 +119,9 @@ func checkDeliveries(s supervisor.State) error {
 				return notPack("delivery %s answers the question %.60q, which is not its agent's", uuid, group)
 			}
 		}
+		if v.File != "" && len(v.Groups) == 0 {
+			return notPack("delivery %s is of a file, and answers nothing", uuid)
+		}
 		if v.Launch < 0 || v.Turn < 0 || v.Seq < 0 {
 			return notPack("delivery %s is to no launch", uuid)
 		}
