@@ -347,7 +347,7 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 			s.polled()
 			s.Answers("q-1", "oauth")
 			s.Do(Dropped{Question: "q-1"})
-			s.Do(FileGone{ID: "workflow_1_q1"})
+			s.Do(FileGone{ID: "workflow_1_q1", Launch: 1})
 			if c.before != nil {
 				c.before(s)
 			}

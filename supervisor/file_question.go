@@ -110,6 +110,7 @@ func (e FileFound) apply(d *transition) error {
 type FileGone struct {
 	ID     string
 	Answer string // what was seen of the answer, "" if nothing
+	Launch int    `json:",omitempty"` // whose script it was; 0, of an earlier release: it is not looked up again
 }
 
 var _ = kind[FileGone]("file_gone")
@@ -143,7 +144,9 @@ func (e FileGone) apply(d *transition) error {
 		return unwelcome("no question waits for the file %s", e.ID)
 	}
 	for _, group := range slices.Sorted(maps.Keys(taken)) {
-		d.takenByScript(group)
+		if e.Launch > 0 {
+			d.takenByScript(group)
+		}
 	}
 	return nil
 }
@@ -200,6 +203,7 @@ func (e Dropped) apply(d *transition) error {
 type Reclaimed struct {
 	Question string
 	There    bool
+	Launch   int `json:",omitempty"` // as in FileGone
 }
 
 var _ = kind[Reclaimed]("reclaimed")
@@ -212,10 +216,10 @@ func (e Reclaimed) apply(d *transition) error {
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
 		if inFile(q, false, ""); !e.There {
-			q.State = checkpoints.QuestionDelivered
+			q.State, q.Delivering = checkpoints.QuestionDelivered, true
 		}
 	}
-	if !e.There {
+	if !e.There && e.Launch > 0 {
 		d.takenByScript(q.Group)
 	}
 	return nil

@@ -43,14 +43,15 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 // is not known that the answer has lain there at all. What lies there is left to the syncer to clear away, once it is
 // saved that the answer goes another way.
 func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
-	file := *e.state.Questions[f.Question].File
+	q := e.state.Questions[f.Question]
+	file, launch := *q.File, e.state.Launch(q.Agent).N
 	return func(context.Context) result {
 		there := e.fileDrop == nil || e.fileDrop.Answered(file.ID)
 		if !there && file.Drop == checkpoints.DropBegun {
 			_, err := e.fileDrop.Question(file.ID)
 			there = err == nil
 		}
-		return result{event: supervisor.Reclaimed{Question: f.Question, There: there}}
+		return result{event: supervisor.Reclaimed{Question: f.Question, There: there, Launch: launch}}
 	}
 }
 
@@ -130,9 +131,11 @@ func (e *engine) tellUnowned(id string) {
 
 // fileTaken takes note that a script has its answer, once all that was accepted before is known and under way.
 func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
-	if len(e.state.Polled(b.ID)) == 0 {
+	polled := e.state.Polled(b.ID)
+	if len(polled) == 0 {
 		return nil // it is none of ours
 	}
+	b.Launch = e.state.Launch(polled[0].Agent).N
 	for {
 		if err := e.takeInbox(ctx); err != nil {
 			return err
