@@ -41,7 +41,8 @@ A run that nobody supervises is then refused here, so that it does not go on in
 two places; unpack brings it back. One that is running goes on: the file is a
 snapshot of it, taken when the present turn of each agent has ended, or at once
 with --now. Nothing keeps such a run from going on in two places: stop it here
-before you go on elsewhere, or use run --snapshots, which does keep it. The file holds all that the agents saw: keep it as private.`,
+before you go on elsewhere, or use run --snapshots, which does keep it. The
+file holds all that the agents saw: keep it as private.`,
 		Example: "  claude-supervise pack r-3f9a2c1b\n" +
 			"  claude-supervise pack r-3f9a2c1b -o - | ssh laptop 'cat > run.tar.gz'\n" +
 			"  claude-supervise pack r-3f9a2c1b --undo    # its file was lost",

@@ -130,7 +130,7 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 	}
 	f.noNotify = f.noNotify || plan.NoNotify
 	to := snapshotting{run: plan.Run, to: plan.Snapshots}
-	snapshots, err := snap.given(s.Dirs, plan.Cwd)
+	snapshots, err := snap.given(s.Dirs.State, plan.Cwd)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}

@@ -265,7 +265,7 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 	if t.Run == "" {
 		t.Run = host.NewRun()
 	}
-	if t.Config.Snapshots, err = f.snapshotFlags.given(s.Dirs, t.Cwd); err != nil {
+	if t.Config.Snapshots, err = f.snapshotFlags.given(s.Dirs.State, t.Cwd); err != nil {
 		return s.finish(supervisor.Outcome{}, err)
 	}
 	if t.Config.Snapshots != nil && t.Config.Snapshots.Dir == "" {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
@@ -28,8 +27,8 @@ func packLive(ctx context.Context, c client.Client, run string, f packFlags) err
 		return fmt.Errorf("%s cannot be packed: its supervisor is suspended. %s", run, v.HowToContinue())
 	}
 	if !f.now {
-		fmt.Fprintf(os.Stderr, "%s is running: it is packed when the present turn of each agent has ended (--now: at once).\n",
-			run)
+		fmt.Fprintf(os.Stderr,
+			"%s is running: it is packed when the present turn of each agent has ended (--now: at once).\n", run)
 	}
 	if f.output == "-" {
 		if terminal.IsTerminal(os.Stdout) {
@@ -54,17 +53,7 @@ func packLive(ctx context.Context, c client.Client, run string, f packFlags) err
 	if err := mayReplace(path, run); err != nil {
 		return err
 	}
-	to, err := checkpoints.Replace(path) // that it can be is known before the run is asked
-	if err != nil {
-		return fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
-	}
-	defer to.Drop()
-	packed, err := pack.Live(ctx, c, run, f.now, who("pack"), func(from string) error {
-		if err := copyTo(to, from); err != nil {
-			return err
-		}
-		return to.Keep()
-	})
+	packed, err := pack.LiveFile(ctx, c, run, f.now, who("pack"), path)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/pack"
@@ -27,7 +26,7 @@ func addSnapshotFlags(cmd *cobra.Command, f *snapshotFlags) {
 }
 
 // given reads the flags; nil where none is given. Dir is "" where none are to be taken.
-func (f snapshotFlags) given(dirs checkpoints.Dirs, cwd string) (*supervisor.SnapshotTo, error) {
+func (f snapshotFlags) given(state, cwd string) (*supervisor.SnapshotTo, error) {
 	switch {
 	case f.keep < 1:
 		return nil, usage("--keep-snapshots takes 1 or more, not %d", f.keep)
@@ -40,7 +39,7 @@ func (f snapshotFlags) given(dirs checkpoints.Dirs, cwd string) (*supervisor.Sna
 	if err != nil {
 		return nil, usage("--snapshots: %w", err)
 	}
-	if err := pack.MayHoldSnapshots(dir, cwd, dirs.State); err != nil {
+	if err := pack.MayHoldSnapshots(dir, cwd, state); err != nil {
 		return nil, usage("--snapshots: %w", err)
 	}
 	return &supervisor.SnapshotTo{Dir: dir, Keep: f.keep}, nil

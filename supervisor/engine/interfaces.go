@@ -162,15 +162,15 @@ type Executors struct {
 	Snapshot func(ctx context.Context, s supervisor.State, seq int64, captured func()) supervisor.Snapshotted
 }
 
-// A Lease is the right to go on with a run that somebody else may take over from a snapshot of it. Who has lost it is to
-// say nothing to the agents and to begin no turn; a turn that is under way may end.
+// A Lease is the right to go on with a run that somebody else may take over from a snapshot of it. Who has lost it is
+// to say nothing to the agents and to begin no turn; a turn that is under way may end.
 type Lease interface {
-	// Claim takes the next epoch, where the run's own is still the last that was taken. *checkpoints.TakenOverError is the error where
+	// Claim takes the next epoch, where the run's own is still the last that was taken: *checkpoints.TakenOverError where
 	// it is not.
 	Claim(ctx context.Context, run string, epoch int) (int, error)
 
-	// Check is nil as long as the run is this supervisor's. *checkpoints.TakenOverError is the error once somebody goes on with it; any
-	// other means that this cannot be known now. It is asked before each thing that is said to an agent.
+	// Check is nil as long as the run is this supervisor's, *checkpoints.TakenOverError once somebody goes on with it; any
+	// other error means that this cannot be known now. It is asked before each thing that is said to an agent.
 	Check(ctx context.Context) error
 
 	// Changed has a value when Check may say something else than before. It may miss a change.

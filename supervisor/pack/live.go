@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,8 +24,28 @@ type LiveSnapshot struct {
 	Told []string // what a person should know was left out, or is lost for whoever goes on from it
 }
 
-// Live asks the supervisor of a run for a snapshot: at the end of the turns that its agents are in, or at once with now.
-// It blocks until there is one, and keeps it by keep, which is given the file; that is removed afterwards. The run goes
+// LiveFile is Live into the file at an absolute path, which is there whole or not at all.
+func LiveFile(ctx context.Context, c client.Client, run string, now bool, by, path string) (LiveSnapshot, error) {
+	to, err := checkpoints.Replace(path) // that it can be is known before the run is asked
+	if err != nil {
+		return LiveSnapshot{}, fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
+	}
+	defer to.Drop()
+	return Live(ctx, c, run, now, by, func(from string) error {
+		file, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(to, file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		return to.Keep()
+	})
+}
+
+// Live asks the supervisor of a run for a snapshot: at the end of the turns that its agents are in, or at once with
+// now. It blocks until there is one, and keeps it by keep, which is given the file; that is removed afterwards. The run goes
 // on. by says who asks, for people.
 func Live(ctx context.Context, c client.Client, run string, now bool, by string,
 	keep func(path string) error) (LiveSnapshot, error) {

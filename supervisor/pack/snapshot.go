@@ -17,8 +17,8 @@ import (
 	"claude-supervise/supervisor/git"
 )
 
-// A snapshot is a pack file of a run that goes on. In a folder (snapshot_folder.go) most hold only what is new since the
-// one before, which they rest on: of the history the later events, of logs and conversations the later lines, of the
+// A snapshot is a pack file of a run that goes on. In a folder (snapshot_folder.go) most hold only what is new since
+// the one before, which they rest on: of the history the later events, of logs and conversations the later lines, of the
 // work what has changed. The records and the inbox are whole in each.
 //
 // How it is taken:
@@ -27,8 +27,8 @@ import (
 //	          is read. Until then nothing is said to agents: this is what a snapshot costs the run
 //	write     all of it is read and written, while the run goes on; then fsync, the name, fsync of the folder
 //
-// A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turn. It begins
-// with a whole one again when those since then are larger than it, or too many.
+// A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turn. It
+// begins with a whole one again when those since then are larger than it, or too many.
 const (
 	maxChain    = 50      // snapshots that rest on each other
 	minAnew     = 1 << 20 // bytes of them that are no reason yet to begin anew

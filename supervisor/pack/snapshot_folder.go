@@ -32,8 +32,8 @@ import (
 //	  lock                 its exclusive flock is held while the epoch is raised, and while a snapshot gets its name
 //	  000017.tar.gz        a snapshot: a pack file, or what is new since the one that its manifest names (snapshot.go)
 //
-// Who goes on with the run, its supervisor or unpack, has raised the epoch there. A supervisor that finds another holder
-// than itself has lost the run: it ends its agents, delivers nothing and puts no snapshot there. It looks before each
+// Who goes on with the run, its supervisor or unpack, has raised the epoch there. A supervisor that finds another
+// holder than itself has lost the run: it ends its agents, delivers nothing and puts no snapshot there. It looks before each
 // snapshot, before each thing that is said to an agent, when the kernel tells of a change, and once a minute. Between
 // such a look and what follows it lie microseconds, in which somebody else can take the run over: what is said then
 // falls into a turn that whoever takes over repeats. What a repeated turn does outside of the folder is done twice.
@@ -370,7 +370,8 @@ func (f *Folder) clear(ctx context.Context) error {
 
 // put gives a snapshot that is written its name, if this supervisor still holds the run, and removes the oldest ones,
 // so that keep are left and what those rest on. rests gives what a snapshot rests on, by name; "" if on none.
-func (f *Folder) put(ctx context.Context, file *checkpoints.Replacement, keep int, rests func(name string) string) error {
+func (f *Folder) put(ctx context.Context, file *checkpoints.Replacement, keep int,
+	rests func(name string) string) error {
 	if err := file.Sync(); err != nil { // before the lock, for it may take long
 		return err
 	}

@@ -3,7 +3,6 @@ package pack
 import (
 	"archive/tar"
 	"bytes"
-	"claude-supervise/checkpoints"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"

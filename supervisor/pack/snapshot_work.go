@@ -272,7 +272,8 @@ func (c *folderCapturer) write(p *packer, name string, f workFile) error {
 	if f.mode&0o100 != 0 {
 		mode = 0o700
 	}
-	if err := p.header(&tar.Header{Typeflag: tar.TypeReg, Name: filesPrefix + name, Mode: mode, Size: f.size}); err != nil {
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: filesPrefix + name, Mode: mode, Size: f.size}
+	if err := p.header(h); err != nil {
 		return err
 	}
 	_, err = io.CopyN(p.tar, file, f.size)

@@ -45,11 +45,11 @@ type UnpackedRun struct {
 	Cwd       string                `json:"cwd"`                // and from now on
 	Questions []view.QuestionView   `json:"questions"`          // those that are open
 	Answered  bool                  `json:"answered"`           // an answer waits to be delivered
-	Exec      bool                  `json:"exec"`               // it runs a command in claude's place: the person gives that
+	Exec      bool                  `json:"exec"`               // it runs a command in claude's place
 	Flags     []string              `json:"flags"`              // that claude is given
 	Told      []string              `json:"told"`               // what was done, for people
 	Withheld  []supervisor.Withheld `json:"withheld"`           // what the file grants, and was not taken along
-	AskedAnew []string              `json:"asked_anew"`         // questions whose answers were not: they are among Questions
+	AskedAnew []string              `json:"asked_anew"`         // questions whose answers were not; of Questions
 	Snapshot  *UnpackedSnapshot     `json:"snapshot,omitempty"` // nil: the run did not go on where it was packed
 }
 

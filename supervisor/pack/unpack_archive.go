@@ -308,7 +308,7 @@ func readManifest(r io.Reader) (manifest, error) {
 	if err != nil {
 		return m, unreadable(err)
 	}
-	return m, new(archive).document(h, t, manifestName, maxManifest, &m, func() error { return m.check() })
+	return m, new(archive).document(h, t, manifestName, maxManifest, &m, m.check)
 }
 
 // manifestIn is readManifest for a file.

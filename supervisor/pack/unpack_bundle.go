@@ -77,7 +77,8 @@ func bundleHeader(path string) (ref string, needs []string, at int64, err error)
 func (w *gitWork) unbundle(ctx context.Context, env []string, limit int64) error {
 	for _, b := range w.bundles {
 		for _, commit := range b.needs {
-			if _, err := git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, nil, "cat-file", "-e", commit+"^{commit}"); err != nil {
+			if _, err := git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, nil, "cat-file", "-e",
+				commit+"^{commit}"); err != nil {
 				return notClone(w.to, true, "it lacks the commit "+commit)
 			}
 		}

@@ -18,8 +18,8 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// A snapshot that rests on others is read from the one that rests on none, each with what is new in it. Nothing of it is
-// believed either: each file has to be the one whose sum the next one names, and what all of them hold together is
+// A snapshot that rests on others is read from the one that rests on none, each with what is new in it. Nothing of it
+// is believed either: each file has to be the one whose sum the next one names, and what all of them hold together is
 // bounded like one.
 
 // readChain reads a pack file, and those on which it rests: they lie beside it. file is its path, "-" if it has none.
