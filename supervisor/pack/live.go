@@ -45,7 +45,8 @@ func LiveFile(ctx context.Context, c client.Client, run string, now bool, by, pa
 }
 
 // Live asks the supervisor of a run for a snapshot: at the end of the turns that its agents are in, or at once with
-// now. It blocks until there is one, and keeps it by keep, which is given the file; that is removed afterwards. The run goes
+// now. It blocks until there is one, and keeps it by keep, which is given the file; that is removed afterwards. The
+// run goes
 // on. by says who asks, for people.
 func Live(ctx context.Context, c client.Client, run string, now bool, by string,
 	keep func(path string) error) (LiveSnapshot, error) {

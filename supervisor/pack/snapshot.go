@@ -18,7 +18,8 @@ import (
 )
 
 // A snapshot is a pack file of a run that goes on. In a folder (snapshot_folder.go) most hold only what is new since
-// the one before, which they rest on: of the history the later events, of logs and conversations the later lines, of the
+// the one before, which they rest on: of the history the later events, of logs and conversations the later lines, of
+// the
 // work what has changed. The records and the inbox are whole in each.
 //
 // How it is taken:

@@ -33,7 +33,8 @@ import (
 //	  000017.tar.gz        a snapshot: a pack file, or what is new since the one that its manifest names (snapshot.go)
 //
 // Who goes on with the run, its supervisor or unpack, has raised the epoch there. A supervisor that finds another
-// holder than itself has lost the run: it ends its agents, delivers nothing and puts no snapshot there. It looks before each
+// holder than itself has lost the run: it ends its agents, delivers nothing and puts no snapshot there. It looks
+// before each
 // snapshot, before each thing that is said to an agent, when the kernel tells of a change, and once a minute. Between
 // such a look and what follows it lie microseconds, in which somebody else can take the run over: what is said then
 // falls into a turn that whoever takes over repeats. What a repeated turn does outside of the folder is done twice.

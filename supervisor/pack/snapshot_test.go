@@ -334,17 +334,21 @@ func TestAForgedSnapshotIsRefusedBeforeAnythingIsChanged(t *testing.T) {
 		"a file twice": func(es []forgedEntry) []forgedEntry {
 			return entry("work/files/file", "x", nil)(entry("work/files/file", "y", nil)(es))
 		},
-		"more of what is not there":    entry("logs/"+packedAgent+".checkpoint.json", "x", map[string]string{offsetRecord: "7"}),
-		"more of work":                 entry("work/files/deep/file", "x", map[string]string{offsetRecord: "1"}),
-		"more beyond the end":          entry("logs/"+packedAgent+".jsonl", "x", map[string]string{offsetRecord: "4000000000"}),
-		"more before the beginning":    entry("logs/"+packedAgent+".jsonl", "x", map[string]string{offsetRecord: "-4"}),
-		"a conversation of another":    entry("transcripts/0e6d3cb4-0b6a-4a65-b7e8-f8aa2b1c9b0b.jsonl", "x", nil),
-		"a base elsewhere":             manifestWith(t, func(m map[string]any) { m["base"] = "../../000001.tar.gz" }),
-		"a base after it":              manifestWith(t, func(m map[string]any) { m["number"] = 1 }),
-		"events that are not there":    manifestWith(t, func(m map[string]any) { m["after"] = 40 }),
-		"fewer events":                 manifestWith(t, func(m map[string]any) { m["after"] = 0 }),
-		"a negative epoch":             manifestWith(t, func(m map[string]any) { m["epoch"] = -1 }),
-		"removal of what git believes": manifestWith(t, func(m map[string]any) { m["removed"] = []string{"../x", ".git/config"} }),
+		"more of what is not there": entry("logs/"+packedAgent+".checkpoint.json", "x",
+			map[string]string{offsetRecord: "7"}),
+		"more of work": entry("work/files/deep/file", "x", map[string]string{offsetRecord: "1"}),
+		"more beyond the end": entry("logs/"+packedAgent+".jsonl", "x",
+			map[string]string{offsetRecord: "4000000000"}),
+		"more before the beginning": entry("logs/"+packedAgent+".jsonl", "x", map[string]string{offsetRecord: "-4"}),
+		"a conversation of another": entry("transcripts/0e6d3cb4-0b6a-4a65-b7e8-f8aa2b1c9b0b.jsonl", "x", nil),
+		"a base elsewhere":          manifestWith(t, func(m map[string]any) { m["base"] = "../../000001.tar.gz" }),
+		"a base after it":           manifestWith(t, func(m map[string]any) { m["number"] = 1 }),
+		"events that are not there": manifestWith(t, func(m map[string]any) { m["after"] = 40 }),
+		"fewer events":              manifestWith(t, func(m map[string]any) { m["after"] = 0 }),
+		"a negative epoch":          manifestWith(t, func(m map[string]any) { m["epoch"] = -1 }),
+		"removal of what git believes": manifestWith(t, func(m map[string]any) {
+			m["removed"] = []string{"../x", ".git/config"}
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
