@@ -125,7 +125,23 @@ func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 		rep.Agents = append(rep.Agents, one)
 	}
 	rep.Agents = asTree(rep.Agents)
+	nameAskers(rep.Asked, d.Run.Agents)
 	return rep, nil
+}
+
+// nameAskers says of each decision which agent asked, if the run has several now: of one that was asked before there was
+// a second agent, the record does not say it.
+func nameAskers(asked []Decision, agents []AgentView) {
+	if len(agents) < 2 {
+		return
+	}
+	who := map[string]string{}
+	for _, a := range agents {
+		who[a.ID] = a.Who
+	}
+	for i := range asked {
+		asked[i].Who = cmp.Or(asked[i].Who, who[asked[i].Agent])
+	}
 }
 
 // asTree puts children right below their parents.
@@ -278,6 +294,7 @@ func (r Reader) RecordSince(ctx context.Context, since time.Time, cwd string,
 		if err != nil {
 			return record, err
 		}
+		nameAskers(asked, v.Agents)
 		one.Asked = slices.DeleteFunc(asked, func(d Decision) bool {
 			return d.AskedAt.Before(since) && (d.AnsweredAt == nil || d.AnsweredAt.Before(since)) && d.State != supervisor.Open
 		})

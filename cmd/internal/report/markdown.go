@@ -100,14 +100,11 @@ func decisionTable(b *strings.Builder, heading, what string, all []view.Decision
 		if d.Who != "" {
 			question = d.Who + ": " + question
 		}
-		answer, by := outcome(d), d.AnsweredBy
+		answer := outcome(d)
 		if d.Ran != "" {
 			answer += " (ran: " + d.Ran + ")"
 		}
-		if d.ByRule {
-			by = "a rule: " + by
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escape(question), escape(answer), escape(by), someTime(d.After))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escape(question), escape(answer), escape(by(d)), someTime(d.After))
 	}
 	b.WriteString("\n")
 }

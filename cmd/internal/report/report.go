@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -45,7 +46,8 @@ var funcs = template.FuncMap{
 	"when":     when,
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"class":    class,
-	"kinds":    func() []view.SpanKind { return view.SpanKinds },
+	"kinds":    kinds,
+	"by":       by,
 	"outcome":  outcome,
 	"asked":    func(all []view.Decision) []view.Decision { return chosen(all, false) },
 	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
@@ -78,6 +80,17 @@ func cut(write func(string) string, s string, most int) string {
 		shown += " … " + text.More(s[len(head):])
 	}
 	return shown
+}
+
+// marked is a command of ours as AnsweredBy marks it.
+var marked = regexp.MustCompile("`(claude-supervise [a-z]+)`")
+
+// by names who has answered, as plain text.
+func by(d view.Decision) string {
+	if d.ByRule { // which may hold anything
+		return "a rule: " + d.AnsweredBy
+	}
+	return marked.ReplaceAllString(d.AnsweredBy, "$1")
 }
 
 // after says how long an answer took.

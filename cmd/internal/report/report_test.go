@@ -69,7 +69,7 @@ func sample(said func(string) string) view.RunReport {
 		Asked: []view.Decision{
 			answered(decision("q-1", said("Which way of login?"), 10), said("JWT"), said("ann"), 50),
 			decision("q-2", said("The disk is full"), 51),
-			answered(decision("q-3", said("Bash: rm -rf build"), 30), "deny", "ann", 31), ran, ruled,
+			answered(decision("q-3", said("Bash: rm -rf build"), 30), "deny", "`claude-supervise answer`, process 7", 31), ran, ruled,
 		},
 		Rules: []view.PermissionView{{Rule: said("Bash(go test:*)"), From: said("--allow")}},
 	}
@@ -207,6 +207,24 @@ func markup(s string) string {
 		}
 	}
 	return b.String()
+}
+
+func TestAnsweredByIsPlainTextAndARuleIsAsItIs(t *testing.T) {
+	for _, test := range []struct {
+		who, want string
+		rule      bool
+	}{
+		{"`claude-supervise answer`, process 7", "claude-supervise answer, process 7", false},
+		{"`claude-supervise serve`", "claude-supervise serve", false},
+		{"ann `x`", "ann `x`", false},
+		{"Bash(`claude-supervise ps`)", "a rule: Bash(`claude-supervise ps`)", true},
+	} {
+		var d view.Decision
+		d.AnsweredBy, d.ByRule = test.who, test.rule
+		if got := by(d); got != test.want {
+			t.Errorf("%q is shown as %q, not %q", test.who, got, test.want)
+		}
+	}
 }
 
 func TestLongStretchesWithoutWorkAreDrawnShorter(t *testing.T) {

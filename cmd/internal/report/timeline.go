@@ -87,6 +87,15 @@ func (t timeline) Bars(a view.ReportedAgent) []Bar {
 	return bars
 }
 
+// kinds gives the kinds of spans that are drawn, in the order of the legend.
+func kinds(r view.RunReport) []view.SpanKind {
+	return slices.DeleteFunc(slices.Clone(view.SpanKinds), func(kind view.SpanKind) bool {
+		return !slices.ContainsFunc(r.Agents, func(a view.ReportedAgent) bool {
+			return slices.ContainsFunc(a.Spans, func(s view.Span) bool { return s.Kind == kind })
+		})
+	})
+}
+
 // Sum is how long an agent stood in one way.
 func sum(a view.ReportedAgent, kind view.SpanKind) time.Duration {
 	var all time.Duration
