@@ -18,7 +18,7 @@ func TestEveryHelpHasAnExampleAndFits80Columns(t *testing.T) {
 	w := newWorld(t)
 	root := w.must("--help")
 	fits80(t, "claude-supervise", root)
-	commands, topics := listed(t, root, "Available Commands:"), listed(t, root, "Topics, by claude-supervise help TOPIC:")
+	commands, topics := listed(t, root, "Available Commands:"), listed(t, root, "Topics (claude-supervise help TOPIC):")
 	if len(commands) < 20 || len(topics) < 10 {
 		t.Fatalf("the help lists %q and %q", commands, topics)
 	}

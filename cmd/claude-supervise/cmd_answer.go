@@ -26,7 +26,7 @@ func newAnswer() *cobra.Command {
 	var why string
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
-		Short: "answer a question, from anywhere",
+		Short: "answer an open question",
 		Long: `Answer an open question. The first answer stands; who comes later is told whose
 it was. Without a VALUE the question is asked on the terminal; without an ID all
 that are open are, one after the other, urgent ones first, then the oldest: >

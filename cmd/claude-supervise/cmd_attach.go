@@ -23,7 +23,7 @@ func newAttach() *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
 		Use:   "attach [RUN] [MESSAGE... | -]",
-		Short: "see a run live, and write to its agent",
+		Short: "follow a run live and send messages to its agent",
 		Long: `Show what the agents of a run say and do, wherever the run is supervised:
 another terminal, or the background. Without RUN it is the one that goes on. RUN
 may be an agent's id: then only that agent is shown, until it has ended.

@@ -15,7 +15,7 @@ import (
 func newBoard() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "board",
-		Short: "see all runs on a full screen, and answer there",
+		Short: "watch runs and answer questions in a full-screen view",
 		Long: `Show what is asked and all runs on a full screen, live: the questions, urgent
 ones first, the tree of runs with status, since when, cost, what they wait for
 and folder. Of what the cursor is on there is the question, the log as it grows,

@@ -20,7 +20,7 @@ func calledAsAnswer(name string) bool { return filepath.Base(name) == answerName
 func newClaudeAnswer() *cobra.Command {
 	cmd := newAnswer()
 	cmd.Use = answerName + " [ID] [VALUE...]"
-	cmd.Short = "list what is asked, and answer it"
+	cmd.Short = "list or answer open questions"
 	cmd.Long = `Ask the open questions on the terminal, of all runs and of scripts that ask by
 file, one after the other; elsewhere list them. With arguments this is
 claude-supervise answer.`

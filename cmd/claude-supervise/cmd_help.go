@@ -14,7 +14,7 @@ import (
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
-		Short: "show the help of a command, or a topic",
+		Short: "show help for a command or topic",
 		Long: `Show the help of a command, or a topic; claude-supervise --help lists both. A
 topic that is longer than the terminal is shown through $PAGER (default: less);
 PAGER=cat prints it.`,

@@ -21,7 +21,7 @@ func newInit() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "tell the agents of a project how to ask",
+		Short: "tell a project's agents how to ask a person",
 		Long: `Tell every Claude Code agent of this folder's project how to ask a person from
 the background, with this supervisor or without it:
 

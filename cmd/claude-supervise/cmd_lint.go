@@ -19,7 +19,7 @@ func newLint() *cobra.Command {
 	var hook, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|-]",
-		Short: "find the signals in a text, and what is wrong with them",
+		Short: "check a text for malformed signals",
 		Long: `Find the signals in a text, or in the JSON lines of a conversation (claude's
 stream-json, its transcript, or our log of an agent), and tell what is wrong
 with their form. Without FILE, or for -, stdin is read.

@@ -19,7 +19,7 @@ func newLogs() *cobra.Command {
 	var f logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs ID",
-		Short: "print what an agent said and did, and was answered",
+		Short: "print the log of a run or an agent",
 		Long: `Print what an agent said and did, and what it was answered; of a run what all of
 its agents did, in the order of time, each line with whose it is.
 

@@ -27,7 +27,7 @@ func newPack() *cobra.Command {
 	var f packFlags
 	cmd := &cobra.Command{
 		Use:   "pack RUN",
-		Short: "put a run into one file, to go on with it elsewhere",
+		Short: "pack a run into a file, to resume it elsewhere",
 		Long: `Put a run into one file: its questions and answers, its checkpoint, its agents'
 conversations, and the uncommitted work of its folder. The machine may vanish
 then; unpack the file on another one, and resume.

@@ -19,7 +19,7 @@ func newPermissions() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "permissions RUN",
-		Short: "list what a run lets its agents do unasked, and take it back",
+		Short: "list or revoke the permissions of a run",
 		Long: `List what a run lets its agents do without asking: the rules of --allow, and
 those given by answering allow-run. With --revoke one is taken back, by its
 number or as it is written: the agents of the run are asked about again. (A rule

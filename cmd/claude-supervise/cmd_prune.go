@@ -20,7 +20,7 @@ func newPrune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "prune [RUN...]",
 		Aliases: []string{"rm"},
-		Short:   "forget runs that have ended",
+		Short:   "delete the records of ended runs",
 		Long: `Forget runs that ended long ago, or those that are named: their records, their
 questions and answers, and what their agents printed. What the agents wrote, and
 claude's own transcripts, stay. A run that has not ended is never forgotten.`,

@@ -25,7 +25,7 @@ func newPs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ps",
 		Aliases: []string{"ls"},
-		Short:   "list the runs that go on, and what they wait for",
+		Short:   "list unfinished runs and what each waits for",
 		Long: `List the runs that go on, and what they wait for.
 
 NEXT says what you do for a run to go on: with answer alone it goes on by itself

@@ -23,7 +23,7 @@ func newQuestions() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "questions",
-		Short: "list the open questions, with the command that answers each",
+		Short: "list open questions",
 		Long: `List the open questions of all runs, and those that scripts have put into
 ~/.claude/questions/pending, with the command that answers each. Inside an agent
 those of its own run are listed.`,

@@ -22,7 +22,7 @@ func newReport() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report RUN",
-		Short: "show what happened in a run, as one page",
+		Short: "write a report on a run, as HTML or Markdown",
 		Long: `Show what happened in a run: a timeline of its agents, every question with its
 answer, by whom and after how long, what was permitted and run, cost and tokens,
 deliverables, and worktrees. Into FILE.html as a page that needs nothing else

@@ -25,7 +25,7 @@ func newResume() *cobra.Command {
 	var all, failed bool
 	cmd := &cobra.Command{
 		Use:   "resume RUN | --all | --failed RUN [flags] [-- FLAGS]",
-		Short: "go on with a run that nobody supervises",
+		Short: "resume a parked, interrupted or orphaned run",
 		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
 one whose supervisor died, or one that failed for a cause that is mended now.
 Nothing is done twice, and an answer that was given meanwhile is delivered.

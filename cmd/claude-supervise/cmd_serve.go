@@ -39,7 +39,7 @@ func newServe() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "serve a page to see runs and answer questions in a browser",
+		Short: "serve a web page for runs and questions",
 		Long: `Serve a page, and an API, on which a person sees all open questions and runs,
 live, and answers: options, own words, decline, skip; stops and resumes runs,
 writes to agents, and starts runs in the folders that --folder names. Answers

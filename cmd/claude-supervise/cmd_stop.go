@@ -23,7 +23,7 @@ func newStop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stop ID... | --all",
 		Aliases: []string{"kill"},
-		Short:   "stop a run, or an agent and what it started",
+		Short:   "stop a run, or an agent and the agents it started",
 		Long: `Stop a run, or an agent and what it started.
 ` + stopEnds + ` Other agents of the run go on,
 and who started it is told. Of several, each is stopped that can be.`,

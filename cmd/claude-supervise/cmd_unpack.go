@@ -26,7 +26,7 @@ func newUnpack() *cobra.Command {
 	var f unpackFlags
 	cmd := &cobra.Command{
 		Use:   "unpack FILE | DIR [flags] [-- CLAUDE FLAGS...]",
-		Short: "take a run out of its file, to go on with it here",
+		Short: "unpack a run, to resume it here",
 		Long: `Take a run out of the file that pack made, to answer and resume it here. Without
 --cwd it goes on in this folder, or, if it was packed on this machine, in its
 own. What was packed of a git work tree goes into a clone of the same repository

@@ -25,7 +25,7 @@ func newWait() *cobra.Command {
 	var f waitFlags
 	cmd := &cobra.Command{
 		Use:   "wait ID...",
-		Short: "wait until runs or agents have ended, or are left to a person",
+		Short: "wait until runs or agents end or need a person",
 		Long: `Wait until each run or agent has ended, or nobody supervises it any more: it is
 parked, was interrupted, or its supervisor died. One line each says so. The id
 of a run's first agent stands for the run.

@@ -15,32 +15,33 @@ import (
 	"claude-supervise/supervisor/doctor"
 )
 
-const about = `claude-supervise runs Claude Code headless and supervises it: the moment an
-agent needs a person, the question is on your terminal, and it stays there, or
-parked without a process, until it is answered, however long that takes and
-whatever crashes meanwhile. Then the agent goes on where it stopped.
+const about = `claude-supervise runs headless Claude Code agents and supervises them. When an
+agent needs a person, it asks on your terminal. The question stays open until
+you answer it, however long that takes, and survives crashes and reboots. A
+parked run keeps its question without a process. After the answer, the agent
+continues where it stopped.
 
 Exit codes of run, resume and wait:
     0  success                        69  the agent cannot be started
     1  failed, or refused             70  internal error
-    2  usage                          75  parked: waits for a person
+    2  usage                          75  parked, waiting for a person
     3  partial success               124  wait timed out
-    4  over budget                   130  interrupted; resume goes on
+    4  over budget                   130  interrupted; can be resumed
     5  stopped by a person
     6  ended without a report`
 
-const examplesOfUse = `  # see it work, with no key and no claude installed
+const examplesOfUse = `  # try it without an API key or Claude Code
   claude-supervise run --demo ask
 
-  # start a task; answer when it asks, here or on any other terminal
+  # start a task; answer its questions here or on another terminal
   claude-supervise run "Add rate limiting to the API, ask me about the limits"
 
-  # what is going on, what is asked, and an answer
+  # list runs and open questions, and answer one
   claude-supervise ps
   claude-supervise questions
   claude-supervise answer q-7kq2mx "100 a minute"
 
-  # go on after a crash, a reboot or a Ctrl-C
+  # resume after a crash, a reboot or Ctrl-C
   claude-supervise resume r-3f9a2c1b`
 
 // commands are what makes each command, by its name.
@@ -118,8 +119,8 @@ func showUsage(cmd *cobra.Command) error {
 	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command) string { return flagUsages(cmd, 80) })
 	root.SetUsageTemplate(strings.NewReplacer(
 		"Flags:\n{{.LocalFlags.FlagUsages", "{{flags .",
-		" for more information about a command.", " tells more.", // within 80 columns
-		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics, by claude-supervise help TOPIC:\n{{topics}}{{end}}\n\nUse \"",
+		" for more information about a command.", " for more information.", // within 80 columns
+		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics (claude-supervise help TOPIC):\n{{topics}}{{end}}\n\nUse \"",
 	).Replace(root.UsageTemplate()))
 	root.SetUsageFunc(nil)
 	return cmd.Usage()
@@ -137,7 +138,7 @@ func explainCompletion(root *cobra.Command) {
 		"powershell": load + "powershell | Out-String | Invoke-Expression",
 	} {
 		if cmd, _, err := root.Find(strings.Fields("completion " + shell)); err == nil {
-			cmd.Short, cmd.Long, cmd.Example = "print the completion script of "+cmp.Or(shell, "a shell"), "", example
+			cmd.Short, cmd.Long, cmd.Example = "print the completion script for "+cmp.Or(shell, "a shell"), "", example
 		}
 	}
 }
