@@ -96,6 +96,36 @@ func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 	w.written("auth.txt", "Sessions\n")
 }
 
+// A run may be over before the terminal that gave its last answer knows that the answer is kept.
+func TestAnAnswerInAttachIsOnesOwnHoweverSoonTheRunIsOver(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	run := strings.TrimSpace(w.must("run", "--detach", "--cwd", ".", "--demo", "ask", "--hold", "forever"))
+	kept, over := make(chan struct{}), make(chan struct{})
+	w.watches(func(_ int, p pass) {
+		if p.point == "after note answer" {
+			close(kept)
+			<-over
+		}
+	})
+	s := w.sit(nil, "attach", run)
+	question := s.asked("Which way of login")
+	s.types("2\r")
+	<-kept
+	if code, _, stderr := w.run("answer", question, "1"); code == 0 { // which rings for the one that was first
+		t.Fatalf("a second answer is taken:\n%s", stderr)
+	}
+	w.must("wait", run)
+	for range 10 { // by now attach has seen the end, too
+		w.must("version")
+	}
+	close(over)
+	seen := s.sees(`\] answered: Sessions`) + s.sees(run+` succeeded: `)
+	if strings.Contains(seen, "Not taken") || strings.Contains(seen, "answered by") {
+		t.Errorf("its own answer is another's:\n%s", seen)
+	}
+}
+
 func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)

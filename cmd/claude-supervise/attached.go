@@ -263,9 +263,10 @@ func (a *attached) words(n supervisor.Notification) string {
 // at begins a line of ours between those of the log, which begin with their times, too.
 func at(t time.Time) string { return view.Stamp(t) + " -- " }
 
-// submit leaves an answer as the answer command does.
+// submit leaves an answer as the answer command does. What is begun is ended, whatever becomes of ctx: as soon as the
+// answer is kept the run may go on to its end, which ends the asking.
 func (a *attached) submit(ctx context.Context, id string, r terminal.Reply) error {
-	_, also, err := reply(ctx, a.client, id, r, answerFlags{}, who("attach"))
+	_, also, err := reply(context.WithoutCancel(ctx), a.client, id, r, answerFlags{}, who("attach"))
 	if also != "" {
 		a.printer.Notice(also)
 	}
