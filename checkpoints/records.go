@@ -91,6 +91,7 @@ type Agent struct {
 	Since           time.Time  `json:"since"`
 	Priority        string     `json:"priority,omitempty"`  // P0, P1 or P2: P0 goes first
 	Group           bool       `json:"group,omitempty"`     // it has no conversation, and ends when its children have
+	Subagents       bool       `json:"subagents,omitempty"` // it has started some, with a tool of claude's
 	Delegated       *Delegated `json:"delegated,omitempty"` // how it came about; nil for the root
 	QueuedAt        *time.Time `json:"queued_at,omitempty"` // since when it waits until a process of it may start
 	EndedAt         *time.Time `json:"ended_at,omitempty"`

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,11 +150,31 @@ func play(w *world, s examples.Scenario, hold string) {
 		w.t.Errorf("it took %d agents, not one for each of the scenario's %d children and their root",
 			len(agents), len(s.Children))
 	}
+	w.sharedIsMerged(s, done.Run)
 	if left := marked(done.Run); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 	if n := run.count("question"); n != len(s.Answers) {
 		w.t.Errorf("%d questions for %d answers", n, len(s.Answers))
+	}
+}
+
+// sharedIsMerged checks that all that the agents of a scenario, and their subagents, have shared is merged.
+func (w *world) sharedIsMerged(s examples.Scenario, run string) {
+	w.t.Helper()
+	files := w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs", run, "shared/*.jsonl"))
+	if len(files) == 0 && strings.Contains(fmt.Sprint(s.Turns), "$CLAUDE_SUPERVISE_SHARED/") {
+		w.t.Error("nothing is shared")
+	}
+	for file, lines := range files {
+		var merged []struct{ Value any }
+		doc, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".merged.json")
+		if err == nil {
+			err = json.Unmarshal(doc, &merged)
+		}
+		if err != nil || len(merged) != strings.Count(lines, "\n") {
+			w.t.Errorf("%s is merged so (%v):\n%s", file, err, doc)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ func briefed(input json.RawMessage, briefing string) any {
 	}
 	var prompt string
 	if json.Unmarshal(input, &hook) != nil || json.Unmarshal(hook.Input["prompt"], &prompt) != nil ||
-		hook.Tool != "Agent" && hook.Tool != "Task" {
+		!StartsSubagent(hook.Tool) {
 		return map[string]any{}
 	}
 	whole, err := json.Marshal(briefing + prompt)

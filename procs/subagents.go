@@ -17,6 +17,9 @@ const (
 // MaxLevels is how many levels of subagents, each started by one above it, are told of.
 const MaxLevels = 8
 
+// StartsSubagent reports whether a tool of claude's starts a subagent. It is called Agent, and was called Task before.
+func StartsSubagent(tool string) bool { return tool == "Agent" || tool == "Task" }
+
 // A subagents knows the subagents of a process, and whose the open calls are. Releases tell of them thus:
 //
 //	all      the call that starts one (Agent, or Task), by name; its lines name that call (parent_tool_use_id)
@@ -62,7 +65,7 @@ func (s *subagents) used(parent string, b block) {
 		a.calling = ""
 	}
 	s.shown(b.ID)
-	if b.Name != "Agent" && b.Name != "Task" {
+	if !StartsSubagent(b.Name) {
 		return
 	}
 	var in struct {

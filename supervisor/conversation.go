@@ -28,7 +28,7 @@ func (c *conversation) Read(m procs.Message) {
 		if c.calls == nil {
 			c.calls, c.Tasks = map[string]callUnderWay{}, map[string]string{}
 		}
-		starts := m.Name == "Agent" || m.Name == "Task"
+		starts := procs.StartsSubagent(m.Name)
 		if len(c.calls) < maxCalls {
 			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts}
 		}

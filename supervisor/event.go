@@ -111,7 +111,7 @@ func MustCheckInbox(before, after State, event Happened) bool {
 func MayBeLost(event Happened, told []Notification) bool {
 	switch e := event.Event.(type) {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
-		Recovered:
+		Recovered, SubagentStarted:
 	case SignalRead: // a report is told once it was checked
 		if kind := e.Signal.Kind; kind != signals.Completion && kind != signals.WorkflowComplete {
 			return false

@@ -13,7 +13,8 @@ import (
 
 // pure lists what the core may call of the packages that do I/O, and of sync. Types and constants of theirs are free.
 var pure = map[string][]string{
-	"procs":       {"AnsweredIn", "Classify", "HarmlessFlags", "ReleaseOf", "ReplaceFlags", "WithoutFlags", "WithoutPrograms"},
+	"procs": {"AnsweredIn", "Classify", "HarmlessFlags", "ReleaseOf", "ReplaceFlags",
+		"StartsSubagent", "WithoutFlags", "WithoutPrograms"},
 	"checkpoints": {"PlainID"},
 	"sync":        {"OnceValue"},
 }

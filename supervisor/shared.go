@@ -8,7 +8,8 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Agents share findings in files that each of them appends to (002, "Coordination file pattern"; 003, Pattern 3):
+// Agents, and their subagents, share findings in files that each of them appends to (002, "Coordination file pattern";
+// 003, Pattern 3):
 //
 //	$CLAUDE_SUPERVISE_SHARED/NAME.jsonl        one JSON value a line, each appended by one write
 //	$CLAUDE_SUPERVISE_SHARED/NAME.merged.json  all of them as one array, once the run has ended (findings/merge.go)
@@ -28,9 +29,10 @@ const howToShare = "Findings that other agents need: append them to $" +
 	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
 
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
-// with.
+// with: another agent, or a subagent.
 func (s State) mergeDue() bool {
-	return s.Run.Leaving == LeavingEnded && len(s.Agents) > 1 && (s.Run.Merged == nil || !s.Run.Merged.Done)
+	return s.Run.Leaving == LeavingEnded && (s.Run.Merged == nil || !s.Run.Merged.Done) &&
+		(len(s.Agents) > 1 || s.Agents[s.Run.Root].Subagents)
 }
 
 // planMerge plans that.

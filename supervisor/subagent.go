@@ -12,6 +12,18 @@ import (
 // back. The main conversation is told the answer that it had waited for, or that it had its answer, and what to do
 // (branch.go). Left alone, the main conversation would begin that task anew, and a person be asked again.
 
+// SubagentStarted says that an agent has started its first subagent, by a call of Agent or Task.
+type SubagentStarted struct {
+	Agent  string
+	Launch int
+}
+
+var _ = kind[SubagentStarted]("subagent_started")
+
+func (e SubagentStarted) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(*Launch) { d.agent(e.Agent).Subagents = true })
+}
+
 // AskedIn gives the first questions of the calls in which subagents have asked in a launch.
 func (s State) AskedIn(l *Launch) []*Question {
 	return s.FindQuestionsOf(l.Agent, func(q *Question) bool {

@@ -201,6 +201,33 @@ func TestAFolderThatIsMadeReadyHoldsASlot(t *testing.T) {
 	}
 }
 
+// A subagent appends to the same files as other agents.
+func TestTheFindingsOfOneAgentAreMergedIfItHadSubagents(t *testing.T) {
+	for name, with := range map[string]bool{"with a subagent": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, nil)
+			if with {
+				s.Do(SubagentStarted{Agent: Root, Launch: 1})
+			}
+			s.reports("success", "")
+			s.turnEnds()
+			s.Do(Checked{Agent: Root})
+			s.Ends()
+			s.Rests(true)
+			s.is(checkpoints.Succeeded)
+			if !with {
+				s.plansNot("merge")
+				s.plans("leave")
+				return
+			}
+			s.plansNot("leave")
+			s.plans("merge 1")
+			s.Do(Merged{})
+			s.plans("leave")
+		})
+	}
+}
+
 func TestTheFindingsOfSeveralAgentsAreMergedBeforeTheirSupervisorLeaves(t *testing.T) {
 	s := withChildren(t, Config{}, Work{Task: "Collect"})
 	s.stopped(1)

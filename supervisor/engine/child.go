@@ -61,6 +61,11 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		return e.signals(ctx, c, found)
 	case procs.ToolUse:
 		c.ToolUses++
+		if a := e.state.Agents[c.Agent]; procs.StartsSubagent(m.Name) && a != nil && !a.Subagents {
+			if err := e.apply(ctx, supervisor.SubagentStarted{Agent: c.Agent, Launch: c.Launch}); err != nil {
+				return err
+			}
+		}
 		if !strings.HasPrefix(m.Name, procs.ToolPrefix) { // what comes of a call of ours is told in its own way
 			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Doing(m),
 				Subagent: c.Talk.Tasks[m.Parent]})

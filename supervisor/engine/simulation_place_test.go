@@ -90,7 +90,8 @@ func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Happ
 }
 
 func findingsAreMerged(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
-	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded && len(after.Agents) > 1 &&
+	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded &&
+		(len(after.Agents) > 1 || after.Agents[after.Run.Root].Subagents) &&
 		(after.Run.Merged == nil || !after.Run.Merged.Done) {
 		return fmt.Sprintf("%+v", after.Run.Merged)
 	}
