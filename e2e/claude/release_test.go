@@ -22,7 +22,8 @@ import (
 
 // What procs holds of a release is what the release does. A model is made to do each of the things in which releases
 // differ: it has a subagent ask, is spoken to meanwhile, loses its process with a subagent's call open, wakes that
-// subagent, and leaves a command in the background. Then its conversation goes on in another directory.
+// subagent, calls what a hook wants to be asked about, and leaves a command in the background. Then its conversation
+// goes on in another directory.
 func TestAReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
 	for name, program := range map[string]func(testing.TB) string{"pinned": Program, "oldest": Oldest} {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +69,13 @@ func newTrial(t *testing.T, program string) *trial {
 	tr.must(os.MkdirAll(agents, 0o700))
 	tr.must(os.WriteFile(filepath.Join(agents, "reviewer.md"),
 		[]byte("---\nname: reviewer\ndescription: reviews\n---\nYou are the reviewer.\n"), 0o600))
+	const asks = `case $(cat) in *guarded*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
+"permissionDecision": "ask", "permissionDecisionReason": "it is guarded"}}';; esac`
+	settings, err := json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []any{map[string]any{
+		"matcher": "Bash", "hooks": []any{map[string]any{"type": "command", "command": asks}}}}}})
+	tr.must(err)
+	tr.must(os.MkdirAll(filepath.Join(tr.home, ".claude"), 0o700))
+	tr.must(os.WriteFile(filepath.Join(tr.home, ".claude", "settings.json"), settings, 0o600))
 	added := filepath.Join(t.TempDir(), "added")
 	tr.must(os.Mkdir(added, 0o700))
 	tr.must(os.WriteFile(filepath.Join(added, "CLAUDE.md"), []byte("The word of the added folder is parsnip.\n"), 0o600))
@@ -142,6 +150,8 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 			says("It is awake.")),
 		turn("## ANSWER", says("I go on with the other part.")),
 		turn("## ORDER", calls("mcp__shop__order", nil), says("I have called.")),
+		turn("## GUARDED", calls("Bash", map[string]any{"command": "true guarded", "description": "work"}),
+			says("It was tried.")),
 		turn("## BACKGROUND",
 			calls("Bash", map[string]any{"command": "read line < go; echo > done", "description": "work",
 				"run_in_background": true}), says("It runs.")),
@@ -156,6 +166,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 		}
 	}
 	seen.Elicits = tr.orders()
+	seen.HookAsks = tr.hookAsks()
 	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
 	seen.TotalsGoOn = tr.total(2) > 1.5*first.CostUSD
 
@@ -166,6 +177,27 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 		*fact = bytes.Contains(tr.lines.Bytes(), []byte(text))
 	}
 	return seen
+}
+
+// hookAsks has a command called that a rule permits and a hook wants to be asked about, and reports whether somebody
+// is asked. The hook is the user's: what procs answers itself goes by what it holds of the release.
+func (tr *trial) hookAsks() bool {
+	tr.t.Helper()
+	tr.say("## GUARDED")
+	asked, asks := until[procs.Message](tr, func(m procs.Message) bool {
+		switch m := m.(type) {
+		case procs.Ask:
+			return m.Name == "Bash"
+		case procs.ToolResult:
+			return true
+		}
+		return false
+	}).(procs.Ask)
+	if asks {
+		tr.must(tr.process.Deny(asked.Request, "not now", false))
+	}
+	until[procs.Result](tr, nil)
+	return asks
 }
 
 // orders calls a tool whose server asks something, and reports whether that was handed over.
