@@ -219,7 +219,7 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 	}
 	s.shows(`RUN +STATUS .*\nr-\w+ +waiting +[2-9]s ago .*\n.*\n` + listFoot) // ages grow though nothing changes
 	held.kill9()
-	s.shows(`RUN +STATUS .*\nr-\w+ +orphaned .*\n.*\n` + listFoot)
+	s.shows(`RUN +STATUS .*\nr-\w+ +orphaned .*\n(  .*\n)+` + listFoot)
 	w.must("stop", w.ps().ID)
 	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
 }
