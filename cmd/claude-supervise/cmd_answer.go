@@ -27,54 +27,61 @@ func newAnswer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer an open question",
-		Long: `Answer an open question. The first answer stands; who comes later is told whose
-it was. Without a VALUE the question is asked on the terminal; without an ID all
-that are open are, one after the other, urgent ones first, then the oldest: >
-goes to the next, < back. Elsewhere exactly one must be open for that. ID may be
-a run too, or its name, or an agent: the question is then its only open one.
+		Long: `Answer an open question. The first answer counts; anyone who answers later is
+told whose answer that was.
 
-VALUE is the number, letter or label of an option, several (1,3 or 1 3) where
-the question allows it, or free text; - reads it from stdin. A permission
-takes allow, allow-run (the rule that is shown, or another one after it), deny
-or deny-stop (the agent, too) and why. A delegation takes approve, approve and
-another TASK, or deny, why, and what the agent is to do instead: deny WHY
-ALTERNATIVE as two arguments, or deny WHY instead: ALTERNATIVE. A budget takes
-raise and to how much, finish, or stop. A blocker takes what the agent itself
-proposes, with words beside it if you like (2: skip the vendored folder), your
-own words, or:
+On a terminal, answer without a VALUE asks the question there. Without an ID it
+asks all open questions in turn: urgent ones first, then the oldest. Type > for
+the next question and < for the previous one. With a VALUE but no ID, exactly
+one question must be open. ID may also be a run, its name or an agent; its one
+open question is then meant.
 
-  resolved: WHAT    the blocker is gone, by what was done
-  run: COMMAND      have a command run first, in the run's folder
-  skip              go on without the blocked part; it is listed in a file
-  retry             try again from the checkpoint
-  delegate          hand the blocked part off, go on with the rest
-  reduce: WHAT      do less
+VALUE is the number, letter or label of an option, or free text. A question that
+allows several options takes several (1,3 or 1 3). VALUE is read from stdin if
+it is -. Other kinds of questions take:
+
+  permission   allow; allow-run [RULE], by default the RULE shown;
+               deny [WHY]; deny-stop [WHY], which also stops the agent
+  delegation   approve [TASK], where TASK replaces the agent's own;
+               deny WHY ALTERNATIVE (two arguments), or
+               deny WHY instead: ALTERNATIVE
+  budget       raise LIMIT, finish or stop
+  blocker      a proposal of the agent, with a remark if you like
+               (2: skip the vendored folder), your own words, or:
+
+  resolved: WHAT    the blocker is gone; WHAT was done about it
+  run: COMMAND      run COMMAND first, in the folder of the run
+  skip              continue without the blocked part, and list it in a file
+  retry             retry from the checkpoint
+  delegate          delegate the blocked part, and continue with the rest
+  reduce: WHAT      reduce the scope
   give up           end the agent as failed
 
-Of what the agent proposes, "Skip …", "Retry …", "Delegate …", "Reduce scope …"
-and "Give up …" act like these. What is left open is asked next, such as what to
-exclude.
+An agent's own proposals "Skip …", "Retry …", "Delegate …", "Reduce scope …" and
+"Give up …" act like these. If a detail is missing, such as what to exclude, you
+are asked for it next.
 
-Where not all of an agent's questions are required, --skip goes on without one,
-and --skip-rest, beside an answer, without the others that were asked with it.
+If some questions of an agent are optional, --skip continues without this one.
+--skip-rest, together with an answer, also skips the other optional questions of
+its group.
 
-Whatever is asked, you need not answer: --decline tells the agent so, and why,
-and it goes on without the answer or ends. A permission is denied by it.
+Any question can be declined. --decline tells the agent why; it continues
+without the answer or ends. A declined permission is denied.
 
-Before a command runs it is asked about as a question of its own. That is
-answered on a terminal only, for the command runs as you.
+A command needs your confirmation before it runs: a separate question, which can
+only be answered on a terminal, because the command runs as you.
 
-With --all-like every question of the run that is like this one gets the answer,
-those that are asked later, too: agents that do the same work on many things ask
-the same about each. A permission is like another only if it is for the very
-same call. --change ends it for those that come.
+--all-like gives the answer to every similar question of the run, including
+later ones. It is meant for agents that do the same work on many items.
+Permissions are similar only if the call is identical. --change ends this for
+later questions.
 
-Each open question that lets the agent do nothing more is also a file, ID.json
-in ~/.claude/questions/pending, and the first line of ~/.claude/answers/ID.txt
-answers it. One that a script has put there has the name of its file as its ID;
-the answer goes where the script looks for it, and is one of the options that it
-lists unless its file says own_words. All answers are in
-~/.claude/audit/questions.log.`,
+An open question that blocks its agent is also a file,
+~/.claude/questions/pending/ID.json. The first line of ~/.claude/answers/ID.txt
+answers it. A script can ask by such a file: its ID is the name of the file, and
+the answer goes where the script looks for it. That answer must be one of the
+listed options, unless the file sets own_words. ~/.claude/audit/questions.log
+records all answers.`,
 		Example: "  claude-supervise answer\n  claude-supervise answer q-7kq2mx 2\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer nightly 2\n" +
@@ -99,14 +106,14 @@ lists unless its file says own_words. All answers are in
 			return runAnswer(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.change, "change", false, "replace the answer given before, until it is on its way")
-	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all questions of the run like this one, later too")
-	cmd.Flags().BoolVar(&f.skip, "skip", false, "go on without a question that is not required")
+	cmd.Flags().BoolVar(&f.change, "change", false, "replace an answer that is not yet delivered")
+	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all similar questions of the run, also later ones")
+	cmd.Flags().BoolVar(&f.skip, "skip", false, "continue without an optional question")
 	cmd.Flags().BoolVar(&f.skipRest, "skip-rest", false,
-		"skip the others asked with it, too, where they may be")
-	cmd.Flags().StringVar(&why, "decline", "", "refuse to answer, and tell the agent `WHY`")
-	cmd.Flags().BoolVar(&f.resume, "resume", false, "go on in the background with a run that nobody supervises")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what was kept as one JSON object")
+		"also skip the optional questions asked with it")
+	cmd.Flags().StringVar(&why, "decline", "", "decline to answer, and tell the agent `WHY`")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "resume an unsupervised run in the background")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the saved answer as a JSON object")
 	return completes(cmd, completeQuestions, completeOptions)
 }
 

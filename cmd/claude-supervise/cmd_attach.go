@@ -24,19 +24,20 @@ func newAttach() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [RUN] [MESSAGE... | -]",
 		Short: "follow a run live and send messages to its agent",
-		Long: `Show what the agents of a run say and do, wherever the run is supervised:
-another terminal, or the background. Without RUN it is the one that goes on. RUN
-may be an agent's id: then only that agent is shown, until it has ended.
+		Long: `Follow what the agents of a run say and do, even if the run is supervised on
+another terminal or in the background. Without RUN, attach follows the one
+active run. If RUN is the id of an agent, only that agent is shown, until it
+ends.
 
-What is typed is a message to the agent, of a run to its first. It is kept until
-the agent has read it, and goes into the turn that is under way. An open
-question is asked as run asks it; Esc puts it aside to write a message first
-(/say MESSAGE where nothing is drawn in place). Ctrl-D and Ctrl-C leave; the run
-goes on.
+Text that you type is a message to the agent, or to the first agent of a run. It
+is saved until the agent has read it, and reaches the agent in its current turn.
+Open questions are asked as run asks them. To write a message first, press Esc,
+or type /say MESSAGE if the question is not drawn in place. Ctrl-D and Ctrl-C
+detach; the run continues.
 
-With MESSAGE (- reads it from stdin) that is sent, and nothing shown: for
-scripts. Without a terminal attach only shows. It ends with the run or agent,
-and with its exit code; 0 if you leave.`,
+With MESSAGE (or - for stdin), attach sends the message and exits, as scripts
+need it. Without a terminal, attach only shows output. It ends with the run or
+the agent and returns its exit code, or 0 if you detach.`,
 		Example: "  claude-supervise attach\n" +
 			"  claude-supervise attach r-3f9a2c1b\n" +
 			"  claude-supervise attach r-3f9a2c1b \"use the staging database\"\n" +

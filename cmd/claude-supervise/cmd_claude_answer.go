@@ -21,8 +21,8 @@ func newClaudeAnswer() *cobra.Command {
 	cmd := newAnswer()
 	cmd.Use = answerName + " [ID] [VALUE...]"
 	cmd.Short = "list or answer open questions"
-	cmd.Long = `Ask the open questions on the terminal, of all runs and of scripts that ask by
-file, one after the other; elsewhere list them. With arguments this is
+	cmd.Long = `Ask all open questions in turn on the terminal: those of runs, and those that
+scripts ask by file. Without a terminal, list them. With arguments, act as
 claude-supervise answer.`
 	cmd.Example = "  claude-answer\n  claude-answer q-7kq2mx 2\n  claude-answer workflow_1729350000_q1 oauth"
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true

@@ -26,16 +26,17 @@ func newPs() *cobra.Command {
 		Use:     "ps",
 		Aliases: []string{"ls"},
 		Short:   "list unfinished runs and what each waits for",
-		Long: `List the runs that go on, and what they wait for.
+		Long: `List the runs that have not ended, and what each waits for.
 
-NEXT says what you do for a run to go on: with answer alone it goes on by itself
-once it is answered, with resume nobody supervises it. A table takes the width
-of the terminal; in a pipe nothing is cut.
+NEXT says what you have to do. A run whose NEXT is answer continues by itself
+once it is answered. A run whose NEXT has resume is unsupervised. The table fits
+the width of the terminal; in a pipe nothing is cut.
 
-With --watch the list is shown again whenever something changes: in place on a
-terminal, where q leaves; in a pipe as one more table, or line of JSON.
+With --watch, the list is updated whenever something changes. On a terminal it
+is updated in place, and q quits. In a pipe each update is a new table or a new
+line of JSON.
 
-Inside an agent it lists that agent's own run.`,
+Inside an agent, only its own run is listed.`,
 		Example: "  claude-supervise ps --tree --watch\n" +
 			"  claude-supervise ps --cwd .\n" +
 			"  claude-supervise ps -a --json | jq '.[] | {id, status, exit_code}'",
@@ -55,12 +56,12 @@ Inside an agent it lists that agent's own run.`,
 			return runPs(cmd.Context(), l, watch)
 		},
 	}
-	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "the runs that have ended, too")
-	cmd.Flags().BoolVar(&l.tree, "tree", false, "each run with its agents below it")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "follow what changes")
+	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "also list runs that have ended")
+	cmd.Flags().BoolVar(&l.tree, "tree", false, "list the agents of each run below it")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "update the list when something changes")
 	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print a JSON array")
-	cmd.Flags().BoolVarP(&l.ids, "ids", "q", false, "only their ids, one per line")
-	cmd.Flags().StringVar(&l.cwd, "cwd", "", "only runs in the folder `DIR`, or below it")
+	cmd.Flags().BoolVarP(&l.ids, "ids", "q", false, "print only the ids, one per line")
+	cmd.Flags().StringVar(&l.cwd, "cwd", "", "list only runs in or below `DIR`")
 	completesFolder(cmd, "cwd")
 	return cmd
 }

@@ -24,9 +24,9 @@ func newQuestions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "questions",
 		Short: "list open questions",
-		Long: `List the open questions of all runs, and those that scripts have put into
-~/.claude/questions/pending, with the command that answers each. Inside an agent
-those of its own run are listed.`,
+		Long: `List the open questions of all runs, and those of scripts in
+~/.claude/questions/pending. Each is shown with the command that answers it.
+Inside an agent, only the questions of its own run are listed.`,
 		Example: "  claude-supervise questions\n  claude-supervise questions --json",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runQuestions(cmd.Context(), asJSON) },

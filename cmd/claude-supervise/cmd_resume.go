@@ -26,19 +26,22 @@ func newResume() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume RUN | --all | --failed RUN [flags] [-- FLAGS]",
 		Short: "resume a parked, interrupted or orphaned run",
-		Long: `Go on with a run that nobody supervises: one that is parked or was interrupted,
-one whose supervisor died, or one that failed for a cause that is mended now.
-Nothing is done twice, and an answer that was given meanwhile is delivered.
-With --all every such run that has not ended goes on, each in the background:
-after a reboot, say. With --failed those agents are tried again that have failed
-or reported so, in their conversations; what has succeeded is not done again.
+		Long: `Resume a run that nobody supervises: it is parked, was interrupted, lost its
+supervisor, or failed for a cause that is now fixed. No work is repeated, and an
+answer given in the meantime is delivered.
 
-What is given here holds for the run from now on: --allow RULE and what follows
--- add to what it was started with, the other flags stand in its place. A flag
-that claude has refused is left out once a -- is given. An open
-question that they decide is answered by them. A run that came out of a pack
-file has nothing of what it was granted before, for anybody can have written
-that: it is given here, or to unpack, and so is the command of a run of --exec.`,
+--all resumes every such run that has not ended, each in the background, for
+example after a reboot. --failed retries the agents that failed or reported
+failure, in their conversations. Work that succeeded is not repeated.
+
+Flags apply to the run from now on. --allow RULE and the flags after -- are
+added to those the run was started with; other flags replace the earlier value.
+If claude refused a flag, giving -- drops it. Open questions that the new flags
+decide are answered by them.
+
+A run from a pack file keeps none of its earlier permissions, because anybody
+can have written the file. Grant them here or to unpack. The command of a run of
+--exec must also be given again.`,
 		Example: "  claude-supervise resume r-3f9a2c1b\n" +
 			"  claude-supervise resume r-3f9a2c1b --claude ~/bin/claude\n" +
 			"  claude-supervise resume r-3f9a2c1b --exec \"sh agent.sh {}\"\n" +
@@ -79,11 +82,11 @@ that: it is given here, or to unpack, and so is the command of a run of --exec.`
 			return runResume(cmd.Context(), args[0], policy, failed, program, given, snap, f)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "all runs that nobody supervises, in the background")
-	cmd.Flags().BoolVar(&failed, "failed", false, "try the agents again that have failed")
-	cmd.Flags().StringVar(&policy, "on-question", "", "`ACTION`: ask, park, fail (default: as at first)")
-	cmd.Flags().StringVar(&program.claude, "claude", "", "the claude at `PATH` instead")
-	cmd.Flags().StringVar(&program.exec, "exec", "", "with this `COMMAND` instead, if it was one")
+	cmd.Flags().BoolVar(&all, "all", false, "resume all unsupervised runs, in the background")
+	cmd.Flags().BoolVar(&failed, "failed", false, "retry the agents that failed")
+	cmd.Flags().StringVar(&policy, "on-question", "", "`ACTION`: ask, park, fail (default: unchanged)")
+	cmd.Flags().StringVar(&program.claude, "claude", "", "use the claude at `PATH`")
+	cmd.Flags().StringVar(&program.exec, "exec", "", "replace the `COMMAND` of a run of --exec")
 	addGivenFlags(cmd, &g)
 	addSnapshotFlags(cmd, &snap)
 	addSessionFlags(cmd, &f)

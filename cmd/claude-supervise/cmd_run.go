@@ -208,8 +208,8 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`; - is stdin")
 	fl.StringVar(&f.check, "check", checkWarn, "`LEVEL`: off, warn, ask or require")
 	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
-		"`ACTION`: ask you, or deny at once")
-	fl.StringArrayVar(&f.allow, "allow", nil, "let it run unasked: a `RULE`, or task, or project")
+		"`ACTION`: ask you, or deny")
+	fl.StringArrayVar(&f.allow, "allow", nil, "permit a `RULE`, task or project without asking")
 	fl.StringVar(&f.model, "model", "", "the `MODEL` of claude")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (or $CLAUDE_SUPERVISE_CLAUDE)")
@@ -238,12 +238,12 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 }
 
 func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours, no status line, questions in lines")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours or status line; questions as plain text")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
-	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "no bell, nothing on the desktop, none of these")
-	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "", "an ntfy topic or a webhook by its `URL`, told the same")
-	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress; questions and the result are shown")
-	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to this `FILE`")
+	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "turn off the bell and all notifications")
+	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "", "also notify this `URL`: an ntfy topic or a webhook")
+	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "show only questions and the result")
+	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to `FILE`")
 }
 
 func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {

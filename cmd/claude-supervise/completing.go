@@ -52,8 +52,8 @@ func completesFlag(cmd *cobra.Command, flag string, values ...cobra.Completion) 
 
 // completesPolicies makes what becomes of permissions and delegations complete.
 func completesPolicies(cmd *cobra.Command) {
-	completesFlag(cmd, "permissions", "ask\ta person decides", "deny\tat once, nobody is asked")
-	completesFlag(cmd, "delegate", "ask\ta person decides", "auto\tnobody is asked", "deny\tno agent starts another")
+	completesFlag(cmd, "permissions", "ask\ta person decides", "deny\tdeny without asking")
+	completesFlag(cmd, "delegate", "ask\ta person decides", "auto\tapprove without asking", "deny\tagents cannot start others")
 }
 
 // completeNothing completes what a person has to make up.

@@ -19,12 +19,12 @@ type givenFlags struct {
 
 func addGivenFlags(cmd *cobra.Command, f *givenFlags) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.allow, "allow", nil, "let it run unasked: a `RULE`, or project")
-	fl.StringVar(&f.permissions, "permissions", "", "`ACTION`: ask you, or deny at once")
+	fl.StringArrayVar(&f.allow, "allow", nil, "permit this `RULE`, or project, without asking")
+	fl.StringVar(&f.permissions, "permissions", "", "`ACTION`: ask you, or deny")
 	fl.StringVar(&f.delegate, "delegate", "", "`ACTION`: ask, auto, deny, or by depth")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "`N` agents work at a time; 0: any number")
-	fl.IntVar(&f.maxDepth, "max-depth", 0, "agents start others `N` levels deep; 0: any")
-	fl.IntVar(&f.maxAgents, "max-agents", 0, "`N` agents in a run; 0: any number")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "at most `N` agents at a time; 0: no limit")
+	fl.IntVar(&f.maxDepth, "max-depth", 0, "at most `N` levels of children; 0: no limit")
+	fl.IntVar(&f.maxAgents, "max-agents", 0, "at most `N` agents in a run; 0: no limit")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	completesPolicies(cmd)
 }

@@ -36,7 +36,7 @@ func TestEachCommandAndTopicHasAManPage(t *testing.T) {
 		"claude-supervise-run.1": {"Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev)", "mcp__github",
 			"[PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]", "max_cost_usd, max_tokens",
 			"\n         claude-supervise run --demo ask\n"},
-		"claude-supervise-answer.1":         {"ID.json in ~/.claude/questions/pending", "workflow_1729350000_q1"},
+		"claude-supervise-answer.1":         {"~/.claude/questions/pending/ID.json", "workflow_1729350000_q1"},
 		"claude-supervise-doctor.1":         {"folders:\n         ~/work/api: {max_cost_usd: 20}\n"},
 		"claude-supervise-completion-zsh.1": {`> "${fpath[1]}/_claude-supervise"`},
 		"claude-supervise-limits.7":         {"Only what Claude Code asks about can be refused", "\nMachines\n"},

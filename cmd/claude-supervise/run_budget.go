@@ -14,10 +14,10 @@ type budgetFlags struct {
 
 func addBudgetFlags(cmd *cobra.Command, f *budgetFlags) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.maxCost, "max-cost-usd", "", "`N` dollars; then you are asked, or exit 4")
-	fl.StringVar(&f.maxTokens, "max-tokens", "", "`N` tokens, such as 2M; those of the cache count")
-	fl.StringVar(&f.maxTime, "max-time", "", "`TIME`, such as 90m; waiting for you does not count")
-	fl.IntVar(&f.maxTurns, "max-turns", 0, "`N` requests of main conversations")
+	fl.StringVar(&f.maxCost, "max-cost-usd", "", "spend at most `N` dollars; then ask, or exit 4")
+	fl.StringVar(&f.maxTokens, "max-tokens", "", "at most `N` tokens, such as 2M, cache included")
+	fl.StringVar(&f.maxTime, "max-time", "", "at most `TIME`, such as 90m, waits for you excluded")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, "at most `N` requests of main conversations")
 }
 
 // budget reads the flags.

@@ -24,10 +24,10 @@ func addDelegateFlags(cmd *cobra.Command, f *delegateFlags) {
 	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations),
 		"`ACTION`: ask, auto, deny, or by depth")
 	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel,
-		"`N` agents work at a time; 0: any number")
-	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "agents start others `N` levels deep; 0: any")
-	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "`N` agents in a run; 0: any number")
-	fl.BoolVar(&f.worktree, "worktree", false, "each child works in a git worktree of its own")
+		"at most `N` agents at a time; 0: no limit")
+	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "at most `N` levels of children; 0: no limit")
+	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "at most `N` agents in a run; 0: no limit")
+	fl.BoolVar(&f.worktree, "worktree", false, "give each child its own git worktree")
 }
 
 // put reads the flags into the config of a run.

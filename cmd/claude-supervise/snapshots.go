@@ -20,8 +20,8 @@ type snapshotFlags struct {
 const noSnapshots = "none"
 
 func addSnapshotFlags(cmd *cobra.Command, f *snapshotFlags) {
-	cmd.Flags().StringVar(&f.dir, "snapshots", "", "after each turn put a snapshot below `DIR`; none: not")
-	cmd.Flags().IntVar(&f.keep, "keep-snapshots", supervisor.DefaultKeep, "keep the last `N` of them")
+	cmd.Flags().StringVar(&f.dir, "snapshots", "", "write snapshots to `DIR` after each turn; none: off")
+	cmd.Flags().IntVar(&f.keep, "keep-snapshots", supervisor.DefaultKeep, "keep the last `N` snapshots")
 	completesFolder(cmd, "snapshots")
 }
 
