@@ -120,7 +120,7 @@ func (s *snapped) goesOn(n int) (pc, string, UnpackedRun, error) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	run, err := Unpack(context.Background(), there.Client, f,
+	run, err := Unpack(context.Background(), there.Client, struct{ io.Reader }{f}, // which cannot seek, like a pipe
 		UnpackOptions{Folder: folder, File: s.path(n), Env: []string{"HOME=" + there.home}})
 	return there, folder, run, err
 }
@@ -262,6 +262,26 @@ func TestASnapshotIsRefusedWithoutTheOneItRestsOn(t *testing.T) {
 			}
 			_ = there
 		})
+	}
+}
+
+func TestASnapshotThatRestsOnAnotherIsRefusedFromStdin(t *testing.T) {
+	s := newSnapped(t, t.TempDir(), 10)
+	s.mustTake()
+	s.turn("two")
+	s.mustTake()
+	for n, says := range map[int]string{1: "", 2: "rests on 000001.tar.gz and cannot be read without it"} {
+		f, err := os.Open(s.path(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		there := newPC(t)
+		_, err = Unpack(t.Context(), there.Client, f,
+			UnpackOptions{Folder: filepath.Join(t.TempDir(), "there"), File: "-", Env: []string{"HOME=" + there.home}})
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("snapshot %d: %v", n, err)
+		}
 	}
 }
 

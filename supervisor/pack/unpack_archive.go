@@ -169,10 +169,17 @@ func (p *archive) document(h *tar.Header, content io.Reader, name string, limit 
 }
 
 func (p *archive) checkManifest() error {
-	if err := p.manifest.check(); err != nil || p.base == nil {
+	if err := p.manifest.check(); err != nil {
 		return err
 	}
-	return p.follows()
+	if p.base != nil {
+		return p.follows()
+	}
+	if base := p.manifest.Snapshot.base(); base != "" {
+		return fmt.Errorf("the snapshot rests on %s and cannot be read without it; nothing was changed: unpack it by its "+
+			"name, in the folder where both lie", base)
+	}
+	return nil
 }
 
 // checkRun holds the run against the manifest and what a run is.

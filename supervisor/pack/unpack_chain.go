@@ -2,6 +2,7 @@ package pack
 
 import (
 	"archive/tar"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,22 +25,15 @@ import (
 
 // readChain reads a pack file, and those on which it rests: they lie beside it. file is its path, "-" if it has none.
 func readChain(r io.Reader, file, dir string, maxWork int64) (*archive, error) {
-	in, ok := r.(io.ReadSeeker)
-	if !ok || file == "-" {
-		p, err := readArchive(r, dir, maxWork)
-		if err == nil && p.manifest.Snapshot.base() != "" {
-			err = fmt.Errorf("the snapshot rests on %s and cannot be read without it; nothing was changed: unpack it by its "+
-				"name, in the folder where both lie", p.manifest.Snapshot.Base)
-		}
-		return p, err
+	if file == "-" {
+		return readArchive(r, dir, maxWork)
 	}
-	m, err := readManifest(in)
+	var begun bytes.Buffer
+	m, err := readManifest(io.TeeReader(r, &begun))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
+	in := io.MultiReader(&begun, r)
 	if m.Snapshot.base() == "" {
 		return readArchive(in, dir, maxWork)
 	}
