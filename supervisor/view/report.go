@@ -129,8 +129,8 @@ func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 	return rep, nil
 }
 
-// nameAskers says of each decision which agent asked, if the run has several now: of one that was asked before there was
-// a second agent, the record does not say it.
+// nameAskers says of each decision which agent asked, if the run has several now: of one that was asked before there
+// was a second agent, the record does not say it.
 func nameAskers(asked []Decision, agents []AgentView) {
 	if len(agents) < 2 {
 		return

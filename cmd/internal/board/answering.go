@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ type answering struct {
 	passed  []string       // the questions that were put off
 	trail   []step         // what was done with questions, the last last: the way back
 	forms   map[string]*terminal.Form
+	sent    map[string]bool   // the questions that were answered here, or are just being
+	unsent  map[string]string // what was typed for questions that others have answered, by whom it can be written to
 }
 
 // A step is a question that was put off or answered.
@@ -62,16 +65,49 @@ func (b *Board) forget(o view.Overview) {
 		open[q.ID] = true
 	}
 	for _, q := range o.Closed {
-		if b.form != nil && b.form == b.forms[q.ID] && !b.sending {
-			b.form = nil
-			b.note = q.ID + " " + closing(q)
-		}
+		b.lose(q)
 	}
 	for id := range b.forms {
 		if !open[id] && b.form != b.forms[id] {
 			delete(b.forms, id)
 		}
 	}
+}
+
+// lose takes the form of a question from the person that was closed elsewhere, and keeps what was typed in it.
+func (b *Board) lose(q view.QuestionView) {
+	form := b.forms[q.ID]
+	mine := b.sent[q.ID]
+	delete(b.sent, q.ID)
+	if mine {
+		return
+	}
+	draft := ""
+	if form != nil {
+		draft = form.Draft()
+	}
+	if b.form == form {
+		b.form = nil
+	} else if draft == "" {
+		return // the person is at another one
+	}
+	b.note = q.ID + " " + closing(q)
+	if to := cmp.Or(q.Agent, q.Run); draft != "" && to != "" {
+		b.unsent[to] = draft
+		b.note = "What you typed is kept: w writes it to " + to + ". " + b.note
+	}
+}
+
+// unsentTo is under what the text is kept that w writes from an entry: a run's messages are its first agent's.
+func (b *Board) unsentTo(e entry) string {
+	if e.run != nil && e.of() == e.run.ID {
+		for _, a := range e.run.Agents {
+			if a.Parent == "" && b.unsent[a.ID] != "" {
+				return a.ID
+			}
+		}
+	}
+	return e.of()
 }
 
 // closing says how a question was closed elsewhere.
@@ -174,6 +210,7 @@ func (b *Board) inForm(msg tea.Msg, now time.Time) {
 		b.next(now)
 	case terminal.FormReplies:
 		b.sending = true
+		b.sent[form.Question().ID] = true
 		b.start(func() any {
 			text, err := b.config.Actions.Answer(b.ctx, form.Question().ID, reply)
 			b.refresh()
@@ -199,6 +236,9 @@ func (b *Board) onAnswered(a answered, now time.Time) {
 	mine := b.form != nil && b.form.Question().ID == id
 	if mine {
 		b.sending = false
+	}
+	if a.err != nil {
+		delete(b.sent, id)
 	}
 	switch {
 	case a.err != nil && mine:

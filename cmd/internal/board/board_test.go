@@ -362,6 +362,70 @@ func TestAnAnswerThatLostSaysWhoWon(t *testing.T) {
 	}
 }
 
+// without gives the overview after a question was answered elsewhere.
+func without(id string) view.Overview {
+	o := someRuns()
+	at := slices.IndexFunc(o.Questions, func(q view.QuestionView) bool { return q.ID == id })
+	red, closed := "Red", o.Questions[at]
+	closed.State, closed.Answer, closed.AnsweredBy = "answered", &red, "the page"
+	o.Questions, o.Closed = slices.Delete(o.Questions, at, at+1), []view.QuestionView{closed}
+	return o
+}
+
+func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
+	for name, left := range map[string][]string{"open": nil, "left": {"esc", "esc"}} {
+		d := newDesk(t)
+		d.types(append([]string{"a", "tab", "m", "y", " ", "o", "w", "n"}, left...)...)
+		d.Update(without("q-1"), d.at)
+		d.shows("What you typed is kept: w writes it to a-one. q-1 was answered by the page:")
+		d.types("home", "down", "w") // r-one, below q-2
+		d.shows("to r-one: my own")
+		d.types("esc", "down", "w")
+		d.shows("to a-one: my own")
+		d.types("enter")
+		d.did("say a-one my own")
+		d.types("w")
+		if screen := d.screen(80, 24); !strings.Contains(screen, "to a-one: \x1b[7m") {
+			t.Errorf("%s: it is there again:\n%s", name, screen)
+		}
+	}
+	d := newDesk(t)
+	d.types("a", ">", "tab", "m", "y")
+	d.Update(without("q-2"), d.at)
+	d.types("end", "w") // a run of one agent is one row
+	d.shows("to r-two: my")
+	d = newDesk(t)
+	d.types("a", "tab", "m", "y", "enter") // one's own answer is no draft
+	d.types("esc")
+	d.Update(without("q-1"), d.at)
+	d.did("answer q-1 my")
+	if screen := d.screen(80, 24); strings.Contains(screen, "What you typed") {
+		t.Errorf("what was sent is a draft:\n%s", screen)
+	}
+}
+
+func TestQuestionsAndRunsLeaveEachOtherRoom(t *testing.T) {
+	d := newDesk(t)
+	o := someRuns()
+	o.Questions = nil
+	for i := range 12 {
+		o.Questions = append(o.Questions, asked(fmt.Sprintf("q-%02d", i), "r-one"))
+	}
+	d.Update(o, d.at)
+	d.types("home")
+	d.shows("❯ ?       What about q-00?", "── runs ─",
+		"  running       2h    $1.50  r-one", "└ the task of r-one", "└ a part")
+	for range 11 {
+		d.types("down")
+	}
+	d.shows("❯ ?       What about q-11?", "── runs ─", "  running       2h    $1.50  r-one", "└ a part")
+	for range 4 {
+		d.types("down")
+	}
+	d.shows("What about q-10?", "── runs ─", "  running       2h    $1.50  r-one",
+		"❯ parked                     the task of r-two")
+}
+
 func TestWhatIsDoneIsAskedBefore(t *testing.T) {
 	d := newDesk(t)
 	d.types("end", "s", "n")

@@ -167,7 +167,7 @@ func (b *Board) foot(columns, rows int) []string {
 	if b.line == nil {
 		return append(foot, b.paint(faint, ansi.Truncate(b.keysRow(columns), columns, "…")))
 	}
-	text := terminal.CleanLine(b.line.label, 60) + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
+	text := terminal.CleanLine(b.line.label, 60) + " " + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
 	if over := ansi.StringWidth(text) - columns + 1; over > 0 {
 		text = ansi.TruncateLeft(text, over+1, "…")
 	}

@@ -142,7 +142,7 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 	case "enter":
 		b.enter(now)
 	case "/":
-		b.line = &typed{label: "only what has: ", text: []rune(b.filter), live: true, take: func(text string) {
+		b.line = &typed{label: "only what has:", text: []rune(b.filter), live: true, take: func(text string) {
 			b.filter = text
 			b.relist()
 		}}
@@ -196,7 +196,9 @@ func (b *Board) onEntry(key string, e entry) {
 		}
 	case "w":
 		if of != "" {
-			b.line = &typed{label: "to " + b.called(e) + ": ", take: func(text string) {
+			draft := b.unsentTo(e)
+			b.line = &typed{label: "to " + b.called(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
+				delete(b.unsent, draft)
 				if strings.TrimSpace(text) != "" {
 					b.do(func() (string, error) { return actions.Say(b.ctx, of, text) })
 				}

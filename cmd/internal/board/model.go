@@ -30,7 +30,8 @@ type Board struct {
 
 	list     []entry
 	selected string // the id of the entry that the cursor is on
-	first    int    // of the list's lines, that is shown
+	first    int    // of the list's lines, that is shown; of the questions, where they and the runs scroll each by itself
+	firstRun int    // of the runs, then
 	filter   string
 	place    layout
 	whole    bool // the pane has the whole screen
@@ -60,7 +61,8 @@ type (
 // New returns a Board that has not seen anything yet.
 func New(ctx context.Context, c Config, start func(do func() any), send func(msg tea.Msg)) *Board {
 	return &Board{ctx: ctx, config: c, start: start, send: send, copy: func(string) {}, look: make(chan struct{}, 1),
-		answering: answering{forms: map[string]*terminal.Form{}}, viewing: viewing{stop: func() {}}}
+		answering: answering{forms: map[string]*terminal.Form{}, sent: map[string]bool{}, unsent: map[string]string{}},
+		viewing:   viewing{stop: func() {}}}
 }
 
 // Stands is until the ages that are shown grow, or keys count.

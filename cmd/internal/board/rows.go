@@ -3,6 +3,7 @@ package board
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,18 +98,8 @@ func (b *Board) listRows(lines []int, now time.Time) []string {
 		}
 		return []string{ansi.Truncate(text, b.place.listWidth, "…")}
 	}
-	at, cursor := 0, b.at()
-	for i, line := range lines {
-		if line == cursor {
-			at = i
-		}
-	}
-	b.first = min(max(b.first, at-b.place.list+1), at)
-	if at == 1 && lines[0] < 0 {
-		b.first = 0
-	}
-	b.first = max(min(b.first, len(lines)-b.place.list), 0)
-	b.place.lines = lines[b.first:min(len(lines), b.first+b.place.list)]
+	cursor := b.at()
+	b.place.lines = b.visible(lines, cursor)
 	rows := make([]string, 0, len(b.place.lines))
 	for _, line := range b.place.lines {
 		switch {
@@ -119,6 +110,47 @@ func (b *Board) listRows(lines []int, now time.Time) []string {
 		}
 	}
 	return rows
+}
+
+// leastRows is how many rows the questions and the runs leave each other, where the list is too long for the screen.
+const leastRows = 3
+
+// visible gives the lines of the list that there is room for. The part that the cursor is in, questions or runs,
+// scrolls with it; of the other some rows stay.
+func (b *Board) visible(lines []int, cursor int) []int {
+	room := b.place.list
+	runs := slices.IndexFunc(lines, func(line int) bool { return line < 0 || b.list[line].question == nil })
+	if runs <= 0 || len(lines) <= room || room < leastRows+2 {
+		b.first = scrolled(lines, room, cursor, b.first)
+		return lines[b.first:min(len(lines), b.first+room)]
+	}
+	asked, below := lines[:runs], lines[runs:]
+	headed := 0
+	if below[0] < 0 {
+		headed = 1
+	}
+	rest := room - headed // for entries
+	below = below[headed:]
+	upper := min(len(asked), leastRows)
+	if slices.Contains(asked, cursor) {
+		upper = min(len(asked), rest-min(len(below), leastRows))
+	}
+	upper = max(upper, rest-len(below))
+	b.first = scrolled(asked, upper, cursor, b.first)
+	b.firstRun = scrolled(below, rest-upper, cursor, b.firstRun)
+	return slices.Concat(asked[b.first:b.first+upper], lines[runs:runs+headed],
+		below[b.firstRun:b.firstRun+rest-upper])
+}
+
+// scrolled gives the first line that is shown of so many, with the cursor among them if it is in these lines.
+func scrolled(lines []int, room, cursor, first int) int {
+	if at := slices.Index(lines, cursor); at >= 0 {
+		first = min(max(first, at-room+1), at)
+		if at == 1 && lines[0] < 0 { // the heading, too
+			first = 0
+		}
+	}
+	return max(min(first, len(lines)-room), 0)
 }
 
 // rule is a line with a text in it.

@@ -391,12 +391,15 @@ func (f *form) send() act {
 }
 
 // written is what was written, with what was pasted.
-func (f *form) written() string {
+func (f *form) written() string { return draft{f.words.Value(), f.pastes}.whole() }
+
+// whole is the text, with what was pasted.
+func (d draft) whole() string {
 	var marks []string
-	for i, paste := range f.pastes {
+	for i, paste := range d.pastes {
 		marks = append(marks, pasteMark(i, paste), paste)
 	}
-	return strings.NewReplacer(marks...).Replace(f.words.Value())
+	return strings.NewReplacer(marks...).Replace(d.text)
 }
 
 // longPaste is how many lines of a paste are shown as they are.

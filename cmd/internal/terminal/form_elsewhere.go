@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -139,6 +140,23 @@ func (f *Form) resting() bool {
 	form := f.form
 	return !form.help && (form.writing == nothing && form.choices.filter == "" ||
 		form.writing == ownAnswer && form.choices == nil)
+}
+
+// Draft is what was typed and not sent: in the field, as own words before, or in the list; "" if nothing was.
+func (f *Form) Draft() string {
+	form := f.form
+	var typed []string
+	if form.writing != nothing && form.words.Value() != form.began {
+		typed = append(typed, form.written())
+	}
+	if own := (purpose{writing: ownAnswer}); form.purpose() != own {
+		typed = append(typed, form.drafts[own].whole())
+	}
+	if form.choices != nil && form.ownAllowed() {
+		typed = append(typed, form.choices.filter)
+	}
+	typed = slices.DeleteFunc(typed, func(s string) bool { return strings.TrimSpace(s) == "" })
+	return strings.Join(typed, "\n")
 }
 
 // Refuse tells the person why the reply was not taken.

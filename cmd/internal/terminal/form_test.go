@@ -481,3 +481,26 @@ func TestAPasteThatIsTooLongIsSaidInAFormOfOthers(t *testing.T) {
 		t.Errorf("it says\n%s", rows)
 	}
 }
+
+func TestADraftIsWhatWasTypedAndNotSent(t *testing.T) {
+	for name, test := range map[string]struct{ typed, want []string }{
+		"nothing":        {nil, nil},
+		"in the list":    {[]string{"pas"}, []string{"pas"}},
+		"in the field":   {[]string{"\t", "my ", "own"}, []string{"my own"}},
+		"left":           {[]string{"\t", "my own", esc}, []string{"my own"}},
+		"a long paste":   {[]string{"\t", "see ", paste("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12"), esc}, []string{"see 1\n2\n", "\n12"}},
+		"left, and more": {[]string{"\t", "one", esc, "two"}, []string{"one\ntwo"}},
+	} {
+		f := NewForm(database(), "", false)
+		typeInto(f.form, test.typed...)
+		got := f.Draft()
+		if len(test.want) == 0 && got != "" {
+			t.Errorf("%s: the draft is %q", name, got)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the draft is %q, without %q", name, got, want)
+			}
+		}
+	}
+}
