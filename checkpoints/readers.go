@@ -124,7 +124,7 @@ func (s *Store) Questions(ctx context.Context, f QuestionFilter) ([]Question, er
 			if err := found.Scan(&doc, &note); err != nil {
 				return err
 			}
-			q, err := s.asSeen(doc, note)
+			q, err := s.asSeen(ctx, doc, note)
 			questions = append(questions, q)
 			return err
 		})
@@ -141,18 +141,16 @@ func (s *Store) Questions(ctx context.Context, f QuestionFilter) ([]Question, er
 }
 
 // asSeen lays an answer that waits in the inbox over the record of its question.
-func (s *Store) asSeen(doc, note []byte) (*Question, error) {
-	q := new(Question)
-	if err := s.decode(doc, q); err != nil {
+func (s *Store) asSeen(ctx context.Context, doc, note []byte) (*Question, error) {
+	record, err := recall[Question](ctx, s, doc)
+	if err != nil || note == nil {
+		return record, err
+	}
+	n, err := recall[InboxEntry](ctx, s, note)
+	if err != nil {
 		return nil, err
 	}
-	if note == nil {
-		return q, nil
-	}
-	var n InboxEntry
-	if err := s.decode(note, &n); err != nil {
-		return nil, err
-	}
+	q := new(*record) // a memory's own stays as it is
 	q.State, q.Answer, q.Skipped, q.Declined, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, n.Value,
 		n.Skip, n.Decline, n.By, &n.At
 	return q, nil

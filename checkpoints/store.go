@@ -199,11 +199,11 @@ func documents[Record any](ctx context.Context, s *Store, query string, args ...
 		if err := found.Scan(&doc); err != nil {
 			return err
 		}
-		var record Record
-		if err := s.decode(doc, &record); err != nil {
+		record, err := recall[Record](ctx, s, doc)
+		if err != nil {
 			return err
 		}
-		records = append(records, record)
+		records = append(records, *record)
 		return nil
 	})
 	return records, err

@@ -34,6 +34,7 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
+	var memory checkpoints.Memory // of what was decoded
 	gone := func(err error) error {
 		last := before
 		last.Gone, last.Problems = err, append(slices.Clip(before.Problems), err.Error())
@@ -41,7 +42,7 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 		return each(last)
 	}
 	err := r.followBeside(ctx, besides, gone, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
-		o, err := now.overview(ctx, before)
+		o, err := now.overview(ctx, before, &memory)
 		if err == nil {
 			before, err = o, each(o)
 		}
@@ -87,10 +88,10 @@ func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<
 	}
 }
 
-func (r Reader) overview(ctx context.Context, before Overview) (Overview, error) {
+func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoints.Memory) (Overview, error) {
 	o := Overview{At: time.Now()}
 	var err error
-	if o.Runs, o.Questions, err = r.goingOn(ctx); err != nil {
+	if o.Runs, o.Questions, err = r.goingOn(ctx, memory); err != nil {
 		return o, err
 	}
 	byFile, problems, err := r.FileQuestions(ctx)

@@ -226,8 +226,9 @@ func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error)
 
 // goingOn gives the runs that have not ended, as Runs does, and all open questions, as Questions does. Each is read
 // once, for those who follow thousands.
-func (r Reader) goingOn(ctx context.Context) (views []RunView, questions []QuestionView, err error) {
-	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views []RunView, questions []QuestionView,
+	err error) {
+	err = memory.AsOne(ctx, r.Store, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, false)
 		if err != nil {
 			return err
