@@ -16,21 +16,21 @@ func newBoard() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "board",
 		Short: "watch runs and answer questions in a full-screen view",
-		Long: `Show what is asked and all runs on a full screen, live: the questions, urgent
-ones first, the tree of runs with status, since when, cost, what they wait for
-and folder. Of what the cursor is on there is the question, the log as it grows,
-the report and the worktrees, with merge and drop (Tab).
+		Long: `Watch all runs and open questions in a live full-screen view. It lists the
+questions, urgent ones first, and the tree of runs with status, start, cost,
+what each waits for, and folder. Tab shows details of the selected entry: the
+question, the growing log, the report, and the worktrees, which can be merged or
+dropped.
 
-Answer there (a, Enter; < goes back and changes an answer until the agent has
-it), write to an agent (w), stop (s), resume (r), try again what has failed (R),
-forget a run (p), open its folder (o), copy an id (c), and show only what has
-some words (/). ? shows all keys; a mouse works, too. Words that you leave
-unsent stay in their question. Answers go into the same inbox as everywhere: the
-first one stands. The board is only for looking: no run needs it, and when it
-ends (q) runs go on.
+Keys: answer (a, Enter; < goes back and changes an answer until the agent has
+it), write to an agent (w), stop (s), resume (r), retry what failed (R), delete
+the records of a run (p), open its folder (o), copy an id (c), filter by words
+(/), quit (q). ? shows all keys. A mouse works, too. Unsent text stays in its
+question. Answers go to the same inbox as everywhere else, and the first one
+counts. No run depends on the board: when it ends, runs continue.
 
-A merge is made with your git settings, but without hooks; one that conflicts is
-taken back. What would run a program that the agent has chosen is refused.`,
+A merge uses your git settings, but no hooks. A merge with conflicts is undone.
+A merge that would run a program chosen by the agent is refused.`,
 		Example: "  claude-supervise board\n  ssh -t build.example.org claude-supervise board",
 		Args:    exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,14 +20,14 @@ func newLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ID",
 		Short: "print the log of a run or an agent",
-		Long: `Print what an agent said and did, and what it was answered; of a run what all of
-its agents did, in the order of time, each line with whose it is.
+		Long: `Print what an agent said and did, and the answers it got. For a run, print the
+log of all its agents in order of time; each line names its agent.
 
-With --follow it goes on until the run or the agent has ended or nobody
-supervises it, and says then what to type next. Ctrl-C leaves; the run goes on.
+With --follow, logs continues until the run or agent has ended or is no longer
+supervised, and then says what to type next. Ctrl-C quits; the run continues.
 
 --since takes a duration (10m: the last ten minutes), a time of today (14:05), a
-day (2026-11-21), or both as RFC 3339.`,
+day (2026-11-21), or a date and time in RFC 3339.`,
 		Example: "  claude-supervise logs r-3f9a2c1b\n" +
 			"  claude-supervise logs -f --tail 20 a-7Qm2xK9fWb4T\n" +
 			"  claude-supervise logs --since 1h --json r-3f9a2c1b | jq -r .text\n" +
@@ -50,12 +50,12 @@ day (2026-11-21), or both as RFC 3339.`,
 			return runLogs(cmd.Context(), args[0], f)
 		},
 	}
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what is printed from now on")
-	cmd.Flags().IntVarP(&f.tail, "tail", "n", 0, "only the last `N` things that were said, done or answered")
-	cmd.Flags().StringVar(&f.since, "since", "", "only what came after a `TIME`, or within a duration")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "print new entries as they appear")
+	cmd.Flags().IntVarP(&f.tail, "tail", "n", 0, "print only the last `N` entries")
+	cmd.Flags().StringVar(&f.since, "since", "", "print only entries after a `TIME`, or within a duration")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per line")
 	cmd.Flags().BoolVar(&f.raw, "raw", false,
-		"the lines of the log as they are: JSON, byte for byte (to a terminal with what it would obey escaped)")
+		"print the stored JSON lines unchanged (control characters are escaped on a terminal)")
 	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents), completeNothing)
 }
 

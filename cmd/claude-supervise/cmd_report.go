@@ -23,14 +23,14 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "write a report on a run, as HTML or Markdown",
-		Long: `Show what happened in a run: a timeline of its agents, every question with its
-answer, by whom and after how long, what was permitted and run, cost and tokens,
-deliverables, and worktrees. Into FILE.html as a page that needs nothing else
-and no script, into FILE.md or on stdout as Markdown, for the summary of a CI
-job. What agents wrote stands there as text.
+		Long: `Write a report on a run: a timeline of its agents; every question with its
+answer, who gave it and after how long; permissions and commands; cost and
+tokens; deliverables; and worktrees. FILE.html is a self-contained page without
+scripts. FILE.md and stdout are Markdown, for example for the summary of a CI
+job. Text written by agents is shown as plain text.
 
-With --since and no RUN it is the record of what was decided in all runs that
-went on since then.`,
+With --since and no RUN, the report lists the decisions made in all runs that
+were active since then.`,
 		Example: "  claude-supervise report r-3f9a2c1b -o report.html\n" +
 			"  claude-supervise report r-3f9a2c1b >> \"$GITHUB_STEP_SUMMARY\"\n" +
 			"  claude-supervise report --since 7d --cwd . -o decisions.html",
@@ -49,9 +49,9 @@ went on since then.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "",
-		"write it to this `FILE`, .html or .md (default: Markdown on stdout)")
-	cmd.Flags().StringVar(&f.since, "since", "", "what was decided in all runs since a `TIME`, or within a duration")
-	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in the folder `DIR`, or below it")
+		"write to `FILE`, .html or .md (default: Markdown on stdout)")
+	cmd.Flags().StringVar(&f.since, "since", "", "report decisions of all runs since a `TIME`, or within a duration")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in or below `DIR`")
 	completesFolder(cmd, "cwd")
 	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }

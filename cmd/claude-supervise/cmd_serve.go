@@ -40,24 +40,25 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "serve a web page for runs and questions",
-		Long: `Serve a page, and an API, on which a person sees all open questions and runs,
-live, and answers: options, own words, decline, skip; stops and resumes runs,
-writes to agents, and starts runs in the folders that --folder names. Answers
-go into the same inbox as everywhere: the first one stands.
+		Long: `Serve a web page and an API. The page shows all open questions and runs, live.
+On it a person answers, declines or skips questions, stops and resumes runs,
+writes to agents, and starts runs in the folders given by --folder. Answers go
+to the same inbox as everywhere else, and the first one counts.
 
-Its address is printed alone on stdout. It has a token, kept in the state folder
-so that a bookmark lasts; who has it can answer for you. A command that is to be
-run as you is answered on a terminal only.
+The address of the page is the only output on stdout. It contains a token, which
+is kept in the state folder so that bookmarks keep working. Anyone who has the
+token can answer for you. Commands that would run as you can only be approved on
+a terminal.
 
-It listens on this machine alone. To reach it from a phone, give it an address
-of this machine and a certificate, or put a proxy before it that has one, and
-say by which names it is reached. The page is only for looking: no run needs it,
-and when it ends (Ctrl-C) runs go on.
+By default the page can be reached only from this machine. To reach it from a
+phone, use --listen with an address of this machine and a TLS certificate, or a
+proxy that has one, and name its hosts with --host. No run depends on the page:
+when it ends (Ctrl-C), runs continue.
 
-The API has the same objects as the commands' --json. The token in the address
-goes with each request as Authorization: Bearer TOKEN.
+The API uses the same JSON objects as the commands with --json. Send the token
+of the address with each request as Authorization: Bearer TOKEN.
 
-  GET  /api/runs                   ps --json; ?ended=1: those that have ended
+  GET  /api/runs                   ps --json; ?ended=1: ended runs
   GET  /api/questions              questions --json
   GET  /api/questions/ID
   GET  /api/agents/ID/log?after=N  lines; next is the N of the next call
@@ -67,15 +68,16 @@ goes with each request as Authorization: Bearer TOKEN.
                                    "skip": true; with "change", "all_like"
   POST /api/runs                   {"prompt": TEXT} or {"task": FILE}, with
                                    "cwd" and "name"; Idempotency-Key: KEY, the
-                                   same when it is sent again: 201, then 200;
-                                   422 where that sends something else
-  POST /api/runs/ID/stop           an agent's ID, too
+                                   same for a retry: 201, then 200; 422 if
+                                   the retry differs
+  POST /api/runs/ID/stop           ID of a run or an agent
   POST /api/runs/ID/resume
   POST /api/agents/ID/message      {"text": TEXT}
 
-Lists have at most 1000 entries: ?limit= and ?offset=, and Link has the next.
-An answer that lost gets 409 with the one that stands, one that does not fit
-422 with why, a command's 403 with what to type.`,
+Lists have at most 1000 entries. Page through them with ?limit= and ?offset=;
+the Link header has the next page. An answer that came too late gets 409 and the
+answer that counts. An invalid answer gets 422 and the reason. An answer to a
+command gets 403 and the command to type.`,
 		Example: "  claude-supervise serve --open\n" +
 			"  claude-supervise serve --folder ~/code    # start runs there from the page\n" +
 			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
@@ -95,13 +97,13 @@ An answer that lost gets 409 with the one that stands, one that does not fit
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "listen on `ADDR`, a host with or without a port")
-	fl.StringArrayVar(&f.hosts, "host", nil, "it may be reached by the name `NAME`, too")
-	fl.StringArrayVar(&f.folders, "folder", nil, "runs may be started in `FOLDER`, and below it")
+	fl.StringArrayVar(&f.hosts, "host", nil, "also accept requests for the host `NAME`")
+	fl.StringArrayVar(&f.folders, "folder", nil, "allow starting runs in or below `FOLDER`")
 	fl.BoolVar(&f.open, "open", false, "open the page in the browser")
-	fl.BoolVar(&f.another, "new-token", false, "make a new token: older addresses are useless then")
-	fl.StringVar(&f.cert, "tls-cert", "", "the certificate in `FILE`, for https")
-	fl.StringVar(&f.key, "tls-key", "", "its key in `FILE`")
-	fl.BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without TLS: anyone on the way can read it")
+	fl.BoolVar(&f.another, "new-token", false, "make a new token; earlier addresses stop working")
+	fl.StringVar(&f.cert, "tls-cert", "", "read the TLS certificate from `FILE`")
+	fl.StringVar(&f.key, "tls-key", "", "read the TLS key from `FILE`")
+	fl.BoolVar(&f.insecure, "insecure", false, "serve other machines without TLS; the traffic can be read")
 	return cmd
 }
 

@@ -18,9 +18,9 @@ func newShow() *cobra.Command {
 		Use:     "show ID",
 		Aliases: []string{"inspect"},
 		Short:   "show a run, an agent or a question",
-		Long: `Tell all about a run, an agent or a question. A run of several agents is shown
-as the tree of them, with what they have spent together; an agent with how it
-came about, what it has done and left behind, and what its processes use now.`,
+		Long: `Show all details of a run, an agent or a question. A run with several agents is
+shown as a tree, with the total spent. An agent is shown with its origin, what
+it has done and left behind, and the resources its processes use now.`,
 		Example: "  claude-supervise show r-3f9a2c1b\n" +
 			"  claude-supervise show a-7Qm2xK9fWb4T\n" +
 			"  claude-supervise show q-7kq2mx --json",

@@ -24,9 +24,10 @@ func newStop() *cobra.Command {
 		Use:     "stop ID... | --all",
 		Aliases: []string{"kill"},
 		Short:   "stop a run, or an agent and the agents it started",
-		Long: `Stop a run, or an agent and what it started.
-` + stopEnds + ` Other agents of the run go on,
-and who started it is told. Of several, each is stopped that can be.`,
+		Long: `Stop a run, or an agent and the agents it started.
+` + stopEnds + ` The other agents of the run
+continue, and the agent that started it is told. If one of several cannot be
+stopped, the others are stopped all the same.`,
 		Example: "  claude-supervise stop r-3f9a2c1b\n  claude-supervise stop a-7Qm2xK9fWb4T --only\n" +
 			"  claude-supervise stop r-3f9a2c1b nightly\n  claude-supervise stop --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,9 +43,9 @@ and who started it is told. Of several, each is stopped that can be.`,
 			return runStops(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.only, "only", false, "only that agent, not what it started")
-	cmd.Flags().BoolVar(&f.all, "all", false, "every run that has not ended")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what became of each, one JSON object per line")
+	cmd.Flags().BoolVar(&f.only, "only", false, "stop only this agent, not the agents it started")
+	cmd.Flags().BoolVar(&f.all, "all", false, "stop every run that has not ended")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each result as a JSON object, one per line")
 	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }
 

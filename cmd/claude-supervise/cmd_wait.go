@@ -26,16 +26,17 @@ func newWait() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait ID...",
 		Short: "wait until runs or agents end or need a person",
-		Long: `Wait until each run or agent has ended, or nobody supervises it any more: it is
-parked, was interrupted, or its supervisor died. One line each says so. The id
-of a run's first agent stands for the run.
+		Long: `Wait until each run or agent has ended or is no longer supervised: it is parked,
+was interrupted, or its supervisor died. One line is printed for each. The id of
+a run's first agent stands for the run.
 
-With --any it waits for the first of them only. With --question a run or agent
-is waited for until a question of it is open, too, which is then 0.
+With --any, wait only for the first of them. With --question, an open question
+also ends the wait for its run or agent, which then counts as 0.
 
-The exit code is that of the run or agent: 75 if it is parked, 130 if it was
-left otherwise; of several the worst, in the order 70, 69, 1, 6, 5, 4, 130, 75,
-3, 0. It is 124 if the time is up and one still goes on, and 130 after Ctrl-C.`,
+The exit code is that of the run or agent: 75 if it is parked, 130 if it is
+unsupervised for another reason. For several it is the worst, in the order 70,
+69, 1, 6, 5, 4, 130, 75, 3, 0. It is 124 after the timeout, if something is
+still running, and 130 after Ctrl-C.`,
 		Example: "  claude-supervise wait r-3f9a2c1b\n" +
 			"  claude-supervise wait a-7Qm2xK9fWb4T a-Zp3r\n" +
 			"  claude-supervise wait r-3f9a2c1b r-7uz22pon --timeout 30m\n" +
@@ -52,10 +53,10 @@ left otherwise; of several the worst, in the order 70, 69, 1, 6, 5, 4, 130, 75,
 			return runWait(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.any, "any", false, "only until one of them has")
-	cmd.Flags().BoolVar(&f.question, "question", false, "or until one of its questions is open")
-	cmd.Flags().DurationVar(&f.limit, "timeout", 0, "wait at most this `DURATION`; 0 looks once (default: no limit)")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each run or agent as ps --json does, one per line")
+	cmd.Flags().BoolVar(&f.any, "any", false, "wait only for the first of them")
+	cmd.Flags().BoolVar(&f.question, "question", false, "also stop waiting when a question is open")
+	cmd.Flags().DurationVar(&f.limit, "timeout", 0, "wait at most this `DURATION`; 0 checks once (default: no limit)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each run or agent as in ps --json, one per line")
 	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }
 
