@@ -21,7 +21,7 @@ func Markdown(w io.Writer, r view.RunReport) error {
 	if r.Run.Name != "" {
 		heading += " · " + escape(r.Run.Name)
 	}
-	fmt.Fprintf(&b, "%s\n\n**%s**: %s\n\n", heading, r.Run.Status, escape(r.Run.Reason))
+	fmt.Fprintf(&b, "%s\n\n**%s**: %s\n\n", heading, r.Run.Status, escape(view.Because(r.Run.Reason)))
 	fmt.Fprintf(&b, "%s, %s, in %s\n\n", terminal.Duration(r.Took()), terminal.Money(r.Run.CostUSD), escape(r.Run.Cwd))
 	decisionTable(&b, "Questions and answers", "Question", chosen(r.Asked, false))
 	decisionTable(&b, "Permitted and run", "What", chosen(r.Asked, true))
@@ -75,7 +75,7 @@ func RecordMarkdown(w io.Writer, r view.Record) error {
 	for _, run := range r.Runs {
 		fmt.Fprintf(&b, "### %s\n\n%s: %s, in %s, %s, %s\n\n",
 			strings.TrimSuffix(run.Run.ID+" · "+escape(run.Run.Name), " · "), run.Run.Status,
-			escape(run.Run.Reason), escape(run.Run.Cwd), when(run.Run.StartedAt),
+			escape(view.Because(run.Run.Reason)), escape(run.Run.Cwd), when(run.Run.StartedAt),
 			terminal.Money(run.Run.CostUSD))
 		decisionTable(&b, "", "Question", run.Asked)
 	}

@@ -45,6 +45,7 @@ var funcs = template.FuncMap{
 	"tokens":   terminal.Tokens,
 	"when":     when,
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"why":      view.Because,
 	"class":    class,
 	"kinds":    kinds,
 	"by":       by,

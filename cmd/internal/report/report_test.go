@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -83,6 +84,30 @@ func sample(said func(string) string) view.RunReport {
 }
 
 func asIs(s string) string { return s }
+
+func TestAReportTellsTheTimesInAReasonByThePersonsClock(t *testing.T) {
+	stored := at(30).UTC().Format(time.RFC3339)
+	r := sample(func(string) string { return "limit; resumes at " + stored })
+	r.Agents[0].Task, r.Agents[1].Report = "", nil
+	local := "limit; resumes at " + view.Clock(at(30))
+	for name, c := range map[string]struct {
+		write   func(io.Writer) error
+		reasons int // which it tells
+	}{
+		"a page":     {func(w io.Writer) error { return HTML(w, r) }, 4},
+		"for CI":     {func(w io.Writer) error { return Markdown(w, r) }, 1},
+		"a record":   {func(w io.Writer) error { return RecordHTML(w, view.Record{Runs: []view.RunReport{r}}) }, 1},
+		"one for CI": {func(w io.Writer) error { return RecordMarkdown(w, view.Record{Runs: []view.RunReport{r}}) }, 1},
+	} {
+		var got strings.Builder
+		if err := c.write(&got); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(html.UnescapeString(got.String()), local); n != c.reasons {
+			t.Errorf("%s tells %d reasons by the clock, not %d:\n%s", name, n, c.reasons, got.String())
+		}
+	}
+}
 
 func TestTheReportIsAsItWasLookedAt(t *testing.T) {
 	t.Setenv("TZ", "UTC")

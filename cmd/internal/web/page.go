@@ -109,6 +109,7 @@ func (s *Server) funcs() template.FuncMap {
 		"clean": s.config.Clean,
 		"line":  func(text string) string { return strings.Join(strings.Fields(s.config.Clean(text)), " ") },
 		"path":  url.PathEscape,
+		"why":   view.Because,
 		"when":  when,
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"money": func(usd float64) string { return fmt.Sprintf("$%.2f", usd) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -305,6 +306,28 @@ func TestWhatAnAgentWroteIsText(t *testing.T) {
 		}
 		if path == "/" && !strings.Contains(text, `<span class="preview">&lt;/h3&gt;&lt;script&gt;`) {
 			t.Errorf("the preview of an option is not shown:\n%s", text)
+		}
+	}
+}
+
+func TestTheTimesInAReasonAreByThePersonsClock(t *testing.T) {
+	state, at := newState(1), time.Date(2025, 1, 2, 15, 4, 5, 0, time.Local)
+	stored := at.UTC().Format(time.RFC3339)
+	state.runs[0].Reason = "a limit; resumes at " + stored
+	state.runs[0].Agents[0].Reason = "the root's limit; resumes at " + stored
+	state.runs[0].Agents[1].Reason = "the child's limit; resumes at " + stored
+	server := serving(t, state)
+	for path, reasons := range map[string][]string{
+		"/":                {"a limit", "the root's limit", "the child's limit"},
+		"/runs/r-aaaaaaaa": {"a limit", "the root's limit", "the child's limit"},
+	} {
+		_, text := call{method: "GET", path: path}.do(t, server)
+		text = html.UnescapeString(text)
+		for _, reason := range reasons {
+			if !strings.Contains(text, reason+"; resumes at 2025-01-02 15:04") ||
+				strings.Contains(text, reason+"; resumes at "+stored) {
+				t.Errorf("%s does not tell %q by the clock:\n%s", path, reason, text)
+			}
 		}
 	}
 }
