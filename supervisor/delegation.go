@@ -49,7 +49,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: underWay(c)})
 		return nil
 	}
-	if w.Said.Type != "" && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, w.Said.Type) {
+	if call != nil && unknown(l, w.Said.Type) { // else the verdict is kept, which bounds how often it is asked
 		return refuse("type", unknownType(w.Said.Type, l.AgentTypes))
 	}
 	undecided := d.undecided(a.ID)
@@ -101,6 +101,8 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 	case w.Task == "":
 		return no("claude-supervise", "It names no task: new_task_description is empty.",
 			"Delegate again with a whole task, or do it yourself.")
+	case unknown(s.Launch(a.ID), w.Said.Type):
+		return no("claude-supervise", noSuchType(w.Said.Type, s.Launch(a.ID).AgentTypes), askForAnother)
 	case policy == DenyDelegations:
 		return no("--delegate deny", "This supervisor starts no further agents.",
 			"Do the part that you need yourself; put the rest under recommendations in your report.")
@@ -124,6 +126,11 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 		return Approve, "--delegate auto"
 	}
 	return "", ""
+}
+
+// unknown reports whether claude knows no agents of that type where a launch works.
+func unknown(l *Launch, kind string) bool {
+	return kind != "" && l != nil && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, kind)
 }
 
 // taskAbove names the agent that has a task itself and delegates it, or stands above the one that does; "" if none.

@@ -120,10 +120,16 @@ func delegationDenied(w Work, q *Question) string {
 // MaxAgentTypes bounds how many types of agents are remembered of a process.
 const MaxAgentTypes = 200
 
-func unknownType(name string, known []string) string {
-	return fmt.Sprintf("## DELEGATION DENIED\n\nReason: there is no subagent_type %q here. Known are: %s.\n\n"+
-		"## RESUME INSTRUCTIONS\nAsk again with one of these, or with none.", name,
+const askForAnother = "Ask again with one of these, or with none."
+
+func noSuchType(name string, known []string) string {
+	return fmt.Sprintf("There is no subagent_type %q here. Known are: %s.", text.Truncate(name, text.MaxNamed),
 		text.Truncate(text.PlainLine(strings.Join(known, ", ")), maxChildText))
+}
+
+func unknownType(name string, known []string) string {
+	return fmt.Sprintf("## DELEGATION DENIED\n\nReason: %s\n\n## RESUME INSTRUCTIONS\n%s", noSuchType(name, known),
+		askForAnother)
 }
 
 var tooManyDelegations = fmt.Sprintf(`## DELEGATION DENIED

@@ -16,7 +16,7 @@ func (s *Story) goesRound(times int, ask func(id string)) (read string) {
 		ask(fmt.Sprintf("q-%d", i))
 		s.turnEnds()
 		d := s.Delivers(1)
-		s.Do(TurnBegun{Agent: Root, Launch: 1})
+		s.Do(TurnBegun{Agent: Root, Launch: 1, Types: s.State.Launch(Root).AgentTypes})
 		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 		read = d.Text
 	}
@@ -64,5 +64,30 @@ func TestAnAgentThatAsksForTheSameDeniedDelegationForEverFails(t *testing.T) {
 	s.is(checkpoints.Failed)
 	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "the same delegation again and again") {
 		t.Errorf("it has failed because it %s", why)
+	}
+}
+
+func TestAnAgentThatAsksForTheSameUnknownTypeForEverFails(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	ask := func(id string) {
+		s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
+			Kind: signals.Delegate, AgentID: Root, Fields: []signals.Field{
+				{Name: "new_task_description", Value: "Write tests"}, {Name: "subagent_type", Value: "tester"},
+			},
+		}, Naming: Naming{IDs: []string{id}, Child: "a-child0000000"}}})
+	}
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Types: []string{"Explore", "general-purpose"}})
+	read := s.goesRound(maxRepeats, ask)
+	if !strings.Contains(read, "Known are: Explore, general-purpose.") || !strings.Contains(read, askForAnother) {
+		t.Fatalf("the agent reads\n%s", read)
+	}
+	s.is(checkpoints.Running)
+	ask("q-last")
+	s.turnEnds()
+	s.Ends()
+	s.Rests(true)
+	s.is(checkpoints.Failed)
+	if len(s.State.Agents) != 1 {
+		t.Errorf("there are %d agents", len(s.State.Agents))
 	}
 }
