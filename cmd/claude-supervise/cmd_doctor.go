@@ -19,16 +19,19 @@ func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "check the setup",
-		Long: `Look whether everything is there that runs need, and which channels the claude
-that is found has: how its agents can ask, and how they get their answers.
+		Long: `Check that everything needed for runs is installed, and which channels the
+installed claude supports: how its agents can ask, and how they get their
+answers.
 
-BAD is what keeps runs from working, and the exit code is 1 then. A channel that
-a release lacks (-) runs do without, in the way that is named.
+BAD marks a problem that prevents runs from working; the exit code is then 1. A
+dash (-) marks a channel that this release lacks. Runs work without it, in the
+way that is shown.
 
-Last come the flags that run has in this folder without being given, each with
-where from; --json has those, too, that are as run --help says. A flag goes
-before an environment variable (CLAUDE_SUPERVISE_HOLD=10m), and that before your
-own ~/.config/claude-supervise/config.yaml:
+At the end, doctor lists the flags of run that have another default in this
+folder, each with its source. --json also lists those with their usual default.
+A flag takes precedence over an environment variable
+(CLAUDE_SUPERVISE_HOLD=10m), and an environment variable over your own
+~/.config/claude-supervise/config.yaml:
 
   # yaml-language-server: $schema=config.schema.json
   hold: 10m
@@ -42,11 +45,12 @@ own ~/.config/claude-supervise/config.yaml:
     webhook: {url: https://example.org/x, secret_file: ~/.config/hook.key}
     permissions: false   # true: a button may permit what is shown whole
 
---report prints what a report of a fault needs, as Markdown: the setup and how
-the latest runs went, without tasks, questions, answers, names, paths, values.
+--report prints what a bug report needs, as Markdown: the setup and the outcome
+of the latest runs, without tasks, questions, answers, names, paths or values.
 
-For help in an editor keep what --config-schema prints beside it. No file of a
-repository is read for this, and inside an agent none at all.`,
+For help in an editor, save what --config-schema prints next to config.yaml. No
+file of a repository is read as config, and inside an agent no config is read at
+all.`,
 		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude\n" +
 			"  claude-supervise doctor --config-schema > config.schema.json\n" +
 			"  claude-supervise doctor --report > report.md",
@@ -64,10 +68,10 @@ repository is read for this, and inside an agent none at all.`,
 			return tellFindings(found, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&claude, "claude", "", "look at the claude at `PATH` (default: the one that run takes)")
+	cmd.Flags().StringVar(&claude, "claude", "", "check the claude at `PATH` (default: the one that run uses)")
 	cmd.Flags().BoolVar(&schema, "config-schema", false, "print the JSON Schema of your config.yaml")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	cmd.Flags().BoolVar(&report, "report", false, "print what a report of a fault needs")
+	cmd.Flags().BoolVar(&report, "report", false, "print what a bug report needs")
 	return cmd
 }
 

@@ -15,8 +15,8 @@ func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
 		Short: "show help for a command or topic",
-		Long: `Show the help of a command, or a topic; claude-supervise --help lists both. A
-topic that is longer than the terminal is shown through $PAGER (default: less);
+		Long: `Show the help for a command or topic. claude-supervise --help lists both. A
+topic that is longer than the terminal is shown in $PAGER (default: less);
 PAGER=cat prints it.`,
 		Example: "  claude-supervise help run\n  claude-supervise help trust\n  claude-supervise help limits | grep -i macos",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,25 +22,27 @@ func newInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "tell a project's agents how to ask a person",
-		Long: `Tell every Claude Code agent of this folder's project how to ask a person from
-the background, with this supervisor or without it:
+		Long: `Install instructions that tell the Claude Code agents of this project how to ask
+a person from the background, with this supervisor or without it:
 
-  .claude/skills/claude-supervise/SKILL.md   a skill that says how
+  .claude/skills/claude-supervise/SKILL.md   a skill that explains how
   .claude/commands/supervise.md              /supervise TASK: the agent of an
                                              interactive session starts it in
-                                             the background, asks you what it
-                                             asks, and brings the result
-  CLAUDE.md                                  a marked section that names it
-  .claude/settings.json                      with --hook: a Stop hook that has
-                                             malformed signals mended
-  ~/.local/bin/claude-answer                 a link to this program, which lists
-                                             what is asked and takes an answer
+                                             the background, passes its
+                                             questions on to you, and reports
+                                             the result
+  CLAUDE.md                                  a section that names the skill
+  .claude/settings.json                      with --hook: a Stop hook that
+                                             makes agents correct malformed
+                                             signals
+  ~/.local/bin/claude-answer                 a link to this program, to
+                                             list and answer open questions
 
-With --user the first four go to ~/.claude, for all projects. You are asked
-before a file that is there is changed, and see the change; without a terminal
-that needs --yes. Once more, init brings its texts up to date. --undo takes out
-what init has put there and nothing else; where you have edited its texts, it
-asks.`,
+With --user, the first four are installed in ~/.claude, for all projects. Before
+init changes an existing file, it shows the change and asks you; without a
+terminal this needs --yes. Run init again to update its texts. --undo removes
+what init installed and nothing else. If you have edited its texts, it asks
+first.`,
 		Example: "  claude-supervise init --dry-run\n" +
 			"  claude-supervise init\n" +
 			"  claude-supervise init --user --hook\n" +
@@ -48,11 +50,11 @@ asks.`,
 		Args: exactly(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return runInit(f) },
 	}
-	cmd.Flags().BoolVar(&f.user, "user", false, "for all projects: in ~/.claude, or $CLAUDE_CONFIG_DIR")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would be done, and change nothing")
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "take out what init has put there")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "yes to every question, also to dropping edits of init's texts")
-	cmd.Flags().BoolVar(&f.hook, "hook", false, "add a Stop hook that runs `lint`")
+	cmd.Flags().BoolVar(&f.user, "user", false, "install for all projects, in ~/.claude or $CLAUDE_CONFIG_DIR")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be done, and change nothing")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "remove what init installed")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "answer yes to every question, even if edits of init's texts are lost")
+	cmd.Flags().BoolVar(&f.hook, "hook", false, "add a Stop hook that runs claude-supervise lint")
 	return cmd
 }
 

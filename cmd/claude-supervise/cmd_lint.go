@@ -20,17 +20,19 @@ func newLint() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|-]",
 		Short: "check a text for malformed signals",
-		Long: `Find the signals in a text, or in the JSON lines of a conversation (claude's
-stream-json, its transcript, or our log of an agent), and tell what is wrong
-with their form. Without FILE, or for -, stdin is read.
+		Long: `Check the form of the signals in a text, or in the JSON lines of a conversation:
+claude's stream-json, its transcript, or the log of an agent. Without FILE, or
+if FILE is -, lint reads stdin.
 
-Exit codes: 0 all is well, 1 there are problems, 2 FILE cannot be read.
+The exit code is 0 if there are no problems, 1 if there are problems, and 2 if
+FILE cannot be read.
 
-With --hook it is a Stop hook of Claude Code: it reads the hook's JSON on stdin,
-and exits 2 with the reason on stderr if a signal in the model's last message
-has a problem, so that the model prints it again, mended. It does so once: a
-model that was sent on may end, whatever it says. What keeps the hook itself
-from its work exits 1, which stops nobody. For .claude/settings.json:
+With --hook, lint acts as a Stop hook of Claude Code. It reads the JSON of the
+hook on stdin. If a signal in the model's last message has a problem, lint exits
+2 with the reason on stderr, so that the model prints a corrected signal. It
+does so only once: a model that was already sent back may end, whatever it
+prints. An error of the hook itself exits 1, which does not stop the model from
+ending. For .claude/settings.json:
 
   {"hooks": {"Stop": [{"hooks": [
     {"type": "command", "command": "claude-supervise lint --hook"}]}]}}`,
@@ -47,8 +49,8 @@ from its work exits 1, which stops nobody. For .claude/settings.json:
 			return runLint(strings.Join(args, ""), agent, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&agent, "agent", "", "signals must carry this `ID`; those of another are problems")
-	cmd.Flags().BoolVar(&hook, "hook", false, "be a Stop hook of Claude Code")
+	cmd.Flags().StringVar(&agent, "agent", "", "report signals that do not have this `ID`")
+	cmd.Flags().BoolVar(&hook, "hook", false, "act as a Stop hook of Claude Code")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		err = flagError(cmd, err)

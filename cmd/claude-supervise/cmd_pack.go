@@ -28,21 +28,23 @@ func newPack() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack RUN",
 		Short: "pack a run into a file, to resume it elsewhere",
-		Long: `Put a run into one file: its questions and answers, its checkpoint, its agents'
-conversations, and the uncommitted work of its folder. The machine may vanish
-then; unpack the file on another one, and resume.
+		Long: `Pack a run into one file: its questions and answers, its checkpoint, the
+conversations of its agents, and the uncommitted work of its folder. This
+machine is then no longer needed: unpack the file on another one, and resume.
 
-Of a git work tree are packed the commits that no remote has, the index, and the
-files that differ; not what git ignores, and not what is in submodules. Nothing
-that the repository's configuration names is run. Of another folder all files
-are packed.
+Of a git work tree, pack takes the commits that no remote has, the index, and
+the files that differ. It leaves out ignored files and the contents of
+submodules. It runs no program named by the configuration of the repository. Of
+any other folder, it takes all files.
 
-A run that nobody supervises is then refused here, so that it does not go on in
-two places; unpack brings it back. One that is running goes on: the file is a
-snapshot of it, taken when the present turn of each agent has ended, or at once
-with --now. Nothing keeps such a run from going on in two places: stop it here
-before you go on elsewhere, or use run --snapshots, which does keep it. The
-file holds all that the agents saw: keep it as private.`,
+After packing an unsupervised run, this machine refuses to resume it, so that it
+does not continue in two places; unpack brings it back. A running run continues,
+and the file is a snapshot of it. The snapshot is taken when each agent has
+ended its current turn, or at once with --now. Nothing then prevents the run
+from continuing in two places: stop it here before you resume it elsewhere. Or
+use run --snapshots, which prevents it.
+
+The file contains everything that the agents saw. Keep it private.`,
 		Example: "  claude-supervise pack r-3f9a2c1b\n" +
 			"  claude-supervise pack r-3f9a2c1b -o - | ssh laptop 'cat > run.tar.gz'\n" +
 			"  claude-supervise pack r-3f9a2c1b --undo    # its file was lost",
@@ -54,17 +56,17 @@ file holds all that the agents saw: keep it as private.`,
 			return runPack(cmd.Context(), args[0], f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to this `FILE` (default: RUN.tar.gz here; - is stdout)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` (default: RUN.tar.gz here; - is stdout)")
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the uncommitted work out")
 	addMaxSize(cmd, &f.maxSize)
-	cmd.Flags().BoolVar(&f.now, "now", false, "of a running run: in the middle of a turn, too, which is lost")
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "go on here after all; the file must not be unpacked any more")
+	cmd.Flags().BoolVar(&f.now, "now", false, "do not wait for the end of turns; the current turns are lost")
+	cmd.Flags().BoolVar(&f.undo, "undo", false, "resume here after all; the file must not be unpacked")
 	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }
 
 func addMaxSize(cmd *cobra.Command, size *string) {
 	cmd.Flags().StringVar(size, "max-size", humanize.IBytes(pack.DefaultMaxWork),
-		"`SIZE` of the uncommitted work")
+		"at most `SIZE` of uncommitted work")
 }
 
 func workSize(text string) (int64, error) {

@@ -20,10 +20,11 @@ func newPermissions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions RUN",
 		Short: "list or revoke the permissions of a run",
-		Long: `List what a run lets its agents do without asking: the rules of --allow, and
-those given by answering allow-run. With --revoke one is taken back, by its
-number or as it is written: the agents of the run are asked about again. (A rule
-of --allow is claude's own: it holds until the agent's process ends.)`,
+		Long: `List what a run permits its agents without asking: the rules of --allow, and the
+rules given by answering allow-run. --revoke removes a rule, by its number or
+its text. The agents of the run then ask again for what it permitted. (Claude
+Code itself applies the rules of --allow, so such a rule stays in force until
+the agent's process ends.)`,
 		Example: "  claude-supervise permissions r-3f9a2c1b\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke 2\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke \"Bash(npm test)\"",
@@ -38,7 +39,7 @@ of --allow is claude's own: it holds until the agent's process ends.)`,
 			return runPermissions(cmd.Context(), args[0], asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&revoke, "revoke", "", "take the `RULE` back, or the one of this number")
+	cmd.Flags().StringVar(&revoke, "revoke", "", "revoke a `RULE`, given by its text or number")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return completes(cmd, completeRuns(true, anyRun), completeNothing)
 }

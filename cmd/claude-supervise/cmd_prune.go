@@ -21,9 +21,10 @@ func newPrune() *cobra.Command {
 		Use:     "prune [RUN...]",
 		Aliases: []string{"rm"},
 		Short:   "delete the records of ended runs",
-		Long: `Forget runs that ended long ago, or those that are named: their records, their
-questions and answers, and what their agents printed. What the agents wrote, and
-claude's own transcripts, stay. A run that has not ended is never forgotten.`,
+		Long: `Delete the records of the named runs, or of all runs that ended long ago: their
+state, their questions and answers, and the output of their agents. Files
+written by the agents and claude's own transcripts are kept. A run that has not
+ended is never deleted.`,
 		Example: "  claude-supervise prune --dry-run\n  claude-supervise prune --older-than 7d\n  claude-supervise prune " +
 			"r-3f9a2c1b",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,8 +38,8 @@ claude's own transcripts, stay. A run that has not ended is never forgotten.`,
 			return runPrune(cmd.Context(), args, time.Now().Add(-age), dry, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&olderThan, "older-than", "30d", "those that ended at least a `DURATION` ago")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say which")
+	cmd.Flags().StringVar(&olderThan, "older-than", "30d", "delete runs that ended at least `DURATION` ago")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list the runs that would be deleted")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return completes(cmd, completeRuns(true, hasEnded))
 }

@@ -185,11 +185,11 @@ continues.`,
 	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
 	addRunFlags(cmd, &f)
 	for flag, values := range map[string][]cobra.Completion{
-		"check": {checkOff + "\tlook at nothing", checkWarn + "\tsay what is missing", checkAsk + "\task for it",
-			checkRequire + "\tstart nothing without it"},
-		"on-question": {"ask\tstay until it is answered", "park\tleave with 75", "fail\texit 1"},
-		"relaunch":    {"resume\tin its conversation", "fresh\tin a new one, with the checkpoint"},
-		"on-silence":  {"tell\tsay so", "retry\tend its process and go on", "fail"},
+		"check": {checkOff + "\tcheck nothing", checkWarn + "\tsay what is missing", checkAsk + "\task for what is missing",
+			checkRequire + "\trefuse to start if something is missing"},
+		"on-question": {"ask\twait until it is answered", "park\texit 75", "fail\texit 1"},
+		"relaunch":    {"resume\tcontinue the conversation", "fresh\tstart a new one from the checkpoint"},
+		"on-silence":  {"tell\treport it", "retry\tend its process and continue", "fail"},
 		"hold":        {"0\tpark at once", "5m", "forever"},
 		"model":       {"opus", "sonnet", "haiku"},
 		"allow":       {"task\tthe rules of the task file", "project\twhat the folder's own files permit"},
@@ -213,25 +213,25 @@ func addRunFlags(cmd *cobra.Command, f *runFlags) {
 	fl.StringVar(&f.model, "model", "", "the `MODEL` of claude")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (or $CLAUDE_SUPERVISE_CLAUDE)")
-	fl.StringVar(&f.exec, "exec", "", "run a `COMMAND` in place of claude; {} is the prompt")
+	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.hold, "hold", "5m", "`TIME` to wait: 10m, 0 or forever")
-	fl.IntVar(&f.maxHeld, "max-held", -1, "`N` wait, others are parked; -1: all")
+	fl.IntVar(&f.maxHeld, "max-held", -1, "hold `N`, park the rest; -1: all")
 	fl.StringVar(&f.onQuestion, "on-question", "", "`ACTION`: ask (stay), park (exit 75), fail (exit 1)")
 	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
 	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "take signals with this `ID` as the agent's")
-	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW` to go on: resume or fresh")
-	fl.IntVar(&f.retries, "retries", 3, "try a passing failure `N` times again")
-	fl.StringVar(&f.silentAfter, "silent-after", "10m", "tell of a silence of `TIME`; 0: never")
+	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "accept signals with this `ID`")
+	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW`: resume or fresh")
+	fl.IntVar(&f.retries, "retries", 3, "retry a transient failure up to `N` times")
+	fl.StringVar(&f.silentAfter, "silent-after", "10m", "report silence after `TIME`; 0: never")
 	fl.StringVar(&f.onSilence, "on-silence", "tell", "`ACTION` then: tell, retry, fail")
-	fl.StringVar(&f.notify, "notify", "", "a `COMMAND` that gets each question as JSON on stdin")
-	fl.BoolVar(&f.detach, "detach", false, "go on in the background; prints the id")
-	fl.StringVar(&f.cwd, "cwd", "", "the `FOLDER` to work in (a demo: a temporary one)")
-	fl.StringVar(&f.name, "name", "", "a `NAME` for people")
-	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "keep what agents left running after a good end")
+	fl.StringVar(&f.notify, "notify", "", "run `COMMAND` with each question as JSON on stdin")
+	fl.BoolVar(&f.detach, "detach", false, "run in the background and print the id")
+	fl.StringVar(&f.cwd, "cwd", "", "work in `FOLDER` (default for a demo: a temporary one)")
+	fl.StringVar(&f.name, "name", "", "name the run `NAME`")
+	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "keep processes that agents leave after success")
 	fl.StringVar(&f.demo, "demo", "", "play a built-in `SCENARIO`; without a name: list them")
-	fl.StringVar(&f.each, "each", "", "a task for each line that a `COMMAND` prints: {item}")
-	fl.StringVar(&f.goOnFrom, "continue", "", "go on in the conversation of an ended `AGENT`")
+	fl.StringVar(&f.each, "each", "", "one task for each line that `COMMAND` prints: {item}")
+	fl.StringVar(&f.goOnFrom, "continue", "", "continue the conversation of an ended `AGENT`")
 	addDelegateFlags(cmd, &f.delegateFlags)
 	addSnapshotFlags(cmd, &f.snapshotFlags)
 	addSessionFlags(cmd, &f.sessionFlags)

@@ -27,24 +27,26 @@ func newUnpack() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unpack FILE | DIR [flags] [-- CLAUDE FLAGS...]",
 		Short: "unpack a run, to resume it here",
-		Long: `Take a run out of the file that pack made, to answer and resume it here. Without
---cwd it goes on in this folder, or, if it was packed on this machine, in its
-own. What was packed of a git work tree goes into a clone of the same repository
-that has no changes of its own; what was packed of another folder goes into an
-empty or missing one.
+		Long: `Unpack a run from the file that pack wrote, to answer and resume it here. The
+run continues in the folder of --cwd. By default this is the current folder or,
+if the run was packed on this machine, its own. A run from a git work tree needs
+a clone of the same repository without local changes; any other run needs an
+empty or missing folder.
 
-A run whose supervisor takes snapshots (run --snapshots) is taken over from it:
-unpack any of them, or the newest by their folder. From then on that supervisor,
-wherever it is, ends its agents and says nothing to them. The turn after the
-snapshot is done again, and what it did outside of the folder is done twice.
+The snapshots of a running run (run --snapshots) are unpacked in the same way:
+name one, or their folder for the newest. Unpacking takes the run over. From
+then on the earlier supervisor, wherever it is, ends its agents and sends them
+nothing. The turn after the snapshot is repeated, and so are its effects outside
+of the folder.
 
 Everything in the file is checked before anything is changed, and nothing in it
-is taken for your word: anybody can have written it. It names no program to run.
-Rules, permissions, flags of claude that loosen, answers given in advance, and
-limits above the usual ones are not taken along. What was let run, delegated or
-raised and has not begun is asked anew. All of that is listed, with the flags
-that give it here, to unpack or to resume. Answers to what an agent only wanted
-to know are kept. The file holds what the agent was told and will do: read that.`,
+is trusted, because anybody can have written it. It names no program to run.
+These are dropped: rules, permissions, claude flags that loosen permissions,
+answers in advance, and limits above the usual ones. Permissions, delegations
+and raised budgets that have not taken effect are asked again. All that is
+dropped is listed, with the flags of unpack or resume that grant it here.
+Answers to an agent's ordinary questions are kept. The file contains what the
+agent was told and will do: read it first.`,
 		Example: "  claude-supervise unpack /mnt/snapshots/r-3f9a2c1b\n" +
 			"  cd my-clone && claude-supervise unpack ~/Downloads/r-3f9a2c1b.tar.gz\n" +
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --dry-run\n" +
@@ -63,9 +65,9 @@ to know are kept. The file holds what the agent was told and will do: read that.
 			return runUnpack(cmd.Context(), args[0], given, f)
 		},
 	}
-	cmd.Flags().StringVar(&f.cwd, "cwd", "", "go on in this `FOLDER`")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything, say what would be done, do nothing")
-	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the folder as it is")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "unpack into this `FOLDER`")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything and show what would be done")
+	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "do not change the folder")
 	addMaxSize(cmd, &f.maxSize)
 	addGivenFlags(cmd, &f.givenFlags)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
