@@ -53,7 +53,8 @@ func completesFlag(cmd *cobra.Command, flag string, values ...cobra.Completion) 
 // completesPolicies makes what becomes of permissions and delegations complete.
 func completesPolicies(cmd *cobra.Command) {
 	completesFlag(cmd, "permissions", "ask\ta person decides", "deny\tdeny without asking")
-	completesFlag(cmd, "delegate", "ask\ta person decides", "auto\tapprove without asking", "deny\tagents cannot start others")
+	completesFlag(cmd, "delegate", "ask\ta person decides", "auto\tapprove without asking",
+		"deny\tagents cannot start others")
 }
 
 // completeNothing completes what a person has to make up.
