@@ -3,9 +3,13 @@ package procs
 import (
 	"context"
 	"os"
+	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
 )
 
 // begin starts a child in the middle of a turn. It is a stand-in that ends at once, so what is measured is ours.
@@ -45,6 +49,41 @@ func BenchmarkEnd(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkEndsAtOnce gives what each of many ends takes of the processor, where all begin at the same moment. The
+// stand-ins are killed, so that next to nothing of it is theirs.
+func BenchmarkEndsAtOnce(b *testing.B) {
+	for _, n := range []int{10, 50, 200} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			var spent time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				all := make([]*Process, n)
+				for i := range all {
+					all[i] = begin(b)
+				}
+				b.StartTimer()
+				before := spentByUs(b)
+				var ends sync.WaitGroup
+				for _, p := range all {
+					ends.Go(func() { p.End(context.Background(), Kill) })
+				}
+				ends.Wait()
+				spent += spentByUs(b) - before
+			}
+			b.ReportMetric(float64(spent.Microseconds())/1000/float64(b.N*n), "cpu-ms/end")
+		})
+	}
+}
+
+func spentByUs(b *testing.B) time.Duration {
+	b.Helper()
+	var spent unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &spent); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(spent.Utime.Nano() + spent.Stime.Nano())
 }
 
 func BenchmarkCPU(b *testing.B) {

@@ -1,6 +1,7 @@
 package procs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,56 +156,37 @@ func (s *sweep) find() ([]Survivor, error) {
 // members gives the launch's processes that live now, as far as they are this user's. What is known to belong to it
 // only grows, so that a process is still found when what tied it to the launch is gone.
 func (s *sweep) members() ([]process, error) {
-	// What began before the launch is no part of it, nor a link between two that are.
-	all, err := table(s.since)
-	if err != nil {
-		return nil, err
+	v := views.ask(s.since)
+	if v.err != nil {
+		return nil, v.err
 	}
 	if s.known == nil {
 		s.known = map[identity]bool{}
 	}
-	tag := s.marker.tag()
-	for _, p := range all {
-		if p.ended {
-			continue
-		}
-		if s.session > 0 && p.session == s.session || tag.on(p.pid) || s.marker.on(environ(p.pid)) {
+	ties := v.ties()
+	for _, p := range ties.of(s.marker, s.session) {
+		// What began before the launch is no part of it, nor a link between two that are.
+		if p.start >= s.since {
 			s.known[p.identity] = true
 		}
 	}
-	s.excluded = lineage()
+	s.excluded = ties.lineage
 	for _, id := range s.excluded {
 		delete(s.known, id) // a supervisor inside a launch does not end itself
 	}
-	addDescendants(s.known, all)
+	ties.addDescendants(s.known, s.since)
 	var living []process
-	for _, p := range all {
-		if s.known[p.identity] && !p.ended && !isForeign(p.pid) {
+	for id := range s.known {
+		if p, ok := ties.known[id]; ok && !p.ended && !isForeign(p.pid) {
 			living = append(living, p)
 		}
 	}
+	slices.SortFunc(living, func(a, b process) int { return cmp.Compare(a.pid, b.pid) })
 	return living, nil
 }
 
 // isForeign reports whether a process is another user's: it cannot be signalled.
 func isForeign(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.EPERM) }
-
-// addDescendants adds to a set of processes the children of its members, and theirs.
-func addDescendants(set map[identity]bool, all []process) {
-	byPID := make(map[int]identity, len(all))
-	for _, p := range all {
-		byPID[p.pid] = p.identity
-	}
-	for grown := true; grown; {
-		grown = false
-		for _, p := range all {
-			if parent, ok := byPID[p.parent]; ok && set[parent] && !set[p.identity] {
-				set[p.identity] = true
-				grown = true
-			}
-		}
-	}
-}
 
 // lineage gives this process and those that it descends from.
 func lineage() (line []identity) {

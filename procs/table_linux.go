@@ -71,9 +71,9 @@ func parseStat(line []byte) (p process, err error) {
 	return p, err
 }
 
-// table lists the processes that began at since or later, of other users too: what an agent has started may pass
+// readTable lists the processes that began at since or later, of other users too: what an agent has started may pass
 // through one. Those of which it is known that they began earlier cost no look of their own.
-func table(since uint64) ([]process, error) {
+func readTable(since uint64) ([]process, error) {
 	entries, err := list()
 	if err != nil {
 		return nil, err
@@ -105,9 +105,29 @@ func table(since uint64) ([]process, error) {
 
 // environ gives the environment that a process was started with, its entries ended by NUL.
 func environ(pid int) string {
-	data, _ := os.ReadFile(procPath(pid, "environ")) // gone, or not ours to read: no marker
-	return string(data)
+	// Not os.ReadFile, which takes a read for each few hundred bytes of a file that says no size.
+	fd, err := unix.Open(procPath(pid, "environ"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "" // gone, or not ours to read: no marker
+	}
+	defer unix.Close(fd)
+	room := make([]byte, usualEnviron)
+	for size := 0; ; {
+		n, err := unix.Read(fd, room[size:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return string(room[:size])
+		}
+		if size += n; size == len(room) {
+			room = append(room, make([]byte, len(room))...)
+		}
+	}
 }
+
+// usualEnviron is more than most environments take.
+const usualEnviron = 16 << 10
 
 // commandLine gives what a process was started as, for people. One that shows nothing of it, as in the middle of an
 // exec, is given by its name: [sleep].

@@ -11,6 +11,6 @@ func (tag) pass() (taken func()) { return func() {} }
 
 func tagged() bool { return false }
 
-func (tag) on(int) bool { return false }
+func tagOf(int) (t tag, ok bool) { return tag{}, false }
 
 func (tag) killListed([]identity, time.Time) (int, error) { return 0, nil }

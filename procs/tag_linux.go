@@ -3,9 +3,7 @@ package procs
 import (
 	"errors"
 	"hash/fnv"
-	"slices"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,18 +43,26 @@ func tagOn(pid int) (tag, error) {
 	return tag(limit.Cur), err
 }
 
-// on reports whether a process has the tag, and has it as one of the launch. One that has ended has it until it is
-// reaped.
-func (t tag) on(pid int) bool { on, _ := t.look(pid); return on }
+// tagOf gives the tag of the launch that a process is of, if it has one. One that has ended has it until it is reaped.
+func tagOf(pid int) (t tag, ok bool) {
+	t, err := tagOn(pid)
+	return t, err == nil && t.isLaunch() && isApart(pid)
+}
 
-func (t tag) look(pid int) (on, gone bool) {
-	found, err := tagOn(pid)
-	if err != nil || found != t {
-		return false, errors.Is(err, unix.ESRCH)
-	}
+// isLaunch tells a tag from a limit that somebody else has set.
+func (t tag) isLaunch() bool { return t>>62 == 1 }
+
+// isApart reports whether a process is in another session than this one: else it was started beside a launch.
+func isApart(pid int) bool {
 	session, err := unix.Getsid(pid)
 	own, ownErr := unix.Getsid(0)
-	return err == nil && ownErr == nil && session != own, errors.Is(err, unix.ESRCH)
+	return err == nil && ownErr == nil && session != own
+}
+
+// on reports whether a process has the tag, and has it as one of the launch.
+func (t tag) on(pid int) bool {
+	found, ok := tagOf(pid)
+	return ok && found == t
 }
 
 // tagged reports whether this process has the tag of any launch: it was started by one, whatever has become of its
@@ -65,7 +71,7 @@ func (t tag) look(pid int) (on, gone bool) {
 func tagged() bool {
 	has := func(pid int) (has, gone bool) {
 		t, err := tagOn(pid)
-		return err == nil && t>>62 == 1, errors.Is(err, unix.ESRCH)
+		return err == nil && t.isLaunch(), errors.Is(err, unix.ESRCH)
 	}
 	if own, _ := has(0); !own {
 		return false
@@ -76,69 +82,4 @@ func tagged() bool {
 	}
 	leads, gone := has(session)
 	return leads || gone
-}
-
-// vanishedLooks is how many looks in a row, at which something was gone before its turn came, count as one at which
-// nothing was: on a busy machine processes of others end all the time.
-const vanishedLooks = 20
-
-// killListed kills every process that has the tag, but the excluded ones, until it can tell that none is left or the
-// time is until. It gives how many of them lived.
-//
-// A process that does nothing but fork and exit has another number each time one looks for it. Two things catch it:
-// the newest number is looked at first, a moment after it was listed; and a look that finds nothing proves it only if
-// nothing that was listed had gone when its turn came. Numbers are given, and listed, in rising order, so a listing
-// always has a link of such a chain.
-func (t tag) killListed(excluded []identity, until time.Time) (struck int, err error) {
-	seen := map[int]bool{}
-	for _, id := range excluded {
-		seen[id.pid] = true
-	}
-	for doubtful := 0; doubtful < vanishedLooks && time.Now().Before(until); doubtful++ {
-		entries, err := list()
-		if err != nil {
-			return struck, err
-		}
-		missed := false
-		for _, e := range slices.Backward(entries) {
-			pid := e.pid
-			if seen[pid] {
-				continue
-			}
-			on, gone := t.look(pid)
-			missed = missed || gone
-			if !on {
-				continue
-			}
-			seen[pid], missed, doubtful = true, true, 0
-			if t.kill(pid) {
-				struck++
-			}
-		}
-		if !missed {
-			break
-		}
-	}
-	return struck, nil
-}
-
-// kill kills a process if it has the tag, and reports whether it lived.
-func (t tag) kill(pid int) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	switch err {
-	case nil:
-		defer unix.Close(fd)
-	case unix.ESRCH:
-		return false
-	default: // no pidfds: the sweep finds it by its identity
-		return t.on(pid)
-	}
-	if !t.on(pid) { // the number was given again in between
-		return false
-	}
-	ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	if n, _ := unix.Poll(ended, 0); n > 0 {
-		return false
-	}
-	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
