@@ -68,6 +68,23 @@ func TestAPersonTakesTheirTimeAndBothCallsThatWaitedHaveTheirAnswers(t *testing.
 	}
 }
 
+func TestWaitOnATerminalSaysOnceThatARunAsks(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	run := strings.TrimSpace(w.must("run", "--detach", "--cwd", ".", "--demo", "ask", "--hold", "forever"))
+	w.must("wait", "--question", run)
+	question := w.questions()[0].ID
+	s := w.sit(nil, "wait", run)
+	s.sees(run + " waits for an answer: claude-supervise answer " + question)
+	w.must("answer", question, "1")
+	if seen := s.sees(run + " succeeded: "); strings.Contains(seen, "waits for an answer") {
+		t.Errorf("it says so again:\n%s", seen)
+	}
+	if code := s.ends(); code != 0 {
+		t.Errorf("it exits %d", code)
+	}
+}
+
 // personTakes is for how long the person of the test keeps everybody waiting.
 func personTakes(t *testing.T) time.Duration {
 	t.Helper()

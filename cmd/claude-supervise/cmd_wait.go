@@ -30,6 +30,9 @@ func newWait() *cobra.Command {
 was interrupted, or its supervisor died. One line is printed for each. The id of
 a run's first agent stands for the run.
 
+On a terminal, an open question is printed once, with the command that answers
+it.
+
 With --any, wait only for the first of them. With --question, an open question
 also ends the wait for its run or agent, which then counts as 0.
 
@@ -94,7 +97,10 @@ func runWait(ctx context.Context, ids []string, f waitFlags) error {
 	code := supervisor.ExitSuccess
 	var waited error
 	err = print(func(p *terminal.Printer) error {
-		await := r.AwaitEach
+		asks := f.asks(p)
+		await := func(ctx context.Context, nodes []view.Node, each func(view.Awaited) error) error {
+			return r.AwaitEach(ctx, nodes, each, asks)
+		}
 		if f.question {
 			await = r.AwaitQuestion
 		}
@@ -124,6 +130,23 @@ func runWait(ctx context.Context, ids []string, f waitFlags) error {
 		return exitError(code)
 	}
 	return err
+}
+
+// asks gives what tells a person at a terminal, once of each question, that somebody waits for an answer: the wait goes
+// on for as long as nobody gives one.
+func (f waitFlags) asks(p *terminal.Printer) func(view.Awaited) {
+	told := map[string]bool{}
+	return func(a view.Awaited) {
+		if f.asJSON || !terminal.IsTerminal(os.Stderr) {
+			return
+		}
+		for _, q := range a.Open() {
+			if !told[q] {
+				told[q] = true
+				p.Notice(fmt.Sprintf("%s waits for an answer: claude-supervise answer %s", cmp.Or(a.Agent, a.Run), q))
+			}
+		}
+	}
 }
 
 // tell says how one was left.

@@ -23,9 +23,15 @@ type Awaited struct {
 
 // AwaitEach blocks until each node has ended, or nobody supervises its run, and gives each then, once, with the run as
 // it is. It waits for as long as that takes, or until ctx ends: the error is then the cause of that. It looks at all of
-// them at least once, whatever ctx says. *checkpoints.UnknownError if there is no such run.
-func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error) error {
-	return r.awaitEach(ctx, nodes, Awaited.goesOn, each)
+// them at least once, whatever ctx says. asks is given a node that goes on while a question of it is open, as often as
+// that is looked at; it does not block. *checkpoints.UnknownError if there is no such run.
+func (r Reader) AwaitEach(ctx context.Context, nodes []Node, each func(Awaited) error, asks func(Awaited)) error {
+	return r.awaitEach(ctx, nodes, func(a Awaited) bool {
+		if a.goesOn() && len(a.Open()) > 0 {
+			asks(a)
+		}
+		return a.goesOn()
+	}, each)
 }
 
 // AwaitQuestion is AwaitEach, but a node is given as soon as a question of it is open, too.

@@ -76,7 +76,7 @@ func TestAwaitLooksOnceThoughThereIsNoTime(t *testing.T) {
 		v := a.View
 		seen = append(seen, v.ID)
 		return nil
-	})
+	}, func(Awaited) {})
 	if !errors.Is(err, noTime) || len(seen) != 1 || seen[0] != "r-left0001" {
 		t.Errorf("%v, %v", seen, err)
 	}
@@ -107,6 +107,6 @@ func TestTheWorstOfSeveralExitCodesCounts(t *testing.T) {
 // await is AwaitEach of one node.
 func (r Reader) await(ctx context.Context, n Node) (RunView, error) {
 	var end RunView
-	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil })
+	err := r.AwaitEach(ctx, []Node{n}, func(a Awaited) error { end = a.View; return nil }, func(Awaited) {})
 	return end, err
 }
