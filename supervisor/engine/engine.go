@@ -169,6 +169,9 @@ func (e *engine) take(ctx context.Context, r result) error {
 	}
 	u.cancel(nil)
 	delete(e.inflight, r.key)
+	if u.effect.Do == supervisor.DoSnapshot {
+		e.captured = nil // also where it was given up: what is still read counts for nothing
+	}
 	switch r.event.(type) {
 	case nil:
 		return nil

@@ -115,6 +115,8 @@ var blockades = map[supervisor.EffectKind]blockade{
 			r.Pressure = &checkpoints.Pressure{Parallel: 1, By: "a test", At: checkpoints.Now()}
 		}},
 	supervisor.DoAskBudget: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.Budget.Turns = 1 }},
+	supervisor.DoSnapshot: {plays: "ask", alone: true,
+		with: func(c *supervisor.Config) { c.Snapshots = &supervisor.SnapshotTo{Dir: "/a", Keep: 1} }},
 	supervisor.DoAnnounce: {plays: "work", with: func(c *supervisor.Config) { c.Notify = []string{"tell"} },
 		ends: map[string]string{
 			"stop": notTried + "the run has ended", "stop heard": notTried + "the run has ended",

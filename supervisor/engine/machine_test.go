@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -73,9 +74,22 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 			defer d.mu.Unlock()
 			d.ns = append(d.ns, n)
 		},
-		Choose: func(_ *supervisor.Question, typed string) (string, error) { return typed, nil },
+		Choose: byNumber,
 	})
 	return d
+}
+
+// byNumber is what a text that begins with the number of an option answers: its label, with the words behind it.
+func byNumber(q *supervisor.Question, typed string) (string, error) {
+	number, words, _ := strings.Cut(typed, " ")
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 1 || i > len(q.Options) {
+		return typed, nil
+	}
+	if words != "" {
+		words = ": " + words
+	}
+	return q.Options[i-1].Label + words, nil
 }
 
 // plays runs a scenario to its end, with its answers given in advance.
