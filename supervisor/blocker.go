@@ -370,8 +370,8 @@ func SnapshotPaths(sig signals.Signal) []string {
 
 var listedFiles = text.Lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
 
-// furtherQuestion is the question that the answer to a stop leads to.
-func (r resolution) furtherQuestion(q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
+// FurtherQuestion is the question that the answer to a stop leads to.
+func (r resolution) FurtherQuestion(q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
 	if r.How == RunCommand {
 		return checkpoints.AskCommand, commandQuestion(r.words, cwd)
 	}

@@ -170,7 +170,7 @@ func (e Prepared) apply(d *transition) error {
 	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != RunCommand && d.Config.Policy == Fail {
 		return nil // where nobody is asked, the agent decides itself what was left to be said
 	}
-	kind, asked := r.furtherQuestion(q, d.Folder(q.Agent))
+	kind, asked := r.FurtherQuestion(q, d.Folder(q.Agent))
 	asker := q.ID
 	d.openQuestions(q.Agent, kind, []signals.Question{asked}, e.Naming,
 		func(c *Question) { c.Asker, c.Fingerprint = asker, string(kind)+" "+asker })

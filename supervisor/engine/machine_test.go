@@ -74,22 +74,27 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 			defer d.mu.Unlock()
 			d.ns = append(d.ns, n)
 		},
-		Choose: byNumber,
+		Choose: chosen,
 	})
 	return d
 }
 
-// byNumber is what a text that begins with the number of an option answers: its label, with the words behind it.
-func byNumber(q *supervisor.Question, typed string) (string, error) {
+// chosen is what a text answers: the option whose number or label it begins with, with the words behind a number.
+func chosen(q *supervisor.Question, typed string) (string, error) {
 	number, words, _ := strings.Cut(typed, " ")
 	i, err := strconv.Atoi(number)
-	if err != nil || i < 1 || i > len(q.Options) {
-		return typed, nil
+	if err == nil && i > 0 && i <= len(q.Options) {
+		if words != "" {
+			words = ": " + words
+		}
+		return q.Options[i-1].Label + words, nil
 	}
-	if words != "" {
-		words = ": " + words
+	for _, o := range q.Options {
+		if strings.HasPrefix(o.Label, typed) {
+			return o.Label, nil
+		}
 	}
-	return q.Options[i-1].Label + words, nil
+	return typed, nil
 }
 
 // plays runs a scenario to its end, with its answers given in advance.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 )
 
@@ -21,7 +22,8 @@ func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	}
 	r := supervisor.Resolve(first)
 	if r.Asks() {
-		b.IDs = []string{e.IDs.Question()}
+		kind, asked := r.FurtherQuestion(first, e.state.Folder(first.Agent))
+		b.Naming = e.naming(kind, []signals.Question{asked}, "")
 	}
 	if r.How == supervisor.DelegateIt {
 		b.Child = e.IDs.Agent()
