@@ -154,7 +154,7 @@ type Snapshotted struct {
 	Asked   []int64                `json:",omitempty"` // the notes that it answers
 	At      time.Time              // of which moment it is
 	Problem string                 `json:",omitempty"` // why there is none
-	Files   map[int64]string       `json:",omitempty"` // where it lies for each of these notes, by name in the run's folder
+	Files   map[int64]string       `json:",omitempty"` // where it lies for each of these notes: a name in the run's folder
 	Failed  map[int64]string       `json:",omitempty"` // or why it does not
 	Told    []string               `json:",omitempty"` // what a person should know was left out
 	Lost    []string               `json:",omitempty"` // agents whose turns it loses
@@ -168,7 +168,7 @@ const SnapshottedName = "snapshotted"
 
 var _ = kind[Snapshotted](SnapshottedName)
 
-func (e Snapshotted) apply(d *transition) error {
+func (e Snapshotted) apply(d *transition) error { //nolint:unparam // it is what every event has
 	r := d.snapshots()
 	if e.Quiet > r.Covered {
 		r.Covered, r.Problem = e.Quiet, e.Problem
@@ -217,8 +217,8 @@ func (d *transition) takenOver(over *checkpoints.TakenOver) {
 // leased reports whether the run is this supervisor's, as far as it knows.
 func (s State) leased() bool { return s.Run.TakenOver == nil && s.Run.Unleased == "" }
 
-// withheld reports whether an effect is not begun, for want of a lease. A launch that is not begun any more is, where the
-// supervisor leaves: it is only concluded that it never ran.
+// withheld reports whether an effect is not begun, for want of a lease. A launch that is not begun any more is, where
+// the supervisor leaves: it is only concluded that it never ran.
 func (s State) withheld(do EffectKind) bool {
 	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
 }

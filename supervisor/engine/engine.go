@@ -46,6 +46,7 @@ type engine struct {
 	disk         answering     // of what agents name
 	captured     chan struct{} // closed when the snapshot under way holds nothing back any more; nil: none does
 	leases       chan supervisor.LeaseRead
+	ticked       chan struct{} // one value when the lease has to be looked at, for a minute is over
 	doubt        chan struct{} // one value when an effect could not know whose the run is
 	done         chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
@@ -126,6 +127,10 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 			err = e.takeInbox(ctx)
 		case <-ticker.C:
 			waited = true
+			select {
+			case e.ticked <- struct{}{}:
+			default: // the lease is being looked at still
+			}
 			if err = e.takeInbox(ctx); err == nil && e.Machine.ShortOfMemory() {
 				err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
 			}

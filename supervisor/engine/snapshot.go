@@ -95,19 +95,21 @@ func leaseRead(err error) supervisor.LeaseRead {
 // leaseAgain is how long to wait before a lease is asked again that could not say whose the run is.
 const leaseAgain = 2 * time.Second
 
-// watchLease tells the loop when the lease says something new, until ctx ends. It asks when the lease has changed, and
-// once a minute.
+// watchLease tells the loop when the lease says something new, until ctx ends. It asks when the lease has changed and
+// with each tick of the loop, so that a supervisor that waits is woken once a minute and not twice.
 func (e *engine) watchLease(ctx context.Context) {
 	if e.Lease == nil {
 		return
 	}
-	for wait := supervisor.PollInterval; ; {
-		timer := time.NewTimer(wait)
+	for again := (<-chan time.Time)(nil); ; {
 		select {
 		case <-e.Lease.Changed():
-		case <-timer.C:
+		case <-e.ticked:
+		case <-again:
 		case <-e.doubt:
-			wait = leaseAgain
+			if again == nil {
+				again = time.After(leaseAgain)
+			}
 			continue
 		case <-ctx.Done():
 			return
@@ -124,8 +126,8 @@ func (e *engine) watchLease(ctx context.Context) {
 		if now.Over != nil {
 			return
 		}
-		if wait = supervisor.PollInterval; now.Problem != "" {
-			wait = leaseAgain
+		if again = nil; now.Problem != "" {
+			again = time.After(leaseAgain)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (s Supervisor) engine(run string) *engine {
 		inflight: map[string]*underway{}, children: map[string]*child{},
 		unowned: map[string]bool{}, news: make(chan supervisor.FileEvent),
 		backpressure: supervisor.Backpressure{}, memory: make(chan struct{}, 1),
-		leases: make(chan supervisor.LeaseRead), doubt: make(chan struct{}, 1),
+		leases: make(chan supervisor.LeaseRead), doubt: make(chan struct{}, 1), ticked: make(chan struct{}, 1),
 		results: make(chan result), messages: make(chan childMessage, messagesAhead), done: make(chan struct{}),
 	}
 	if s.hooks.began != nil {

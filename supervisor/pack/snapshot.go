@@ -64,7 +64,7 @@ func (m *snapshotManifest) check() error {
 		return notPack("its snapshot has the number %d, epoch %d and event %d", m.Number, m.Epoch, m.After)
 	case m.Base == "" && (m.Sum != "" || m.After != 0 || len(m.Removed) > 0):
 		return notPack("it rests on no other, and says what is new")
-	case m.Base != "" && (!snapshotName.MatchString(m.Base) || len(m.Sum) != 2*sha256.Size || m.Number == 0):
+	case m.Base != "" && (!snapshotName().MatchString(m.Base) || len(m.Sum) != 2*sha256.Size || m.Number == 0):
 		return notPack("it rests on %.60q", m.Base)
 	case len(m.Removed) > maxRemoved:
 		return notPack("it names more than %d files that are gone", maxRemoved)

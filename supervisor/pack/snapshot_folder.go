@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -77,7 +76,7 @@ func FolderOf(dir, run string) *Folder {
 // Path is the folder's.
 func (f *Folder) Path() string { return f.path }
 
-var snapshotName = regexp.MustCompile(`^([0-9]{6,9})\.tar\.gz$`)
+var snapshotName = text.Lazily(`^([0-9]{6,9})\.tar\.gz$`)
 
 // MayHoldSnapshots says why snapshots of runs that work in cwd cannot be put below dir, which need not be there; both
 // are absolute.
@@ -312,7 +311,7 @@ func snapshotsIn(folder string) ([]snapshotFile, error) {
 	}
 	var all []snapshotFile
 	for _, e := range entries {
-		if m := snapshotName.FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() {
+		if m := snapshotName().FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() {
 			n, err := strconv.Atoi(m[1])
 			if err == nil && n > 0 {
 				all = append(all, snapshotFile{e.Name(), n})
@@ -349,7 +348,7 @@ func Newest(path string) (string, error) {
 	return "", fmt.Errorf("there is no snapshot in %s; nothing was changed", path)
 }
 
-var halfWritten = regexp.MustCompile(`^\.[0-9]{6,9}\.tar\.gz\.[A-Z0-9]+$`)
+var halfWritten = text.Lazily(`^\.[0-9]{6,9}\.tar\.gz\.[A-Z0-9]+$`)
 
 // clear removes what a supervisor has left that was killed while it wrote.
 func (f *Folder) clear(ctx context.Context) error {
@@ -359,7 +358,7 @@ func (f *Folder) clear(ctx context.Context) error {
 			return err
 		}
 		for _, e := range entries {
-			if halfWritten.MatchString(e.Name()) && e.Type().IsRegular() {
+			if halfWritten().MatchString(e.Name()) && e.Type().IsRegular() {
 				if err := os.Remove(filepath.Join(f.path, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}

@@ -119,7 +119,7 @@ func (s *snapped) goesOn(n int) (pc, string, UnpackedRun, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }()                                               // only read
 	run, err := Unpack(context.Background(), there.Client, struct{ io.Reader }{f}, // which cannot seek, like a pipe
 		UnpackOptions{Folder: folder, File: s.path(n), Env: []string{"HOME=" + there.home}})
 	return there, folder, run, err
