@@ -310,6 +310,10 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 				answersADelegation(t, command)
 			case strings.HasPrefix(command, "claude-supervise resume r-6mmto5w0 --allow "):
 				resumesWith(t, command)
+			case command == runsWithSnapshots:
+				goesOnFromASnapshot(t)
+			case command == unpacksASnapshot, command == resumesASnapshot:
+				// They are parts of that.
 			case strings.HasPrefix(command, "claude-supervise serve "):
 				servesAsShown(t, command)
 			case strings.HasPrefix(command, "curl "):
