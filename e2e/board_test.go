@@ -146,7 +146,7 @@ func TestTheBoardAndTheRunsTerminalTellEachOtherWhoAnswered(t *testing.T) {
 	s.sees(`Enter sends`)
 	s.types("80") // and is still at it
 	run.types("8080\r")
-	s.sees(`q-\w+ was answered by .*: 8080`)
+	s.sees(`What you typed is kept: w writes it to a-\w+\. q-\w+ was answered by(.|\s)*: 8080`)
 }
 
 // A state that is moved away while the board is open is said, and what was seen stays; back again, it is live.
