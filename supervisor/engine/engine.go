@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -194,6 +195,17 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	}
 	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
+	slices.SortStableFunc(plan, func(a, b supervisor.Effect) int { // a snapshot holds back what is begun with it
+		switch {
+		case a.Do == b.Do:
+			return 0
+		case a.Do == supervisor.DoSnapshot:
+			return -1
+		case b.Do == supervisor.DoSnapshot:
+			return 1
+		}
+		return 0
+	})
 	planned, leaving := make(map[string]bool, len(plan)), false
 	for _, effect := range plan {
 		planned[effect.Key] = true
