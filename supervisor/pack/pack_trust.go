@@ -50,7 +50,7 @@ package pack
 //	Agent         data    stop_wanted service_tier
 //	Agent         data    fault fault_reason progress sent_on told_missing priority group queued_at ended_at
 //	Agent         data    limited_by overdue
-//	Agent         data    told_overdue success_criteria deliverables
+//	Agent         data    told_overdue success_criteria deliverables subagents
 //	Agent         sifted  session_id kept delegated from
 //	Agent         narrow  budget
 //	Agent         here    without cwd placing placed tidying gone beyond worktree
