@@ -140,7 +140,8 @@ func (k *Syncer) Awaited(open []*supervisor.Question) []string {
 func (k *Syncer) reconcile(ctx context.Context) {
 	groups := map[string]bool{}
 	k.audit(ctx)
-	for _, q := range k.questions() {
+	all := k.questions() // of one moment: a question and its group go together
+	for _, q := range all {
 		switch {
 		case k.Done[q.ID]:
 		case supervisor.Posted(q):
@@ -148,7 +149,7 @@ func (k *Syncer) reconcile(ctx context.Context) {
 		case q.File != nil && !groups[q.Group]:
 			groups[q.Group] = true
 			k.takeLeft(ctx, q)
-			k.settle(ctx, q)
+			k.settle(ctx, groupIn(all, q))
 		}
 	}
 }
@@ -238,8 +239,8 @@ func (k *Syncer) takeLeft(ctx context.Context, q *supervisor.Question) {
 }
 
 // settle clears away the file of an agent's own script once its questions are answered and no script waits for it.
-func (k *Syncer) settle(ctx context.Context, first *supervisor.Question) {
-	group := k.group(first)
+func (k *Syncer) settle(ctx context.Context, group []*supervisor.Question) {
+	first := group[0]
 	for _, q := range group {
 		if q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered &&
 			(q.File.Polls || q.File.Drop != "") {

@@ -1,0 +1,48 @@
+package filedrop
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// What is saved while the files are made is not mixed with what was there before: a question that is seen open is not
+// closed with the answer it has by then, of which neither the time nor the way would be known.
+func TestAQuestionThatIsAnsweredMeanwhileIsClosedWithAllOfItsAnswer(t *testing.T) {
+	home := t.TempDir()
+	drop, err := checkpoints.OpenFileDrop(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	posted := &supervisor.Question{ID: "q-1", Kind: checkpoints.AskClarification, State: checkpoints.QuestionOpen}
+	open := &supervisor.Question{ID: "q-2", Group: "q-2", Kind: checkpoints.AskFile, State: checkpoints.QuestionOpen}
+	open.Text, open.AskedAt, open.File = "Which?", at, &checkpoints.FileAsked{ID: "w_q1"}
+	answered := *open
+	answered.State, answered.Answer, answered.AnsweredAt = checkpoints.QuestionDelivered, "oauth", &at
+	answered.AnsweredBy = supervisor.ByFile
+
+	k := &Syncer{Drop: drop, Changed: make(chan struct{}, 1), Done: map[string]bool{}, Up: map[string]bool{},
+		Told: map[string]string{}, Seen: map[string]string{}, News: make(chan supervisor.FileEvent, 10)}
+	k.Checkpoint = func(context.Context, *supervisor.Question) string {
+		k.Set([]*supervisor.Question{posted, &answered})
+		return ""
+	}
+	k.Set([]*supervisor.Question{posted, open})
+	closed := filepath.Join(home, "questions", "answered", "w_q1.json")
+	k.reconcile(t.Context())
+	if text, err := os.ReadFile(closed); err == nil {
+		t.Fatalf("it was closed as\n%s", text)
+	}
+	k.reconcile(t.Context())
+	text, err := os.ReadFile(closed)
+	if err != nil || !strings.Contains(string(text), `"answered_at": "2026-11-02T09:00:00Z"`) {
+		t.Errorf("it was closed as\n%s\n%v", text, err)
+	}
+}
