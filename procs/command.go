@@ -244,7 +244,7 @@ func Find(explicit string, env []string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		return executable(name, claudeHint)
 	}
-	if path := inPath(name, env); path != "" {
+	if path := InPath(name, env); path != "" {
 		return path, nil
 	}
 	return "", &StartError{Path: name, Err: errNotFound,
@@ -263,8 +263,8 @@ func executable(path, hint string) (string, error) {
 	return abs, nil
 }
 
-// inPath looks a name up in the absolute folders of env's $PATH. It gives "" if it is in none.
-func inPath(name string, env []string) string {
+// InPath looks the name of a program up in the absolute folders of env's $PATH. It gives "" if it is in none.
+func InPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue

@@ -71,7 +71,7 @@ func (s Spec) findCommand() (string, error) {
 		}
 		return executable(path, commandHint)
 	}
-	if path := inPath(name, s.environ()); path != "" {
+	if path := InPath(name, s.environ()); path != "" {
 		return path, nil
 	}
 	return "", &StartError{Path: name, Err: errNotFound,

@@ -20,13 +20,13 @@ topic that is longer than the terminal is shown in $PAGER (default: less);
 PAGER=cat prints it.`,
 		Example: "  claude-supervise help run\n  claude-supervise help trust\n  claude-supervise help limits | grep -i macos",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			if of, rest, err := root.Find(args); err == nil && len(rest) == 0 {
+			root, all := cmd.Root(), topics()
+			// A topic that has the name of a command tells more than the command's --help.
+			i := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
+			if of, rest, err := root.Find(args); i < 0 && err == nil && len(rest) == 0 {
 				of.InitDefaultHelpFlag()
 				return of.Help()
 			}
-			all := topics()
-			i := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
 			if i < 0 {
 				name := strings.Join(args, " ")
 				return usage("there is no command or topic %q; `claude-supervise help` lists them%s", name,
@@ -53,7 +53,12 @@ PAGER=cat prints it.`,
 // withTopics returns a command that has the names of all that help takes, and does nothing.
 func withTopics(root *cobra.Command, all []topic) *cobra.Command {
 	names := &cobra.Command{SuggestionsMinimumDistance: root.SuggestionsMinimumDistance}
+	taken := map[string]bool{} // a topic may have the name of a command
 	add := func(name, about string) {
+		if taken[name] {
+			return
+		}
+		taken[name] = true
 		names.AddCommand(&cobra.Command{Use: name, Short: about, Run: func(*cobra.Command, []string) {}})
 	}
 	for _, c := range root.Commands() {

@@ -51,7 +51,7 @@ func commands() map[string]func() *cobra.Command {
 		"report": newReport, "attach": newAttach, "wait": newWait, "board": newBoard, "serve": newServe, "stop": newStop,
 		"permissions": newPermissions, "resume": newResume, "prune": newPrune, "pack": newPack, "unpack": newUnpack,
 		"lint": newLint, "init": newInit, "doctor": newDoctor, "version": newVersion, "stand-in": newStandIn,
-		bannerCommand: newBanner,
+		"fleet": newFleet, bannerCommand: newBanner,
 	}
 }
 

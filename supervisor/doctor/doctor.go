@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -25,6 +27,16 @@ func FindClaude(given string, env []string) (string, error) {
 		return "", noAgent{err}
 	}
 	return path, nil
+}
+
+// FindProgram gives the absolute path of a program of ours that lies in a folder, else in one of the absolute folders
+// of $PATH; "" where it lies in none. A folder that depends on where the caller stands is not searched: a repository may
+// have such a program.
+func FindProgram(name, folder string, env []string) string {
+	if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
+		return path
+	}
+	return procs.InPath(name, env)
 }
 
 // noAgent is an error of which ErrNoAgent says only what the error itself tells better.
