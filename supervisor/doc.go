@@ -60,7 +60,7 @@
 //	model: may leave anything in its worktree; may not run anything by that when a person merges it on the board
 //		supervisor/worktree/takeover.go, TestAMergeRunsNothingThatAnAgentHasChosen
 //	repository: may have any file, and links to it; may not set or extend the person's config
-//		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
+//		cmd/internal/config/trusted.go, TestAFileThatTheAgentsOfTheRunCouldWriteIsRefused
 //	model: may be let write anywhere by rules and modes; may not write to the person's config unasked
 //		supervisor/permission/guarded.go, e2e TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig
 //	page: may start runs in the folders of --folder; may not start one elsewhere
@@ -110,7 +110,7 @@
 //	model: may start runs inside an agent; may not leave the tree and its budget
 //		procs/inside.go, e2e TestARunInsideAnAgentCannotLeaveItsTreeByItsEnvironment
 //	processes: may have any environment; may not have a config of theirs read
-//		cmd/claude-supervise/internal/config/config.go, TestInsideAnAgentNoConfigIsRead
+//		cmd/internal/config/config.go, TestInsideAnAgentNoConfigIsRead
 //	processes: may daemonize, hide; may not outlive their launch
 //		procs/sweep.go, TestNoTrickOutlivesAnEnd
 //	processes: may ask by a question file; may not have another agent's question file taken for theirs, or removed
@@ -118,15 +118,15 @@
 //	other user: may share the machine; may not read state, or answer
 //		checkpoints/dirs.go, TestAStateFolderThatIsOpenToOthersIsClosed
 //	other user: may share the machine; may not have written the person's config
-//		cmd/claude-supervise/internal/config/trusted.go, TestAFileThatOthersCouldHaveWrittenIsRefused
+//		cmd/internal/config/trusted.go, TestAFileThatOthersCouldHaveWrittenIsRefused
 //	network: may reach the page; may not answer without a button's secret, nor with it anything but its question, once
 //		cmd/claude-supervise/phone.go, e2e TestAQuestionIsAnsweredByAButtonOnThePhone
 //	network: may guess buttons; may not do so fast
 //		cmd/internal/web/press.go, TestWhoTriesWrongButtonsIsSlowedDown
 //	network: may have a receiver that is slow or down; may not hold up a run
-//		cmd/claude-supervise/internal/notify/outbox.go, TestADeadReceiverHoldsNothingUp
+//		cmd/internal/notify/outbox.go, TestADeadReceiverHoldsNothingUp
 //	network: may have a receiver that replies anything; may not have what is secret sent elsewhere
-//		cmd/claude-supervise/internal/notify/message.go, TestWhatAReceiverRepliesDecidesWhetherItIsTriedAgain
+//		cmd/internal/notify/message.go, TestWhatAReceiverRepliesDecidesWhetherItIsTriedAgain
 //	other user: may share the machine; may not lead /tmp/workflows elsewhere
 //		checkpoints/workflows.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
 //	other user: may share the machine; may not leave a question or an answer by file

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"claude-supervise/cmd/claude-supervise/internal/notify"
+	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"

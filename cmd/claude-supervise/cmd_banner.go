@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/notify"
+	"claude-supervise/cmd/internal/notify"
 )
 
 // newBanner shows a banner on the desktop: a process of its own, for what shows it may hang, and prints. It is not for

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/config"
+	"claude-supervise/cmd/internal/config"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"

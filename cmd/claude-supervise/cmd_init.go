@@ -10,7 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/skill"
+	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
 )

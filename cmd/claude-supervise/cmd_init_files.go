@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"claude-supervise/cmd/claude-supervise/internal/skill"
+	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/supervisor/client"
 )
 

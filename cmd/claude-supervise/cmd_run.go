@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/config"
+	"claude-supervise/cmd/internal/config"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"

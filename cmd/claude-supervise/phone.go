@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"claude-supervise/cmd/claude-supervise/internal/capability"
-	"claude-supervise/cmd/claude-supervise/internal/config"
-	"claude-supervise/cmd/claude-supervise/internal/notify"
+	"claude-supervise/cmd/internal/capability"
+	"claude-supervise/cmd/internal/config"
+	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/supervisor"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/supervisor"
 )
 

@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"claude-supervise/cmd/claude-supervise/internal/commandline"
-	"claude-supervise/cmd/claude-supervise/internal/items"
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
+	"claude-supervise/cmd/internal/commandline"
+	"claude-supervise/cmd/internal/items"
+	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/supervisor"
 )
 

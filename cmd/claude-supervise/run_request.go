@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/claude-supervise/internal/commandline"
-	"claude-supervise/cmd/claude-supervise/internal/taskfile"
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/commandline"
+	"claude-supervise/cmd/internal/taskfile"
+	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"

@@ -71,7 +71,7 @@ func TestACallThatNamesThePersonsConfigIsFound(t *testing.T) {
 		{"Bash", "command", "cp -r evil/.config ~", work, true},
 		{"Bash", "command", "rm -rf ~/.config", work, true},
 		{"Bash", "command", "echo x > ../dotfiles/c.yaml", work, true},
-		{"Bash", "command", "ls ~; cat ~/.bashrc; go test ./cmd/claude-supervise/internal/config", work, false},
+		{"Bash", "command", "ls ~; cat ~/.bashrc; go test ./cmd/internal/config", work, false},
 		{"Bash", "command", "cp a ~; mv b ..; rm -rf build .cache", work, false},
 		{"Bash", "command", "touch .config/other/c* *.txt", home, false},
 		{"Bash", "command", "git commit -m 'the config of claude-supervise'", work, false},

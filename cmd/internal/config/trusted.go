@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 )
 
 // Who could have written the file decides whether it counts. It is a regular file of the person's own, or of root, that

@@ -3,7 +3,7 @@ package taskfile
 import (
 	"testing"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 )
 
 func TestAMisspeltKeyIsNearestToTheOneThatWasMeant(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 )
 
 // What is named as a task file or a file of answers and is none is an error that says so, and holds nobody.

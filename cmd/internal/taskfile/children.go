@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 )
 
 // maxTasks bounds how many children a task may state, and how many items a pool may have.

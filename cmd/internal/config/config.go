@@ -27,7 +27,7 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/supervisor/doctor"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"claude-supervise/cmd/claude-supervise/internal/yamlfile"
+	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/supervisor"
 )
 
