@@ -35,10 +35,10 @@ type attack struct {
 
 // The measured releases: all of them, and those from one on.
 const (
-	everywhere = "2.1.7 2.1.100 2.1.200 2.1.329 2.1.330"
-	from100    = "2.1.100 2.1.200 2.1.329 2.1.330"
-	from200    = "2.1.200 2.1.329 2.1.330"
-	from329    = "2.1.329 2.1.330"
+	everywhere = "2.1.7 2.1.100 2.1.200 2.1.329 2.1.330 2.1.331"
+	from100    = "2.1.100 2.1.200 2.1.329 2.1.330 2.1.331"
+	from200    = "2.1.200 2.1.329 2.1.330 2.1.331"
+	from329    = "2.1.329 2.1.330 2.1.331"
 )
 
 // A site is where an attack is laid.

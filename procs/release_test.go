@@ -14,12 +14,13 @@ func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
 		{"2.1.200", "2.1.200", true, false},
 		{"2.1.329", "2.1.329", true, false},
 		{"2.1.330", "2.1.330", true, false},
+		{"2.1.331", "2.1.331", true, false},
 		{"2.1.8", "2.1.7", false, false},
 		{"2.1.99", "2.1.7", false, false},
 		{"2.1.201", "2.1.200", false, false},
-		{"2.1.1000", "2.1.330", false, true},
-		{"2.2.0", "2.1.330", false, true},
-		{"10.0.0", "2.1.330", false, true},
+		{"2.1.1000", "2.1.331", false, true},
+		{"2.2.0", "2.1.331", false, true},
+		{"10.0.0", "2.1.331", false, true},
 		{"2.0.300", "2.1.7", false, false},
 		{"1.0.0", "2.1.7", false, false},
 		{"", "2.1.7", false, false},
@@ -36,8 +37,8 @@ func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
 func TestAReleaseSaysHowFarItIsFromTheNewestThatWasMeasured(t *testing.T) {
 	newest := NewestMeasured()
 	for v, want := range map[string]string{
-		newest: newest, "2.1.7": "323 before 2.1.330", "2.1.329": "1 before 2.1.330", "2.1.340": "10 after 2.1.330",
-		"2.2.0": "after 2.1.330", "2.0.90": "before 2.1.330", "": "before 2.1.330", "3": "after 2.1.330",
+		newest: newest, "2.1.7": "324 before 2.1.331", "2.1.329": "2 before 2.1.331", "2.1.340": "9 after 2.1.331",
+		"2.2.0": "after 2.1.331", "2.0.90": "before 2.1.331", "": "before 2.1.331", "3": "after 2.1.331",
 	} {
 		if got := ReleaseOf(v).FromNewest(); got != want {
 			t.Errorf("%q is %q from the newest, not %q", v, got, want)

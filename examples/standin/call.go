@@ -12,6 +12,7 @@ import (
 type call struct {
 	id, name string
 	input    map[string]any
+	changed  bool // a person has permitted another content of the file than the model's
 }
 
 // text gives a member of the input that is a text.
@@ -203,7 +204,9 @@ func (c *conversation) call(t *turn, made call) (result, error) {
 		return v.refusal, err
 	}
 	if v.input != nil {
+		proposed := made.text("content")
 		made.input = v.input
+		made.changed = made.text("content") != proposed
 	}
 	r, err := use.run(c, made)
 	r.meta = v.meta

@@ -9,8 +9,12 @@ import (
 	"strings"
 )
 
-// upToDate is what the CLI adds to the result of a change.
-const upToDate = " (file state is current in your context — no need to Read it back)"
+// What the CLI adds to the result of a change: that the model knows what the file holds now, or that a person permitted
+// another content than the model's (since 2.1.331).
+const (
+	upToDate  = " (file state is current in your context — no need to Read it back)"
+	byAnother = " The user modified your proposed content before accepting it."
+)
 
 func (c *conversation) read(made call) (result, error) {
 	path := c.path(made)
@@ -38,15 +42,19 @@ func (c *conversation) read(made call) (result, error) {
 func (c *conversation) write(made call) (result, error) {
 	path, content := c.path(made), made.text("content")
 	before, err := os.ReadFile(path)
+	holds := upToDate
+	if made.changed {
+		holds = byAnother
+	}
 	r := result{
-		text: "The file " + path + " has been updated successfully." + upToDate,
+		text: "The file " + path + " has been updated successfully." + holds,
 		data: doc{"type": "update", "filePath": path, "content": content, "originalFile": string(before),
-			"structuredPatch": []doc{}, "userModified": false},
+			"structuredPatch": []doc{}, "userModified": made.changed},
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		r.text = "File created successfully at: " + path + upToDate
+		r.text = "File created successfully at: " + path + holds
 		r.data = doc{"type": "create", "filePath": path, "content": content, "originalFile": nil,
-			"structuredPatch": []doc{}, "userModified": false}
+			"structuredPatch": []doc{}, "userModified": made.changed}
 		err = os.MkdirAll(filepath.Dir(path), 0o777)
 	}
 	if err == nil {
