@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -20,7 +21,7 @@ import (
 // asking is a person who answers open questions, of any run, at a prompt of their own.
 type asking struct {
 	client  client.Client
-	flags   answerFlags
+	flags   questions.Flags
 	only    *supervisor.Question // the one that is asked; nil: all that are open, urgent ones first, then the oldest
 	of      string               // the run or agent whose questions are asked; "": of all
 	printer *terminal.Printer
@@ -35,12 +36,12 @@ type asking struct {
 }
 
 // ask asks on the terminal until nothing is open or the person leaves, and then lets the runs go on that got answers.
-func ask(ctx context.Context, c client.Client, only *supervisor.Question, of string, f answerFlags) error {
+func ask(ctx context.Context, c client.Client, only *supervisor.Question, of string, f questions.Flags) error {
 	a := &asking{client: c, flags: f, only: only, of: of, done: map[string]bool{},
 		look:    make(chan struct{}, 1),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})}
 	err := a.untilOver(ctx)
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavingPatience)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), terminal.LeavingPatience)
 	defer cancel()
 	err = errors.Join(err, a.err, a.printer.Close(patience))
 	switch {
@@ -54,13 +55,13 @@ func ask(ctx context.Context, c client.Client, only *supervisor.Question, of str
 		return errors.New("nothing was answered; all questions stay open")
 	}
 	for _, run := range a.runs {
-		err = errors.Join(err, goOn(ctx, c, run, f.resume))
+		err = errors.Join(err, goOn(ctx, c, run, f.Resume))
 	}
 	return err
 }
 
 // askAll asks all that is open, of all runs or of one run or agent.
-func askAll(ctx context.Context, c client.Client, of string, f answerFlags) error {
+func askAll(ctx context.Context, c client.Client, of string, f questions.Flags) error {
 	open, err := c.Questions(ctx)
 	if err != nil {
 		return err
@@ -78,14 +79,14 @@ func askAll(ctx context.Context, c client.Client, of string, f answerFlags) erro
 	case fileErr != nil:
 		return fileErr
 	}
-	return print(func(p *terminal.Printer) error {
-		tellFileProblems(p, problems, nil)
+	return terminal.Print(func(p *terminal.Printer) error {
+		questions.TellFileProblems(p, problems, nil)
 		return p.Result("No question is open.")
 	})
 }
 
 func (a *asking) untilOver(ctx context.Context) error {
-	ctx, stop, err := untilLeft(ctx)
+	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 	a.submitting.Lock()
 	a.submitting.Unlock() //nolint:staticcheck // waits only: what is closed in o may be closed by it
 	open := o.Questions
-	if a.only != nil && a.flags.change && a.only.State != supervisor.Open { // asked once more
+	if a.only != nil && a.flags.Change && a.only.State != supervisor.Open { // asked once more
 		open = []view.QuestionView{view.View(a.only)}
 	}
 	a.mu.Lock()
@@ -127,7 +128,7 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 	over := a.over
 	a.mu.Unlock()
 	for _, q := range o.Closed {
-		prompter.Gone(q.ID, gone(q))
+		prompter.Gone(q.ID, questions.Gone(q))
 	}
 	prompter.Set(toAsk(ctx, a.client, open))
 	if over {
@@ -140,7 +141,7 @@ func (a *asking) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 func (a *asking) submit(ctx context.Context, id string, r terminal.Reply) error {
 	a.submitting.Lock()
 	defer a.submitting.Unlock()
-	run, also, err := reply(ctx, a.client, id, r, a.flags, who("answer"))
+	run, also, err := reply(ctx, a.client, id, r, a.flags, terminal.Who("answer"))
 	var later *followUpError
 	if err != nil && !errors.As(err, &later) {
 		return err
@@ -167,25 +168,25 @@ type followUpError struct{ error }
 
 // reply leaves what a person has replied in a form. It gives the run that the question is of ("": a script's), and what
 // was kept with the answer, for people. A *followUpError says that the answer is kept all the same.
-func reply(ctx context.Context, c client.Client, id string, r terminal.Reply, f answerFlags, by string) (run,
+func reply(ctx context.Context, c client.Client, id string, r terminal.Reply, f questions.Flags, by string) (run,
 	also string, err error) {
 	q, err := c.Find(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
-	f.change = f.change || r.Change
+	f.Change = f.Change || r.Change
 	value := r.Text
 	switch {
 	case r.Decline:
-		f.decline = &r.Text
-		value, err = reasonFor(q, "", r.Text, true, f)
+		f.Decline = &r.Text
+		value, err = f.Reason(view.View(q), "", r.Text, true)
 	case r.Text == "":
-		f.skip = true
-		err = fits(q, f)
+		f.Skip = true
+		err = f.Fits(view.View(q))
 	default:
 		var folder string
 		if folder, err = folderOf(ctx, c, q); err == nil {
-			err = cmp.Or(fits(q, f), supervisor.CheckDecision(q, value, folder))
+			err = cmp.Or(f.Fits(view.View(q)), supervisor.CheckDecision(q, value, folder))
 		}
 	}
 	if err != nil {
@@ -198,5 +199,5 @@ func reply(ctx context.Context, c client.Client, id string, r terminal.Reply, f 
 	if err != nil {
 		err = &followUpError{err}
 	}
-	return q.Run, strings.TrimSpace(alsoKept(q, value, skipped, f)), err
+	return q.Run, strings.TrimSpace(f.AlsoKept(view.View(q), value, skipped)), err
 }

@@ -11,6 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -45,7 +48,7 @@ func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attach
 	}
 	a.prompter = terminal.NewPrompter(os.Stdin, a.printer, a.submit)
 	a.prompter.Messages(func(ctx context.Context, text string) {
-		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), who("attach"))
+		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), terminal.Who("attach"))
 	})
 	return a, nil
 }
@@ -61,7 +64,7 @@ func (a *attached) show(ctx context.Context) error {
 	if a.prompter != nil {
 		defer func() { _ = a.client.Close() }() // what was left is on disk
 	}
-	ctx, stop, err := untilLeft(ctx)
+	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func (a *attached) show(ctx context.Context) error {
 		defer close(told)
 		select {
 		case <-a.asked: // and has said what stays open
-		case <-time.After(leavingPatience):
+		case <-time.After(terminal.LeavingPatience):
 		}
 		at := cmp.Or(a.log.Agent, a.log.Run)
 		a.printer.Notice("\nDetached; " + at + " goes on as it was. Back with:\n  claude-supervise attach " + at)
@@ -88,20 +91,20 @@ func (a *attached) show(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.closed())
 	}
-	end := awaited(last, a.log.Agent)
-	a.printer.Notice(strings.TrimSpace(stateOf(end) + "\n" + whatNextFor(end)))
+	end := runs.Awaited(last, a.log.Agent)
+	a.printer.Notice(strings.TrimSpace(runs.StateOf(end) + "\n" + thisProgram.NextFor(end)))
 	if err := a.closed(); err != nil {
 		return err
 	}
 	if code := end.Code(); code != supervisor.ExitSuccess {
-		return exitError(code)
+		return exitcode.Error(code)
 	}
 	return nil
 }
 
 // closed writes what is still to be shown, if somebody takes it.
 func (a *attached) closed() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leavingPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), terminal.LeavingPatience)
 	defer cancel()
 	return a.printer.Close(ctx)
 }
@@ -218,9 +221,9 @@ func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
 // asItStands says how what is looked at stands, and since when.
 func (a *attached) asItStands(s view.Snapshot) string {
 	if agent, is := s.Run.Agent(a.log.Agent); is {
-		return at(agent.Since) + stateOf(awaited(s.Run, a.log.Agent))
+		return at(agent.Since) + runs.StateOf(runs.Awaited(s.Run, a.log.Agent))
 	}
-	return at(s.Run.Since) + state(s.Run)
+	return at(s.Run.Since) + runs.State(s.Run)
 }
 
 // words says a notice as it stands between what the agent says; "" for what is shown elsewhere.
@@ -234,14 +237,14 @@ func (a *attached) words(n supervisor.Notification) string {
 		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
 	case supervisor.QuestionDone:
 		if a.prompter != nil { // which tells of it, unless it was answered there
-			a.prompter.Gone(n.Question.ID, gone(view.View(n.Question)))
+			a.prompter.Gone(n.Question.ID, questions.Gone(view.View(n.Question)))
 			return ""
 		}
 		text = words(n)
 	case supervisor.RunStarted:
 		text = "supervised again"
 	case view.MessageLeft:
-		if n.By != who("attach") { // that was shown when it was typed
+		if n.By != terminal.Who("attach") { // that was shown when it was typed
 			text = "message of " + n.By + ": " + n.Text
 		}
 	case view.MessageRead:
@@ -266,7 +269,7 @@ func at(t time.Time) string { return view.Stamp(t) + " -- " }
 // submit leaves an answer as the answer command does. What is begun is ended, whatever becomes of ctx: as soon as the
 // answer is kept the run may go on to its end, which ends the asking.
 func (a *attached) submit(ctx context.Context, id string, r terminal.Reply) error {
-	_, also, err := reply(context.WithoutCancel(ctx), a.client, id, r, answerFlags{}, who("attach"))
+	_, also, err := reply(context.WithoutCancel(ctx), a.client, id, r, questions.Flags{}, terminal.Who("attach"))
 	if also != "" {
 		a.printer.Notice(also)
 	}

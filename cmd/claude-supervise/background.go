@@ -112,6 +112,9 @@ func (e *backgroundError) Error() string {
 	return strings.TrimPrefix(strings.TrimSpace(e.said), "claude-supervise: ")
 }
 
+// ExitsWith is the exit code of the supervisor.
+func (e *backgroundError) ExitsWith() int { return e.code }
+
 // maxSaid bounds what is repeated of what a supervisor said before it ended, in bytes.
 const maxSaid = 4 << 10
 
@@ -133,7 +136,7 @@ func detach(o runRequest, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(map[string]string{"id": run, "run": run, "output": log})
 		}

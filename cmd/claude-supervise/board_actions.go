@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/worktree"
@@ -22,7 +23,7 @@ func (boardActions) Answer(ctx context.Context, id string, r terminal.Reply) (st
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
-	run, also, err := reply(ctx, c, id, r, answerFlags{}, who("board"))
+	run, also, err := reply(ctx, c, id, r, questions.Flags{}, terminal.Who("board"))
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +38,7 @@ func (boardActions) Answer(ctx context.Context, id string, r terminal.Reply) (st
 
 // Say leaves a message for an agent.
 func (a boardActions) Say(ctx context.Context, id, text string) (string, error) {
-	return a.pageActions.Say(ctx, id, text, who("board"))
+	return a.pageActions.Say(ctx, id, text, terminal.Who("board"))
 }
 
 // Retry tries again what has failed in a run.

@@ -8,21 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
-type answerFlags struct {
-	change, skip, resume bool
-	skipRest, allLike    bool
-	asJSON               bool
-	decline              *string // why; nil: not declined
-}
-
 func newAnswer() *cobra.Command {
-	var f answerFlags
+	f := questions.Flags{Program: string(thisProgram)}
 	var why string
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
@@ -101,29 +95,29 @@ records all answers.`,
 				return err
 			}
 			if cmd.Flags().Changed("decline") {
-				f.decline = &why
+				f.Decline = &why
 			}
 			return runAnswer(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.change, "change", false, "replace an answer that is not yet delivered")
-	cmd.Flags().BoolVar(&f.allLike, "all-like", false, "answer all similar questions of the run, also later ones")
-	cmd.Flags().BoolVar(&f.skip, "skip", false, "continue without an optional question")
-	cmd.Flags().BoolVar(&f.skipRest, "skip-rest", false,
+	cmd.Flags().BoolVar(&f.Change, "change", false, "replace an answer that is not yet delivered")
+	cmd.Flags().BoolVar(&f.AllLike, "all-like", false, "answer all similar questions of the run, also later ones")
+	cmd.Flags().BoolVar(&f.Skip, "skip", false, "continue without an optional question")
+	cmd.Flags().BoolVar(&f.SkipRest, "skip-rest", false,
 		"also skip the optional questions asked with it")
 	cmd.Flags().StringVar(&why, "decline", "", "decline to answer, and tell the agent `WHY`")
-	cmd.Flags().BoolVar(&f.resume, "resume", false, "resume an unsupervised run in the background")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the saved answer as a JSON object")
+	cmd.Flags().BoolVar(&f.Resume, "resume", false, "resume an unsupervised run in the background")
+	cmd.Flags().BoolVar(&f.AsJSON, "json", false, "print the saved answer as a JSON object")
 	return completes(cmd, completeQuestions, completeOptions)
 }
 
-func runAnswer(ctx context.Context, args []string, f answerFlags) error {
+func runAnswer(ctx context.Context, args []string, f questions.Flags) error {
 	client, err := openClient()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
-	asks := onTerminal() && !f.skip && f.decline == nil && !f.asJSON
+	asks := onTerminal() && !f.Skip && f.Decline == nil && !f.AsJSON
 	if len(args) == 0 && asks {
 		return askAll(ctx, client, "", f)
 	}
@@ -140,14 +134,14 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 	if err != nil {
 		return err
 	}
-	if q == nil && f.decline != nil {
+	if q == nil && f.Decline != nil {
 		return usage("no question is open, so there is none to decline; nothing was kept")
 	}
 	if q == nil {
-		return print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
+		return terminal.Print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
 	}
 	if strings.TrimSpace(typed) == "" && asks {
-		if err := fits(q, f); err != nil {
+		if err := f.Fits(view.View(q)); err != nil {
 			return err
 		}
 		return ask(ctx, client, q, "", f)
@@ -161,7 +155,7 @@ func runAnswer(ctx context.Context, args []string, f answerFlags) error {
 			return err
 		}
 	}
-	value, err := answerValue(q, typed, cwd, named, f)
+	value, err := f.Value(view.View(q), typed, cwd, named, onTerminal(), checked(q, cwd))
 	if err != nil {
 		return err
 	}
@@ -176,73 +170,47 @@ func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (str
 	return c.FolderOf(ctx, q.Run, q.Agent)
 }
 
+// checked says of the answer to a question whether what it decides can be carried out.
+func checked(q *supervisor.Question, cwd string) func(value string) error {
+	return func(value string) error { return supervisor.CheckDecision(q, value, cwd) }
+}
+
 // keep gives a question its answer.
-func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags, by string) error {
+func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f questions.Flags,
+	by string) error {
 	if q.Run == "" {
-		return c.AnswerFile(q, value, by, f.change)
+		return c.AnswerFile(q, value, by, f.Change)
 	}
 	return c.Answer(ctx, q.ID, client.Answer{
-		Text: value, Skip: f.skip, Decline: f.decline != nil, Change: f.change, AllLike: f.allLike, By: by,
+		Text: value, Skip: f.Skip, Decline: f.Decline != nil, Change: f.Change, AllLike: f.AllLike, By: by,
 	})
 }
 
 // leave gives a question its answer, says so, and lets the run go on.
-func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f answerFlags) error {
-	if err := keep(ctx, c, q, value, f, who("answer")); err != nil {
+func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f questions.Flags) error {
+	if err := keep(ctx, c, q, value, f, terminal.Who("answer")); err != nil {
 		return err
 	}
 	skipped, err := skipRest(ctx, c, q, f)
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
+	if f.AsJSON {
 		return keptAsJSON(ctx, c, q, value, skipped, f)
 	}
-	said := fmt.Sprintf("%s\n%s answered: %s", q.Text, q.ID, value)
-	switch {
-	case f.skip:
-		said = fmt.Sprintf("%s\n%s skipped", q.Text, q.ID)
-	case f.decline != nil:
-		said = fmt.Sprintf("%s\n%s declined: %s", q.Text, q.ID, value)
-	}
-	said += alsoKept(q, value, skipped, f)
-	if err := print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
+	said := f.Said(view.View(q), value, skipped)
+	if err := terminal.Print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
 		return err
 	}
-	return goOn(ctx, c, q.Run, f.resume)
-}
-
-// alsoKept says what was kept with an answer, in lines of their own.
-func alsoKept(q *supervisor.Question, value string, skipped []string, f answerFlags) (also string) {
-	if len(skipped) > 0 {
-		also += "\nskipped with it: " + strings.Join(skipped, ", ")
-	}
-	if f.allLike {
-		also += "\nSo is every question of " + q.Run + " that is like it, now and later, until this answer is changed."
-	}
-	if q.Run == "" {
-		also += "\nThe answer is kept; the script that asks will take it."
-	}
-	if rule := supervisor.GivenRule(q, value); rule != "" && f.decline == nil {
-		also += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: claude-supervise permissions %s",
-			rule, q.Run)
-	}
-	return also
+	return goOn(ctx, c, q.Run, f.Resume)
 }
 
 // keptAsJSON prints an answer that was kept, for programs, and lets the run go on where that is asked for.
 func keptAsJSON(ctx context.Context, c client.Client, q *supervisor.Question, value string, skipped []string,
-	f answerFlags) error {
-	kept := struct {
-		ID          string   `json:"id"`
-		Run         string   `json:"run"`
-		Answer      string   `json:"answer"`
-		Skipped     bool     `json:"skipped"`
-		Declined    bool     `json:"declined"`
-		AllLike     bool     `json:"all_like"`
-		SkippedWith []string `json:"skipped_with"`
-	}{q.ID, q.Run, value, f.skip, f.decline != nil, f.allLike, append([]string{}, skipped...)}
-	if err := print(func(p *terminal.Printer) error { return p.JSON(kept) }); err != nil || q.Run == "" || !f.resume {
+	f questions.Flags) error {
+	kept := f.Kept(view.View(q), value, skipped)
+	err := terminal.Print(func(p *terminal.Printer) error { return p.JSON(kept) })
+	if err != nil || q.Run == "" || !f.Resume {
 		return err
 	}
 	return goOn(ctx, c, q.Run, true)
@@ -250,8 +218,8 @@ func keptAsJSON(ctx context.Context, c client.Client, q *supervisor.Question, va
 
 // skipRest goes on without the questions that were asked with q and are still open, under --skip-rest. It gives their
 // ids.
-func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f answerFlags) ([]string, error) {
-	if !f.skipRest || q.Run == "" {
+func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f questions.Flags) ([]string, error) {
+	if !f.SkipRest || q.Run == "" {
 		return nil, nil
 	}
 	open, err := c.Questions(ctx)
@@ -263,92 +231,10 @@ func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f an
 		if other.Group != q.Group || other.ID == q.ID || !other.Optional {
 			continue
 		}
-		if err := c.Answer(ctx, other.ID, client.Answer{Skip: true, By: who("answer")}); err != nil {
+		if err := c.Answer(ctx, other.ID, client.Answer{Skip: true, By: terminal.Who("answer")}); err != nil {
 			return skipped, fmt.Errorf("%s is answered, and %s is not skipped: %w", q.ID, other.ID, err)
 		}
 		skipped = append(skipped, other.ID)
 	}
 	return skipped, nil
-}
-
-// answerValue turns what was typed into the answer that is kept.
-func answerValue(q *supervisor.Question, typed, cwd string, named bool, f answerFlags) (string, error) {
-	tty := onTerminal()
-	if f.decline != nil {
-		return reasonFor(q, typed, *f.decline, named || tty, f)
-	}
-	switch {
-	case f.skip && typed != "":
-		return "", usage("--skip takes no value: it goes on without an answer")
-	case q.Kind == supervisor.AskCommand && !tty:
-		return "", usage("a command runs as you: whether it may is answered on a terminal, with `claude-supervise answer %s`",
-			q.ID)
-	}
-	if err := fits(q, f); err != nil || f.skip {
-		return "", err
-	}
-	if strings.TrimSpace(typed) == "" {
-		return "", usage("no answer was given; type it after the id, as in `%s`", view.AnswerCommand(q))
-	}
-	ask := shown(q)
-	value, err := terminal.Choose(ask, typed, cwd)
-	if err != nil {
-		return "", fmt.Errorf("%w; question %s stays open", err, q.ID)
-	}
-	if err := supervisor.CheckDecision(q, value, cwd); err != nil {
-		return "", usage("%w; question %s stays open", err, q.ID)
-	}
-	if !named && !tty && freeText(q, value) {
-		return "", usage("without a terminal, free text needs the id of its question: claude-supervise answer %s %q",
-			q.ID, value)
-	}
-	return value, nil
-}
-
-// fits refuses flags that a question does not take.
-func fits(q *supervisor.Question, f answerFlags) error {
-	switch {
-	case q.Run == "" && (f.skip || f.skipRest || f.resume):
-		return usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
-	case q.Run == "" && f.allLike:
-		return usage("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
-	case f.allLike && !supervisor.Sharable(q.Kind):
-		return usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
-	case f.skipRest && !q.Optional:
-		return usage("%s is required, and what was asked with it; --skip-rest skips nothing of that, nothing was kept",
-			q.ID)
-	case f.skip && !q.Optional:
-		return usage("question %s is required and cannot be skipped; `claude-supervise stop %s` ends the run instead",
-			q.ID, q.Run)
-	}
-	return nil
-}
-
-// reasonFor gives the reason why a question is not answered.
-func reasonFor(q *supervisor.Question, typed, why string, sure bool, f answerFlags) (string, error) {
-	switch {
-	case typed != "":
-		return "", usage("--decline refuses to answer: give either a VALUE or the reason")
-	case f.skip:
-		return "", usage("--skip and --decline exclude each other")
-	case strings.TrimSpace(why) == "":
-		return "", usage("say why, so that the agent knows what to do: claude-supervise answer %s --decline \"WHY\"", q.ID)
-	case q.Run == "":
-		return "", usage("question %s belongs to no run: its script would take the reason for the answer", q.ID)
-	case !sure:
-		return "",
-			usage("without a terminal, --decline needs the id of its question: claude-supervise answer %s --decline %q",
-				q.ID, why)
-	}
-	return terminal.Choose(terminal.Question{ID: q.ID}, why, "") // words, whatever they look like
-}
-
-// freeText reports whether an answer is the person's own words.
-func freeText(q *supervisor.Question, value string) bool {
-	for _, o := range q.Options {
-		if value == o.Label {
-			return false
-		}
-	}
-	return !q.MultiSelect
 }

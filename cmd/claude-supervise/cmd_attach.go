@@ -93,11 +93,11 @@ func runSay(ctx context.Context, id, text string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
-	becomes, err := say(ctx, c, id, text, who("attach"))
+	becomes, err := say(ctx, c, id, text, terminal.Who("attach"))
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error { return p.Result(becomes) })
+	return terminal.Print(func(p *terminal.Printer) error { return p.Result(becomes) })
 }
 
 // say leaves a message for a run or an agent, and gives what becomes of it.
@@ -117,7 +117,7 @@ func say(ctx context.Context, c client.Client, id, text, by string) (string, err
 	case err != nil:
 		return "", err
 	case !sight.Run.GoesOn():
-		becomes += "\n" + whatNext(sight.Run)
+		becomes += "\n" + thisProgram.Next(sight.Run)
 	}
 	return strings.TrimSpace(becomes), nil
 }

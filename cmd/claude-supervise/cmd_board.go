@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/board"
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
 )
@@ -49,14 +50,14 @@ func runBoard(ctx context.Context) error {
 		return usage("the board needs a terminal that can be drawn on; elsewhere: `claude-supervise ps --tree`, " +
 			"`claude-supervise questions`")
 	}
-	ctx, stop, err := untilLeft(ctx)
+	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	return board.Run(ctx, screen, board.Config{
-		Source: board.State{}, Actions: boardActions{}, Question: placedView, Home: fromHome,
-		About: showRun, Colours: os.Getenv("NO_COLOR") == "",
+		Source: board.State{}, Actions: boardActions{}, Question: questions.Placed, Home: terminal.FromHome,
+		About: thisProgram.Show, Colours: os.Getenv("NO_COLOR") == "",
 	})
 }
 
@@ -78,5 +79,5 @@ func tellWaiting(ctx context.Context) error {
 	if n := len(open); n > 1 {
 		waits = fmt.Sprintf("%d questions wait", n)
 	}
-	return print(func(p *terminal.Printer) error { return p.Result("\n" + waits + ": claude-supervise board") })
+	return terminal.Print(func(p *terminal.Printer) error { return p.Result("\n" + waits + ": claude-supervise board") })
 }

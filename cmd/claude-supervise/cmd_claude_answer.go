@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
@@ -48,7 +49,7 @@ func runClaudeAnswer(ctx context.Context) error {
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
 	if onTerminal() {
-		return askAll(ctx, client, "", answerFlags{})
+		return askAll(ctx, client, "", questions.Flags{})
 	}
 	open, err := client.Questions(ctx)
 	if err != nil {
@@ -56,8 +57,8 @@ func runClaudeAnswer(ctx context.Context) error {
 	}
 	byFile, problems, fileErr := client.FileQuestions(ctx)
 	open = append(open, byFile...)
-	return print(func(p *terminal.Printer) error {
-		tellFileProblems(p, problems, fileErr)
+	return terminal.Print(func(p *terminal.Printer) error {
+		questions.TellFileProblems(p, problems, fileErr)
 		return listQuestions(p, open)
 	})
 }

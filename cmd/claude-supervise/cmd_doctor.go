@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/config"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -57,11 +58,11 @@ all.`,
 		Args: exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if schema {
-				return print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
+				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
 			}
 			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), inForce(claude))
 			if report {
-				return print(func(p *terminal.Printer) error {
+				return terminal.Print(func(p *terminal.Printer) error {
 					return p.Result(doctor.Report(cmd.Context(), versionLine(), found, os.Environ()))
 				})
 			}
@@ -76,7 +77,7 @@ all.`,
 }
 
 func tellFindings(found []doctor.Finding, asJSON bool) error {
-	err := print(func(p *terminal.Printer) error {
+	err := terminal.Print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(found)
 		}
@@ -109,7 +110,7 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 		return nil
 	})
 	if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return !f.OK }) {
-		return exitError(supervisor.ExitFailed)
+		return exitcode.Error(supervisor.ExitFailed)
 	}
 	return err
 }

@@ -149,7 +149,7 @@ func askFor(wanted []change) error {
 			continue
 		}
 		if c.lines != "" {
-			if err := print(func(p *terminal.Printer) error { p.Notice(c.lines); return nil }); err != nil {
+			if err := terminal.Print(func(p *terminal.Printer) error { p.Notice(c.lines); return nil }); err != nil {
 				return err
 			}
 		}
@@ -177,7 +177,7 @@ func needsAsking(wanted []change, f initFlags) error {
 
 // tellInit says what was done, or would be.
 func tellInit(all []change, f initFlags) error {
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		done := false
 		for _, c := range all {
 			line := c.shown + " " + c.said

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -84,7 +85,7 @@ func runLint(path, agent string, asJSON bool) error {
 	if err != nil {
 		return usage("lint cannot %w", err)
 	}
-	err = print(func(p *terminal.Printer) error {
+	err = terminal.Print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(found)
 		}
@@ -108,7 +109,7 @@ func runLint(path, agent string, asJSON bool) error {
 		return p.Result(fmt.Sprintf("%s, %s", counted(len(found.Signals), "signal"), counted(len(found.Problems), "problem")))
 	})
 	if err == nil && len(found.Problems) > 0 {
-		return exitError(supervisor.ExitFailed)
+		return exitcode.Error(supervisor.ExitFailed)
 	}
 	return err
 }
@@ -148,7 +149,7 @@ func counted(n int, what string) string {
 
 // blocks is the exit code by which a Stop hook sends the model on, with what stands on stderr. Any other than it and 0
 // is told to the person, and stops nothing.
-const blocks exitError = 2
+const blocks exitcode.Error = 2
 
 // notBlocking keeps a fault of the hook itself from being taken for one of the model's: usage errors exit 2, too.
 func notBlocking(err error) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
 )
@@ -37,7 +38,7 @@ day (2026-11-21), or a date and time in RFC 3339.`,
 			switch {
 			case f.tail < 0:
 				return usage("--tail takes how many lines, not %d", f.tail)
-			case f.raw && f.asJSON:
+			case f.Raw && f.AsJSON:
 				return usage("--raw prints the agent's own lines, --json what they say: give one of them")
 			case cmd.Flags().Changed("tail") && f.tail == 0 && !f.follow:
 				return usage("--tail 0 prints nothing without --follow")
@@ -53,18 +54,19 @@ day (2026-11-21), or a date and time in RFC 3339.`,
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "print new entries as they appear")
 	cmd.Flags().IntVarP(&f.tail, "tail", "n", 0, "print only the last `N` entries")
 	cmd.Flags().StringVar(&f.since, "since", "", "print only entries after a `TIME`, or within a duration")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per line")
-	cmd.Flags().BoolVar(&f.raw, "raw", false,
+	cmd.Flags().BoolVar(&f.AsJSON, "json", false, "print one JSON object per line")
+	cmd.Flags().BoolVar(&f.Raw, "raw", false,
 		"print the stored JSON lines unchanged (control characters are escaped on a terminal)")
 	return completes(cmd, completeEither(completeRuns(true, anyRun), completeAgents), completeNothing)
 }
 
 type logsFlags struct {
-	follow, raw, asJSON bool
-	tail                int
-	none                bool // nothing that is there
-	since               string
-	from                time.Time
+	runs.LogForm
+	follow bool
+	tail   int
+	none   bool // nothing that is there
+	since  string
+	from   time.Time
 }
 
 // sinceWhen reads what --since takes; zero is ever.
@@ -101,7 +103,7 @@ func runLogs(ctx context.Context, id string, f logsFlags) error {
 		return err
 	}
 	counts := func(l view.LogLine) bool { return len(l.Remarks()) > 0 }
-	if f.raw {
+	if f.Raw {
 		counts = nil
 	}
 	if f.none {
@@ -110,50 +112,18 @@ func runLogs(ctx context.Context, id string, f logsFlags) error {
 	if log, err = log.Only(ctx, view.LogPart{Last: f.tail, Since: f.from, Counts: counts}); err != nil {
 		return err
 	}
-	return following(ctx, func(ctx context.Context, p *terminal.Printer) error {
-		line := func(l view.LogLine) error { return f.print(p, l) }
+	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
+		line := func(l view.LogLine) error { return f.Print(p, l) }
 		if !f.follow {
 			return silent(p, cmp.Or(log.Agent, log.Run), log.Each(ctx, line))
 		}
 		end, err := log.Follow(ctx, line)
 		if err == nil {
-			a := awaited(end, log.Agent)
-			p.Notice(strings.TrimSpace(stateOf(a) + "\n" + whatNextFor(a)))
+			a := runs.Awaited(end, log.Agent)
+			p.Notice(strings.TrimSpace(runs.StateOf(a) + "\n" + thisProgram.NextFor(a)))
 		}
 		return err
 	})
-}
-
-// print prints a line of the log.
-func (f logsFlags) print(p *terminal.Printer, l view.LogLine) error {
-	switch {
-	case f.raw && l.Line == nil:
-		return nil
-	case f.raw:
-		return p.Raw(l.Line)
-	case f.asJSON:
-		for _, r := range l.Remarks() {
-			if err := p.JSON(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, text := range l.Said() {
-		if err := p.Result(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// awaited is an agent of a run that was left, or the run where it is its first.
-func awaited(v view.RunView, agent string) view.Awaited {
-	a := view.Awaited{Node: view.Node{Run: v.ID, Agent: agent}, View: v}
-	if len(v.Agents) > 0 && v.Agents[0].ID == agent {
-		a.Agent = ""
-	}
-	return a
 }
 
 // silent says of a log that is not there that nothing was printed.

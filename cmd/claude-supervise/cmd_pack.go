@@ -92,7 +92,7 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 		if err != nil {
 			return err
 		}
-		return print(func(p *terminal.Printer) error {
+		return terminal.Print(func(p *terminal.Printer) error {
 			return p.Result(run + " is here again; do not unpack its file. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
@@ -137,14 +137,14 @@ func packToFile(ctx context.Context, client client.Client, run, file string, opt
 		return err
 	}
 	var packed pack.PackedRun
-	err = whileWorking("packing "+run, func(func(done, total int64)) (err error) {
+	err = terminal.WhileWorking("packing "+run, func(func(done, total int64)) (err error) {
 		packed, err = pack.WriteFile(ctx, client, run, path, opt)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error { return p.Result(packedText(packed, path, file)) })
+	return terminal.Print(func(p *terminal.Printer) error { return p.Result(packedText(packed, path, file)) })
 }
 
 // mayReplace refuses to write over a file that is not an earlier pack of the same run.

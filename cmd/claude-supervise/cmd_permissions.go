@@ -61,7 +61,7 @@ func runPermissions(ctx context.Context, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		if asJSON {
 			return p.JSON(v)
 		}
@@ -122,18 +122,18 @@ func runRevoke(ctx context.Context, id, which string) error {
 		rule = v.Rules[n-1].Rule
 	}
 	if !ended {
-		err = client.Revoke(ctx, run, rule, who("permissions"))
+		err = client.Revoke(ctx, run, rule, terminal.Who("permissions"))
 		ended = errors.Is(err, supervisor.ErrEnded)
 	}
 	switch {
 	case ended:
-		return print(func(p *terminal.Printer) error {
+		return terminal.Print(func(p *terminal.Printer) error {
 			return p.Result(run + " has ended, and its rules with it.")
 		})
 	case err != nil:
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		return p.Result(fmt.Sprintf("%s is taken back in %s.", terminal.CleanLine(rule, 0), run))
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -64,12 +65,12 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 	}
 	defer func() { _ = c.Close() }() // what was written is on disk
 	var pruned []client.Pruned
-	err = whileWorking("forgetting runs", func(progress func(done, total int64)) (err error) {
+	err = terminal.WhileWorking("forgetting runs", func(progress func(done, total int64)) (err error) {
 		pruned, err = c.Prune(ctx, runs, before, dry, progress)
 		return err
 	})
 	kept := 0
-	told := print(func(p *terminal.Printer) error {
+	told := terminal.Print(func(p *terminal.Printer) error {
 		for _, r := range pruned {
 			if r.Kept != "" {
 				kept++
@@ -82,7 +83,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 		}
 		switch {
 		case asJSON:
-			return p.JSON(nonNil(pruned))
+			return p.JSON(append([]client.Pruned{}, pruned...))
 		case len(pruned) == 0 && err == nil:
 			return p.Result("There is nothing to forget. What there is: claude-supervise ps -a")
 		}
@@ -92,7 +93,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 	case err != nil:
 		return err
 	case told == nil && kept > 0:
-		return exitError(supervisor.ExitFailed)
+		return exitcode.Error(supervisor.ExitFailed)
 	}
 	return told
 }

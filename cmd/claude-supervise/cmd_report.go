@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/report"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
@@ -78,12 +79,12 @@ func runReport(ctx context.Context, run string, f reportFlags) error {
 		return err
 	}
 	if f.output == "" {
-		return print(func(p *terminal.Printer) error { return p.Result(text.String()) })
+		return terminal.Print(func(p *terminal.Printer) error { return p.Result(text.String()) })
 	}
 	if err := client.ReplaceFile(f.output, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
-	return print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
+	return terminal.Print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
 }
 
 // writeReport writes the report of a run.
@@ -115,14 +116,14 @@ func nameChanges(ctx context.Context, r *view.RunReport) {
 
 // writeRecord writes what was decided in all runs since a time.
 func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Time, f reportFlags) error {
-	l := listing{}
+	l := runs.Listing{}
 	if f.cwd != "" {
 		var err error
-		if l.cwd, err = filepath.Abs(f.cwd); err != nil {
+		if l.Cwd, err = filepath.Abs(f.cwd); err != nil {
 			return err
 		}
 	}
-	what, err := r.RecordSince(ctx, since, l.cwd, func(v view.RunView) bool { return len(l.of([]view.RunView{v})) > 0 })
+	what, err := r.RecordSince(ctx, since, l.Cwd, func(v view.RunView) bool { return len(l.Of([]view.RunView{v})) > 0 })
 	if err != nil {
 		return err
 	}

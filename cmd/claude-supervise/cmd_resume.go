@@ -175,7 +175,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 		return err
 	}
 	var failed error
-	err = print(func(p *terminal.Printer) error {
+	err = terminal.Print(func(p *terminal.Printer) error {
 		if len(runs) == 0 {
 			return p.Result("There is no run to go on with. What waits for an answer: claude-supervise questions")
 		}
@@ -221,7 +221,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 		unasked = confirmed(fmt.Sprintf("Nobody supervises %s. Go on with it in the background?", run))
 	}
 	if !unasked {
-		return print(func(p *terminal.Printer) error {
+		return terminal.Print(func(p *terminal.Printer) error {
 			return p.Result("The answer is kept; nobody supervises the run. To go on, run:\n  claude-supervise resume " + run)
 		})
 	}
@@ -230,7 +230,7 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s",
 			run, err, run)
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		return p.Result(inBackgroundWords(run, log))
 	})
 }
@@ -241,7 +241,7 @@ func tellSuspended(ctx context.Context, c client.Client, run string) error {
 	if err != nil || !v.Suspended {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		p.Notice("It is kept: " + run + " is suspended; " + v.HowToContinue())
 		return nil
 	})

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
@@ -130,7 +132,7 @@ continues.`,
 			"  claude-supervise run --each \"git ls-files docs\" \"Proofread {item}\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if schema {
-				return print(func(p *terminal.Printer) error { return p.Result(taskfile.Schema) })
+				return terminal.Print(func(p *terminal.Printer) error { return p.Result(taskfile.Schema) })
 			}
 			if err := setOwnFlags(cmd, f.demo); err != nil {
 				return err
@@ -319,14 +321,14 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		_ = s.printer.Result(r.Summary) // a failed write is told of by close
 	}
 	if t := out.Table(); t != nil && out.Run.EndedAt != nil && !s.asJSON {
-		_ = s.printer.Result(table(s.printer.Columns(), t)) // so is this
+		_ = s.printer.Result(runs.Tasks(s.printer.Columns(), t)) // so is this
 	}
 	s.printer.Notice(ending(out))
 	if err := s.close(); err != nil {
 		return fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, out.Run.ID)
 	}
 	if out.Code != supervisor.ExitSuccess {
-		return exitError(out.Code)
+		return exitcode.Error(out.Code)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor/client"
@@ -137,7 +138,8 @@ func runServe(ctx context.Context, f serveFlags) error {
 	port := listener.Addr().(*net.TCPAddr).Port
 	page := web.New(web.Config{
 		Token: token, Hosts: names, Secure: certificate != nil, Port: port, Source: web.State{},
-		Actions: pageActions{folders}, Folders: folders, Press: press, Stops: stopEnds, Card: card, Clean: terminal.Clean,
+		Actions: pageActions{folders}, Folders: folders, Press: press, Stops: stopEnds, Card: questions.Card,
+		Clean: terminal.Clean,
 	})
 	scheme := "http"
 	if certificate != nil {
@@ -146,7 +148,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 			NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
 	}
 	address := fmt.Sprintf("%s://%s/?token=%s", scheme, net.JoinHostPort(names[0], strconv.Itoa(port)), token)
-	if err := print(func(p *terminal.Printer) error {
+	if err := terminal.Print(func(p *terminal.Printer) error {
 		if busy != "" {
 			p.Notice(fmt.Sprintf("! %s is in use, so this page has another port. A bookmark of that one leads elsewhere.", busy))
 		}
@@ -158,7 +160,7 @@ func runServe(ctx context.Context, f serveFlags) error {
 	if f.open {
 		forget, err := openPage(ctx, c, address)
 		if err != nil {
-			_ = print(func(p *terminal.Printer) error { // the page is there all the same
+			_ = terminal.Print(func(p *terminal.Printer) error { // the page is there all the same
 				p.Notice("! no browser could be opened: " + err.Error())
 				return nil
 			})

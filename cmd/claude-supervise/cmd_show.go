@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
 )
@@ -41,35 +39,15 @@ func runShow(ctx context.Context, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		switch {
 		case asJSON && d.Question != nil:
 			return p.JSON(d.Question)
 		case asJSON:
 			return p.JSON(d)
 		case d.Question != nil:
-			return p.Result(showQuestion(p.Columns(), *d.Question))
+			return p.Result(questions.Whole(p.Columns(), *d.Question))
 		}
-		return p.Result(showRun(p.Width(), d))
+		return p.Result(thisProgram.Show(p.Width(), d))
 	})
-}
-
-func showQuestion(width int, q view.QuestionView) string {
-	text := terminal.Whole(shownView(q), width, time.Now())
-	if q.Answer == nil {
-		return text + "State: " + string(q.State)
-	}
-	return text + fmt.Sprintf("Answer: %s\nAnswered by %s at %s\nState: %s",
-		terminal.CleanLine(given(q), 0), q.AnsweredBy, when(*q.AnsweredAt), q.State)
-}
-
-// given is the answer of a question as it is shown.
-func given(q view.QuestionView) string {
-	switch {
-	case q.Skipped:
-		return "(skipped)"
-	case q.Declined:
-		return strings.TrimSpace("(declined) " + *q.Answer)
-	}
-	return *q.Answer
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/examples"
 	"claude-supervise/examples/standin"
 )
@@ -22,10 +23,10 @@ func newStandIn() *cobra.Command {
 			}
 			scenario, err := examples.Load(args[0])
 			if err != nil {
-				return usageError{err}
+				return exitcode.UsageError{Err: err}
 			}
 			code := standin.Main(cmd.Context(), scenario, args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-			return exitError(code)
+			return exitcode.Error(code)
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -67,7 +68,7 @@ func runStops(ctx context.Context, ids []string, f stopFlags) error {
 			ids = append(ids, r.ID)
 		}
 		if len(ids) == 0 && !f.asJSON {
-			return print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
+			return terminal.Print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
 		}
 	}
 	var failed []error
@@ -98,7 +99,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 		}
 	}
 	if !ended {
-		err = client.Stop(ctx, run, agent, f.only, who("stop"))
+		err = client.Stop(ctx, run, agent, f.only, terminal.Who("stop"))
 		ended = errors.Is(err, supervisor.ErrEnded)
 	}
 	switch {
@@ -124,7 +125,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 
 // tell says what became of a stop.
 func (f stopFlags) tell(id, status, text string) error {
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		if f.asJSON {
 			return p.JSON(struct {
 				ID     string `json:"id"`
@@ -185,8 +186,8 @@ func standsBelow(v view.RunView, a view.AgentView, above string) bool {
 
 // listedAgents names agents below one another, as many as a person reads.
 func listedAgents(names []string) string {
-	if more := len(names) - maxChildren; more > 0 {
-		names = append(names[:maxChildren:maxChildren], fmt.Sprintf("and %d more", more))
+	if more := len(names) - runs.MaxChildren; more > 0 {
+		names = append(names[:runs.MaxChildren:runs.MaxChildren], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, "\n  ")
 }

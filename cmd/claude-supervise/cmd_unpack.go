@@ -113,14 +113,14 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 	}
 	defer func() { _ = client.Close() }() // what was imported is on disk
 	var run pack.UnpackedRun
-	err = whileWorking("unpacking "+file, func(progress func(done, total int64)) (err error) {
+	err = terminal.WhileWorking("unpacking "+file, func(progress func(done, total int64)) (err error) {
 		run, err = pack.Unpack(ctx, client, &countedReader{Reader: in, total: total, progress: progress}, opt)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		if f.asJSON {
 			return p.JSON(run)
 		}
@@ -183,7 +183,7 @@ func snapshotText(r pack.UnpackedRun, dry bool) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "It is as it was at %s: what was answered and done after that is not in it.\n", when(s.At))
+	fmt.Fprintf(&b, "It is as it was at %s: what was answered and done after that is not in it.\n", terminal.When(s.At))
 	if len(s.InTurn) > 0 {
 		fmt.Fprintf(&b, "A turn of %s was under way: it is done again.\n", text.JoinLimited(s.InTurn))
 	}

@@ -3,26 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/signal"
 	"slices"
-	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"
 )
 
 func newWait() *cobra.Command {
-	var f waitFlags
+	w := runs.Waiting{Program: thisProgram}
 	cmd := &cobra.Command{
 		Use:   "wait ID...",
 		Short: "wait until runs or agents end or need a person",
@@ -49,32 +43,21 @@ still running, and 130 after Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !cmd.Flags().Changed("timeout"):
-				f.limit = math.MaxInt64
-			case f.limit < 0:
-				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", f.limit)
+				w.Limit = math.MaxInt64
+			case w.Limit < 0:
+				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", w.Limit)
 			}
-			return runWait(cmd.Context(), args, f)
+			return runWait(cmd.Context(), args, w)
 		},
 	}
-	cmd.Flags().BoolVar(&f.any, "any", false, "wait only for the first of them")
-	cmd.Flags().BoolVar(&f.question, "question", false, "also stop waiting when a question is open")
-	cmd.Flags().DurationVar(&f.limit, "timeout", 0, "wait at most this `DURATION`; 0 checks once (default: no limit)")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each run or agent as in ps --json, one per line")
+	cmd.Flags().BoolVar(&w.Any, "any", false, "wait only for the first of them")
+	cmd.Flags().BoolVar(&w.Question, "question", false, "also stop waiting when a question is open")
+	cmd.Flags().DurationVar(&w.Limit, "timeout", 0, "wait at most this `DURATION`; 0 checks once (default: no limit)")
+	cmd.Flags().BoolVar(&w.AsJSON, "json", false, "print each run or agent as in ps --json, one per line")
 	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }
 
-type waitFlags struct {
-	limit                 time.Duration
-	any, question, asJSON bool
-}
-
-// errOne ends a wait for any of several once there is one.
-var errOne = errors.New("one is enough")
-
-// errTimedOut ends a wait that has taken as long as the person allowed.
-var errTimedOut = errors.New("the time is up")
-
-func runWait(ctx context.Context, ids []string, f waitFlags) error {
+func runWait(ctx context.Context, ids []string, w runs.Waiting) error {
 	r, err := view.OpenReader()
 	if err != nil {
 		return err
@@ -84,84 +67,12 @@ func runWait(ctx context.Context, ids []string, f waitFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.limit > 0 {
+	if w.Limit > 0 {
 		if err := notForItself(ctx, r, nodes); err != nil {
 			return err
 		}
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	limited, cancel := context.WithTimeoutCause(ctx, f.limit, errTimedOut)
-	defer cancel()
-
-	code := supervisor.ExitSuccess
-	var waited error
-	err = print(func(p *terminal.Printer) error {
-		asks := f.asks(p)
-		await := func(ctx context.Context, nodes []view.Node, each func(view.Awaited) error) error {
-			return r.AwaitEach(ctx, nodes, each, asks)
-		}
-		if f.question {
-			await = r.AwaitQuestion
-		}
-		waited = await(limited, nodes, func(a view.Awaited) error {
-			nodes = slices.DeleteFunc(nodes, func(n view.Node) bool { return n == a.Node })
-			if !f.question || len(a.Open()) == 0 {
-				code = view.WorseCode(code, a.Code())
-			}
-			if err := f.tell(p, a); err != nil || !f.any {
-				return err
-			}
-			return errOne
-		})
-		switch {
-		case errors.Is(waited, errOne):
-		case ctx.Err() != nil:
-			code = supervisor.ExitInterrupted
-		case errors.Is(waited, errTimedOut):
-			code = supervisor.ExitTimedOut
-			p.Notice(fmt.Sprintf("Still going on: %s. Look with: claude-supervise ps", strings.Join(names(nodes), ", ")))
-		default:
-			return waited
-		}
-		return nil
-	})
-	if err == nil && code != supervisor.ExitSuccess {
-		return exitError(code)
-	}
-	return err
-}
-
-// asks gives what tells a person at a terminal, once of each question, that somebody waits for an answer: the wait goes
-// on for as long as nobody gives one.
-func (f waitFlags) asks(p *terminal.Printer) func(view.Awaited) {
-	told := map[string]bool{}
-	return func(a view.Awaited) {
-		if f.asJSON || !terminal.IsTerminal(os.Stderr) {
-			return
-		}
-		for _, q := range a.Open() {
-			if !told[q] {
-				told[q] = true
-				p.Notice(fmt.Sprintf("%s waits for an answer: claude-supervise answer %s", cmp.Or(a.Agent, a.Run), q))
-			}
-		}
-	}
-}
-
-// tell says how one was left.
-func (f waitFlags) tell(p *terminal.Printer, a view.Awaited) error {
-	if f.asJSON {
-		return p.JSON(inJSON(a))
-	}
-	if open := a.Open(); f.question && len(open) > 0 {
-		p.Notice("Answer with:\n  claude-supervise answer " + open[0] + " VALUE")
-		return p.Result(fmt.Sprintf("%s asks %s", cmp.Or(a.Agent, a.Run), strings.Join(open, ", ")))
-	}
-	if next := whatNextFor(a); next != "" {
-		defer p.Notice(next)
-	}
-	return p.Result(stateOf(a))
+	return w.For(ctx, r, nodes)
 }
 
 // notForItself refuses that an agent waits for its own end, or for what has to wait for that: neither would ever end.
@@ -182,65 +93,4 @@ func notForItself(ctx context.Context, r view.Reader, nodes []view.Node) error {
 		}
 	}
 	return nil
-}
-
-func names(nodes []view.Node) []string {
-	var ids []string
-	for _, n := range nodes {
-		ids = append(ids, cmp.Or(n.Agent, n.Run))
-	}
-	return ids
-}
-
-// inJSON is what is printed of a node for programs.
-func inJSON(a view.Awaited) any {
-	if agent, is := a.View.Agent(a.Agent); is {
-		return agent
-	}
-	return a.View
-}
-
-// stateOf says in one line how a node was left.
-func stateOf(a view.Awaited) string {
-	agent, is := a.View.Agent(a.Agent)
-	if !is {
-		return state(a.View)
-	}
-	return terminal.CleanLine(fmt.Sprintf("%s %s: %s (%s)", agent.ID, agent.Status, view.Because(agent.Reason),
-		terminal.Money(agent.CostUSD)), 0)
-}
-
-// whatNextFor says what to type for a node that has not ended and does not go on by itself; "" if there is nothing.
-func whatNextFor(a view.Awaited) string {
-	if agent, is := a.View.Agent(a.Agent); is && agent.ExitCode != nil {
-		return ""
-	}
-	return whatNext(a.View)
-}
-
-// state says in one line how a run was left.
-func state(v view.RunView) string {
-	text := fmt.Sprintf("%s %s: %s", v.ID, status(v), stands(v))
-	if !v.GoesOn() {
-		text += spent(v.StartedAt, v.EndedAt, v.Since, v.CostUSD)
-	}
-	return terminal.CleanLine(text, 0)
-}
-
-// whatNext says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so
-// already.
-func whatNext(v view.RunView) string {
-	resume := "claude-supervise resume " + v.ID
-	if v.EndedAt != nil || strings.Contains(v.Reason, resume) {
-		return ""
-	}
-	if len(v.OpenQuestions) == 0 {
-		return "Everything is saved. To go on, run:\n  " + resume
-	}
-	var b strings.Builder
-	b.WriteString("Answer with:\n")
-	for _, q := range v.OpenQuestions {
-		b.WriteString("  claude-supervise answer " + q + " VALUE\n")
-	}
-	return b.String() + "Then run:\n  " + resume
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor/view"
@@ -71,7 +72,7 @@ func completeRuns(all bool, wanted func(view.RunView) bool) completer {
 			if !wanted(v) {
 				continue
 			}
-			what := inAFewWords(string(v.Status), terminal.CleanLine(title(v), 30))
+			what := inAFewWords(string(v.Status), terminal.CleanLine(runs.Title(v), 30))
 			found = append(found, cobra.CompletionWithDesc(v.ID, what))
 			if v.Name != "" && !strings.ContainsAny(v.Name, "\t\n") {
 				found = append(found, cobra.CompletionWithDesc(v.Name, inAFewWords(string(v.Status), v.ID)))
@@ -183,7 +184,8 @@ func completeEndedAgents(ctx context.Context, r view.Reader, _ []string) (found 
 	for _, v := range views {
 		for _, a := range v.Agents {
 			if a.EndedAt != nil {
-				found = append(found, cobra.CompletionWithDesc(a.ID, inAFewWords(string(a.Status), a.Who, firstLine(a.Task))))
+				what := inAFewWords(string(a.Status), a.Who, terminal.FirstLine(a.Task))
+				found = append(found, cobra.CompletionWithDesc(a.ID, what))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/config"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"
@@ -21,7 +22,7 @@ import (
 func ownConfig() (config.Config, error) {
 	c, err := config.Load(os.Environ())
 	if err != nil {
-		return c, usageError{err}
+		return c, exitcode.UsageError{Err: err}
 	}
 	return c, nil
 }
@@ -49,7 +50,7 @@ func setDefaults(cmd *cobra.Command, f *runFlags) (given func(flag string) bool,
 	}
 	defaults, err := c.For(cwd)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exitcode.UsageError{Err: err}
 	}
 	var limits []string
 	for _, d := range defaults {

@@ -11,10 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/doctor"
-	"claude-supervise/supervisor/view"
 )
 
 func main() { os.Exit(execute(os.Args[1:])) }
@@ -37,45 +36,13 @@ func execute(args []string) (code int) {
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
-	var silent exitError
+	var silent exitcode.Error
 	if err != nil && !errors.As(err, &silent) {
 		// nowhere else to say it
-		_ = print(func(p *terminal.Printer) error { p.Notice("claude-supervise: " + err.Error()); return nil })
+		_ = terminal.Print(func(p *terminal.Printer) error { p.Notice("claude-supervise: " + err.Error()); return nil })
 	}
-	return exitCode(err)
+	return exitcode.Of(err)
 }
 
-// An exitError ends the program with a code; all there is to say was said.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
-
-// A usageError is a command line that cannot be meant.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// exitCode is the one place where an error becomes an exit code (they are listed in --help).
-func exitCode(err error) int {
-	var exit exitError
-	var misused usageError
-	var refused *terminal.Refusal
-	var other *backgroundError
-	switch {
-	case err == nil:
-		return supervisor.ExitSuccess
-	case errors.As(err, &exit):
-		return int(exit)
-	case errors.As(err, &other):
-		return other.code
-	case errors.As(err, &misused), errors.As(err, &refused), view.NoSuchID(err):
-		return supervisor.ExitUsage
-	case errors.Is(err, doctor.ErrNoAgent):
-		return supervisor.ExitNoAgent
-	case errors.Is(err, supervisor.ErrBug):
-		return supervisor.ExitInternal
-	}
-	return supervisor.ExitFailed
-}
+// usage is exitcode.Usage, which nearly each command needs.
+func usage(format string, args ...any) error { return exitcode.Usage(format, args...) }

@@ -34,7 +34,8 @@ func packLive(ctx context.Context, c client.Client, run string, f packFlags) err
 		if terminal.IsTerminal(os.Stdout) {
 			return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
 		}
-		packed, err := pack.Live(ctx, c, run, f.now, who("pack"), func(path string) error { return copyTo(os.Stdout, path) })
+		packed, err := pack.Live(ctx, c, run, f.now, terminal.Who("pack"),
+			func(path string) error { return copyTo(os.Stdout, path) })
 		if err != nil {
 			return err
 		}
@@ -53,11 +54,11 @@ func packLive(ctx context.Context, c client.Client, run string, f packFlags) err
 	if err := mayReplace(path, run); err != nil {
 		return err
 	}
-	packed, err := pack.LiveFile(ctx, c, run, f.now, who("pack"), path)
+	packed, err := pack.LiveFile(ctx, c, run, f.now, terminal.Who("pack"), path)
 	if err != nil {
 		return err
 	}
-	return print(func(p *terminal.Printer) error { return p.Result(liveText(packed, path, file)) })
+	return terminal.Print(func(p *terminal.Printer) error { return p.Result(liveText(packed, path, file)) })
 }
 
 func copyTo(w io.Writer, path string) error {
@@ -72,7 +73,7 @@ func copyTo(w io.Writer, path string) error {
 func liveText(p pack.LiveSnapshot, into, file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s goes on here; as it was at %s it is in %s.\nBefore you go on with that elsewhere, stop it here:\n"+
-		"  claude-supervise stop %s\n  claude-supervise unpack %s", p.Run, when(p.At), into, p.Run, file)
+		"  claude-supervise stop %s\n  claude-supervise unpack %s", p.Run, terminal.When(p.At), into, p.Run, file)
 	for _, t := range p.Told {
 		b.WriteString("\nnote: " + t)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"claude-supervise/cmd/internal/capability"
 	"claude-supervise/cmd/internal/config"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
@@ -69,7 +70,7 @@ func newPhone(f sessionFlags, cwd string, s *session) (*phone, error) {
 	}
 	if cwd != "" { // else the run is not there, which is told soon
 		if _, err := c.For(cwd); err != nil {
-			return nil, usageError{err}
+			return nil, exitcode.UsageError{Err: err}
 		}
 	}
 	ntfy, webhook := c.Notify.Ntfy, c.Notify.Webhook
@@ -347,7 +348,7 @@ func press(ctx context.Context, given string, option int) error {
 	case !supervisor.IsOpen(q):
 		return &web.Refusal{Status: http.StatusGone, Text: "this question is closed; nothing was changed"}
 	case option < 0 || option >= len(answers):
-		return refused("there is no such button; nothing was answered")
+		return web.Refused("there is no such button; nothing was answered")
 	}
 	_, err = pageActions{}.Answer(ctx, q.ID, web.Answer{Value: &answers[option], By: byPhone})
 	return err

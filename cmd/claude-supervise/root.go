@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/doctor"
 )
 
@@ -43,6 +44,9 @@ const examplesOfUse = `  # try it without an API key or Claude Code
 
   # resume after a crash, a reboot or Ctrl-C
   claude-supervise resume r-3f9a2c1b`
+
+// thisProgram is how a person calls this program.
+const thisProgram runs.Program = "claude-supervise"
 
 // commands are what makes each command, by its name.
 func commands() map[string]func() *cobra.Command {

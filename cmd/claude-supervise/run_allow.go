@@ -62,7 +62,7 @@ func (o runRequest) trust() error {
 	if len(o.granted) > 0 {
 		line += " (by --allow task: " + strings.Join(o.granted, ", ") + ")"
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		p.Progress(line + ".")
 		return nil
 	})
@@ -73,7 +73,7 @@ func (o runRequest) requestedRules() error {
 	if len(o.requestedLimits) == 0 {
 		return nil
 	}
-	return print(func(p *terminal.Printer) error {
+	return terminal.Print(func(p *terminal.Printer) error {
 		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.requestedLimits, ", ") +
 			" (--allow task allows it).")
 		return nil

@@ -203,7 +203,7 @@ func remind(gaps []lack, f runFlags) error {
 		_ = os.WriteFile(mark, nil, 0o600) // a hint too many does no harm
 		_ = os.Chtimes(mark, now, now)
 	}
-	return print(func(p *terminal.Printer) error { p.Progress(reminder(gaps)); return nil })
+	return terminal.Print(func(p *terminal.Printer) error { p.Progress(reminder(gaps)); return nil })
 }
 
 // reminder is that one line.

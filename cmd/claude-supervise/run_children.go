@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"claude-supervise/cmd/internal/taskfile"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
 
@@ -150,7 +151,7 @@ func described(children []supervisor.Child) string {
 		}
 		name := c.Said.Name
 		if name == "" {
-			name = taskfile.Title(firstLine(c.Task))
+			name = taskfile.Title(terminal.FirstLine(c.Task))
 		}
 		names = append(names, name)
 	}

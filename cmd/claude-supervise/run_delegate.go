@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -59,7 +60,7 @@ func setOwnFlags(cmd *cobra.Command, demo string) error {
 	}
 	scenario, err := examples.Load(demo)
 	if err != nil {
-		return usageError{err}
+		return exitcode.UsageError{Err: err}
 	}
 	for flags := scenario.Flags; len(flags) > 1; flags = flags[2:] {
 		name := strings.TrimPrefix(flags[0], "--")

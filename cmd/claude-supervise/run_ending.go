@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
+	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -23,16 +24,8 @@ func ending(out supervisor.Outcome) string {
 	for _, a := range out.State.AllAgents() {
 		cost += a.CostUSD
 	}
-	return strings.TrimRight(first+spent(out.Run.StartedAt, out.Run.EndedAt, out.Run.Since, cost)+rest+"\n"+
+	return strings.TrimRight(first+runs.Spent(out.Run.StartedAt, out.Run.EndedAt, out.Run.Since, cost)+rest+"\n"+
 		endingOfOthers(out), "\n")
-}
-
-// spent says what a run has taken until its end, or until it was left.
-func spent(started time.Time, ended *time.Time, left time.Time, cost float64) string {
-	if ended != nil {
-		left = *ended
-	}
-	return fmt.Sprintf(" (%s, %s)", terminal.Duration(left.Sub(started)), terminal.Money(cost))
 }
 
 func endingOfRun(out supervisor.Outcome) string {
@@ -132,7 +125,7 @@ func asked(open []*supervisor.Question) string {
 			fmt.Fprintf(&b, "\n  and %d more: claude-supervise questions", len(open)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, agentOf(view.View(q)), firstLine(q.Text))
+		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, questions.AgentOf(view.View(q)), terminal.FirstLine(q.Text))
 	}
 	return b.String()
 }
@@ -153,7 +146,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(failed)-i, out.Run.ID)
 			break
 		}
-		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, firstLine(view.Because(a.Reason)))
+		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, terminal.FirstLine(view.Because(a.Reason)))
 	}
 	if len(kept) > 0 {
 		fmt.Fprintf(&b, "Worktrees are kept, with what was done in them. To take it over:\n")

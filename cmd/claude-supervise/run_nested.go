@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -165,13 +166,13 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 	switch {
 	case ctx.Err() != nil:
 		n.printer.Notice(fmt.Sprintf("Cut off; agent %s goes on all the same, and you are told when it ends.", run.Agent))
-		return exitError(supervisor.ExitInterrupted)
+		return exitcode.Error(supervisor.ExitInterrupted)
 	case end.Left != nil:
 		n.printer.Notice(unsupervised(run, *end.Left))
 	default:
 		n.printer.Notice(goesOn(run, end))
 	}
-	return exitError(supervisor.ExitParked)
+	return exitcode.Error(supervisor.ExitParked)
 }
 
 // ended tells how the agent has ended, and then that this was told.
@@ -196,7 +197,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 		return err
 	}
 	if end.Code != supervisor.ExitSuccess {
-		return exitError(end.Code)
+		return exitcode.Error(end.Code)
 	}
 	return nil
 }
@@ -270,7 +271,7 @@ func (n *nestedRun) tell(news supervisor.Notification) {
 
 // closed writes what is still to be shown. It may be called again.
 func (n *nestedRun) closed() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leavingPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), terminal.LeavingPatience)
 	defer cancel()
 	return n.printer.Close(ctx)
 }

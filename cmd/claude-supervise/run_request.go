@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/commandline"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/examples"
@@ -190,7 +191,7 @@ func (o *runRequest) work(args []string, file taskfile.File, f runFlags) (err er
 func (o *runRequest) play(name string) error {
 	scenario, err := examples.Load(name)
 	if err != nil {
-		return usageError{err}
+		return exitcode.UsageError{Err: err}
 	}
 	if o.Config.Demo = name; ofOwnDemo(name) {
 		if o.Config.Demo, err = filepath.Abs(name); err != nil {
@@ -206,7 +207,7 @@ func (o *runRequest) play(name string) error {
 func demoTask(name string) (taskfile.File, error) {
 	scenario, err := examples.Load(name)
 	if err != nil {
-		return taskfile.File{}, usageError{err}
+		return taskfile.File{}, exitcode.UsageError{Err: err}
 	}
 	if scenario.Task == nil {
 		return taskfile.File{}, nil

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor"
@@ -37,16 +38,12 @@ func undone(err error) error {
 	return err
 }
 
-func refused(format string, args ...any) error {
-	return &web.Refusal{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf(format, args...)}
-}
-
 // asRefusal makes what a command refuses something that the page refuses.
 func asRefusal(err error) error {
-	var misused usageError
+	var misused exitcode.UsageError
 	var refusal *terminal.Refusal
 	if errors.As(err, &misused) || errors.As(err, &refusal) {
-		return refused("%v", err)
+		return web.Refused("%v", err)
 	}
 	return err
 }
@@ -66,8 +63,12 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 		return "", &web.Refusal{Status: http.StatusForbidden, Command: view.AnswerCommand(q),
 			Text: "a command runs as you: whether it may is answered on a terminal"}
 	}
-	f := answerFlags{change: a.Change, skip: a.Skip, allLike: a.AllLike, decline: a.Decline}
-	value, err := pageValue(ctx, c, q, a, f)
+	f := questions.Flags{Change: a.Change, Skip: a.Skip, AllLike: a.AllLike, Decline: a.Decline}
+	cwd, err := folderOf(ctx, c, q)
+	if err != nil {
+		return "", err
+	}
+	value, err := f.PageValue(view.View(q), a, cwd, checked(q, cwd))
 	if err != nil {
 		return "", asRefusal(err)
 	}
@@ -80,88 +81,6 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 	}
 	return "The answer is kept; nobody supervises the run. To go on, run: claude-supervise resume " + q.Run, nil
 }
-
-// pageValue turns what came by the page into the answer that is kept.
-func pageValue(ctx context.Context, c client.Client, q *supervisor.Question, a web.Answer, f answerFlags) (string,
-	error) {
-	if a.Decline != nil {
-		return reasonFor(q, "", *a.Decline, true, f)
-	}
-	if err := fits(q, f); err != nil || f.skip {
-		return "", err
-	}
-	cwd, err := folderOf(ctx, c, q)
-	if err != nil {
-		return "", err
-	}
-	ask := shown(q)
-	var value string
-	switch {
-	case a.Value != nil:
-		value, err = terminal.Choose(ask, *a.Value, cwd)
-	case a.Form != nil:
-		value, err = formValue(ask, *a.Form, cwd)
-	default:
-		value, err = severalValues(ask, a.Values, cwd)
-	}
-	if err != nil {
-		return "", err
-	}
-	if err := supervisor.CheckDecision(q, value, cwd); err != nil {
-		return "", refused("%v; question %s stays open", err, q.ID)
-	}
-	return value, nil
-}
-
-// severalValues gives the answer that chooses several options.
-func severalValues(ask terminal.Question, values []string, cwd string) (string, error) {
-	var places []int
-	for _, typed := range values {
-		at, err := terminal.Find(ask, typed)
-		switch {
-		case err != nil:
-			return "", err
-		case at < 0:
-			return "", refused("%q is none of the options; own words are given as the value, not in values", typed)
-		case !slices.Contains(places, at):
-			places = append(places, at)
-		}
-	}
-	return terminal.Pick(ask, places, cwd)
-}
-
-// formValue gives the answer that a filled in form is. Words beside an option are what belongs to it, where options
-// take any; a person who gave both elsewhere may have meant either.
-func formValue(ask terminal.Question, form web.Form, cwd string) (string, error) {
-	words := strings.TrimSpace(form.Words)
-	switch {
-	case len(form.Places) == 0 && ask.Decides():
-		return "", refused("choose one of the options")
-	case len(form.Places) == 0:
-		return terminal.Choose(ask, words, cwd)
-	}
-	label, err := terminal.Pick(ask, form.Places, cwd)
-	switch {
-	case err != nil:
-		return "", err
-	case ask.Decides() && label == supervisor.Denial("", ""):
-		instead := ""
-		if ask.Instead != "" {
-			instead = form.Instead
-		}
-		return terminal.Choose(ask, supervisor.Denial(words, instead), cwd)
-	case ask.Decides():
-		return terminal.Choose(ask, label+" "+words, cwd)
-	case words == "":
-		return label, nil
-	case ask.Kind == string(supervisor.AskBlocker) && len(form.Places) == 1:
-		return terminal.Choose(ask, label+": "+words, cwd)
-	}
-	return "", refused("an option is chosen, and there are words of your own: leave one of them out")
-}
-
-// visible reports whether there is anything of a text to be seen.
-func visible(text string) bool { return terminal.CleanLine(text, 0) != "" }
 
 // stopPatience bounds a stop that takes a run over to end it.
 const stopPatience = time.Minute

@@ -141,7 +141,7 @@ func forRequest(folder string, r web.Start) error {
 	if before, err := os.Readlink(requestOf(folder)); err != nil || before == sum {
 		return err
 	}
-	return refused("this Idempotency-Key came with another request before; give a new request a new key; " +
+	return web.Refused("this Idempotency-Key came with another request before; give a new request a new key; " +
 		"nothing was started")
 }
 

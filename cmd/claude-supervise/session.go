@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/run"
 	"github.com/rs/zerolog"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -205,7 +206,7 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 // submit leaves the terminal's answer where every answer goes: in the inbox. An empty one skips the question.
 func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error {
 	return s.Answer(ctx, id, client.Answer{
-		Text: r.Text, Skip: r.Text == "" && !r.Decline, Decline: r.Decline, Change: r.Change, By: who("terminal"),
+		Text: r.Text, Skip: r.Text == "" && !r.Decline, Decline: r.Decline, Change: r.Change, By: terminal.Who("terminal"),
 	})
 }
 
@@ -254,7 +255,7 @@ func toAsk(ctx context.Context, c client.Client, qs []view.QuestionView) []termi
 	}
 	all := make([]terminal.Question, len(qs))
 	for i, q := range qs {
-		all[i] = placedView(q)
+		all[i] = questions.Placed(q)
 		all[i].Of, all[i].Folder = sizes[q.Group], pathsBegin(ctx, c, q)
 	}
 	return all
@@ -274,7 +275,7 @@ func pathsBegin(ctx context.Context, c client.Client, q view.QuestionView) strin
 }
 
 // shown is a question as the terminal shows it.
-func shown(q *supervisor.Question) terminal.Question { return shownView(view.View(q)) }
+func shown(q *supervisor.Question) terminal.Question { return questions.Shown(view.View(q)) }
 
 // diagnostics opens the log that --log names: JSON lines, never mixed with progress.
 func diagnostics(path string) (zerolog.Logger, func(), error) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -134,7 +136,7 @@ func (s *session) tell(n supervisor.Notification) {
 		underWay()
 		s.phone.begin(n.Run)
 		s.prompter.Messages(func(ctx context.Context, text string) {
-			sayAbove(ctx, s.printer, s.Client, n.Run, text, "", who("run"))
+			sayAbove(ctx, s.printer, s.Client, n.Run, text, "", terminal.Who("run"))
 		})
 	}
 	if s.asJSON {
@@ -144,7 +146,8 @@ func (s *session) tell(n supervisor.Notification) {
 		}
 	}
 	if n.Type == supervisor.QuestionDone && s.prompted[n.Question.ID] {
-		s.prompter.Gone(n.Question.ID, gone(view.View(n.Question))) // the prompt tells of it, unless it was answered there
+		// The prompt tells of it, unless it was answered there.
+		s.prompter.Gone(n.Question.ID, questions.Gone(view.View(n.Question)))
 		return
 	}
 	switch text := words(n); {
@@ -184,7 +187,7 @@ func inWords(n supervisor.Notification) string {
 			n.Run, placed(n.RunState.Cwd))
 	case supervisor.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
-			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + firstLine(n.State.Task)
+			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + terminal.FirstLine(n.State.Task)
 		}
 		return "agent " + n.Agent + " started"
 	case supervisor.ResumedNow:
@@ -199,7 +202,7 @@ func inWords(n supervisor.Notification) string {
 		if n.Question.Kind == supervisor.AskDelegation && n.AtOnce { // told as a delegation
 			return ""
 		}
-		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, gone(view.View(n.Question)))
+		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, questions.Gone(view.View(n.Question)))
 	case supervisor.ParkedNow:
 		return "parked; no process is running · " + n.Text
 	case supervisor.LimitedNow:
@@ -218,9 +221,9 @@ func delegated(n supervisor.Notification) string {
 	case !n.AtOnce:
 		return ""
 	case n.Stage == supervisor.DelegationDenied:
-		return fmt.Sprintf("may not delegate: %s (%s: %s)", firstLine(n.Task), n.By, n.Text)
+		return fmt.Sprintf("may not delegate: %s (%s: %s)", terminal.FirstLine(n.Task), n.By, n.Text)
 	case n.Stage == supervisor.DelegationApproved:
-		return "delegates to " + n.Child + ": " + firstLine(n.Task)
+		return "delegates to " + n.Child + ": " + terminal.FirstLine(n.Task)
 	}
 	return ""
 }
@@ -233,25 +236,12 @@ func ofSubagent(n supervisor.Notification, text string) string {
 	return "(" + n.Subagent + ") " + text
 }
 
-// gone says what became of a question that is no longer open.
-func gone(q view.QuestionView) string {
-	switch {
-	case q.Answer == nil:
-		return "withdrawn: nobody waits for its answer any more"
-	case q.Skipped:
-		return "skipped by " + q.AnsweredBy
-	case q.Declined:
-		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, *q.Answer), ": ")
-	}
-	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, *q.Answer)
-}
-
 func reported(n supervisor.Notification) string {
 	text := "reported " + n.Report.Status
 	criteria, metrics := supervisor.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Missing, ", ")},
-		{"success criteria", criteriaTable(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
+		{"success criteria", runs.Criteria(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
 		{"recommendations", n.Report.Recommendations}, {"total duration", n.Report.Duration},
 	} {
 		if t := strings.TrimSpace(part.text); t != "" {
@@ -267,20 +257,6 @@ func beside(t string) string {
 		return "\n    " + strings.ReplaceAll(t, "\n", "\n    ")
 	}
 	return " " + strings.TrimPrefix(t, "- ")
-}
-
-// criteriaTable shows each success criterion above what the report says of it.
-func criteriaTable(criteria []supervisor.Criterion) string {
-	var b strings.Builder
-	for _, c := range criteria {
-		said := c.Achieved
-		if said == "" {
-			said = "(the report does not say)"
-		}
-		fmt.Fprintf(&b, "- %s\n    %s\n", strings.ReplaceAll(c.Criterion, "\n", " "),
-			strings.ReplaceAll(said, "\n", "\n    "))
-	}
-	return b.String()
 }
 
 // A working is what the status line sums up: what each agent has spent, and what they do now.

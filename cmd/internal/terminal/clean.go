@@ -121,3 +121,9 @@ func truncate(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// FirstLine gives the first line of a text, made safe to show.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(Clean(text)), "\n")
+	return line
+}

@@ -75,3 +75,6 @@ func Tokens(n int64) string {
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
+
+// When says a time of any day in full.
+func When(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -15,6 +15,7 @@ package web
 import (
 	"context"
 	"embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"time"
@@ -102,6 +103,11 @@ type Refusal struct {
 	Text    string // what happened, and what is possible
 	Command string // what does it on a terminal; "" where nothing has to be done there
 	Field   string // of a Start, by its name in JSON, that is to be filled in otherwise; "": of none alone
+}
+
+// Refused is a Refusal of what was sent, which cannot be done as it is.
+func Refused(format string, args ...any) error {
+	return &Refusal{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf(format, args...)}
 }
 
 // Error is the text.

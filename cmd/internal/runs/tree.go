@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// runTree lists each run with its agents below it: children below their parents, and below each what it waits for.
-func runTree(width int, runs []view.RunView, now time.Time) string {
+// tree lists each run with its agents below it: children below their parents, and below each what it waits for.
+func tree(width int, runs []view.RunView, now time.Time) string {
 	var rows []terminal.TreeRow
 	for _, r := range runs {
-		why := strings.TrimPrefix(r.Name+": "+stands(r), ": ")
+		why := strings.TrimPrefix(r.Name+": "+Stands(r), ": ")
 		rows = append(rows, terminal.TreeRow{Cells: []string{
-			r.ID, status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
+			r.ID, Status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
 		}})
 		rows = append(rows, agentRows(r, now)...)
 	}
@@ -51,7 +51,7 @@ func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 		rows = append(rows, row)
 		if more := hidden[a.ID]; len(more) > 0 {
 			rows = append(rows, terminal.TreeRow{Depth: depth,
-				Below: fmt.Sprintf("… %d more below it: %s", len(more), byStatus(more))})
+				Below: fmt.Sprintf("… %d more below it: %s", len(more), Tally(more))})
 		}
 	})
 	return rows
@@ -59,7 +59,7 @@ func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 
 // agentTitle is what an agent does, in a line: as its task file calls it, else how its task begins.
 func agentTitle(a view.AgentView) string {
-	title := firstLine(a.Task)
+	title := terminal.FirstLine(a.Task)
 	if a.Name != "" {
 		title = a.Name + ": " + title
 	}
@@ -85,6 +85,3 @@ func saying(r view.RunView, a view.AgentView) string {
 	}
 	return view.Because(a.Reason)
 }
-
-// when says a time of any day in full.
-func when(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 			Reason:        "asks: Which\x1b[2J of the very many days that there are in a year is the one?",
 			OpenQuestions: []string{"q-7kq2mx", "q-2"}, Since: at, Task: "Ask"},
 	}
-	got := runTree(80, []view.RunView{
+	got := tree(80, []view.RunView{
 		{ID: "r-3f9a2c1b", Name: "login", Status: "blocked", Reason: "waits for a child", Since: at.Add(-time.Minute),
 			SupervisorPID: 99, CostUSD: 1.75, Agents: agents},
 		{ID: "r-7uz22pon", Status: "parked", Reason: "asks: Which?", OpenQuestions: []string{"q-9"},
@@ -121,10 +121,10 @@ func TestOfManyChildrenThoseAreListedThatAPersonWantsToSee(t *testing.T) {
 	if want = append(want, "asker"); !slices.Equal(ids, want) {
 		t.Errorf("it lists %v, want %v", ids, want)
 	}
-	if got := byStatus(hidden["root"]); got != "899 succeeded, 49 queued, 32 running" {
+	if got := Tally(hidden["root"]); got != "899 succeeded, 49 queued, 32 running" {
 		t.Errorf("it says of the others %q", got)
 	}
-	if text := runTree(80, []view.RunView{{ID: "r-1", Agents: agents}}, time.Now()); strings.Count(text, "\n") > 30 {
+	if text := tree(80, []view.RunView{{ID: "r-1", Agents: agents}}, time.Now()); strings.Count(text, "\n") > 30 {
 		t.Errorf("the tree has %d lines", strings.Count(text, "\n"))
 	}
 }

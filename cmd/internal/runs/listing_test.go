@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"slices"
@@ -18,11 +18,11 @@ func TestARunWhoseAgentsWaitForOneThatAsksSaysWhatIsAsked(t *testing.T) {
 			{ID: "a-000000000001", Status: "waiting", Reason: "asks: On which day?",
 				OpenQuestions: []string{"q-7kq2mx"}},
 		}}
-	if list := runTable(80, []view.RunView{run}, time.Now()); !strings.Contains(list, "asks: On which day?") {
+	if list := table(80, []view.RunView{run}, time.Now()); !strings.Contains(list, "asks: On which day?") {
 		t.Errorf("it shows:\n%s", list)
 	}
 	run.Agents = run.Agents[:1]
-	if list := runTable(80, []view.RunView{run}, time.Now()); !strings.Contains(list, "waits for a-000000000001") {
+	if list := table(80, []view.RunView{run}, time.Now()); !strings.Contains(list, "waits for a-000000000001") {
 		t.Errorf("with nothing asked it shows:\n%s", list)
 	}
 }
@@ -40,7 +40,7 @@ func TestNoWidthCutsAnIdAStateOrWhatAPersonDoesNext(t *testing.T) {
 		if width < 39 && width > 0 {
 			continue // an id, a state and NEXT are as wide
 		}
-		table, tree := runTable(width, runs, at), runTree(width, runs, at)
+		table, tree := table(width, runs, at), tree(width, runs, at)
 		for _, whole := range []string{"r-3f9a2c1b  over_budget", "answer, resume", "r-7uz22pon", "interrupted", "  resume"} {
 			if !strings.Contains(table, whole) {
 				t.Errorf("at %d columns the table has no %q:\n%s", width, whole, table)
@@ -67,7 +67,7 @@ func TestNoWidthCutsAnIdAStateOrWhatAPersonDoesNext(t *testing.T) {
 		if width == 140 {
 			of = runs[1:] // nothing of it is cut
 		}
-		if got := runTable(width, of, at); !strings.HasPrefix(got, want) {
+		if got := table(width, of, at); !strings.HasPrefix(got, want) {
 			t.Errorf("at %d columns the table is\n%s", width, got)
 		}
 	}
@@ -76,7 +76,7 @@ func TestNoWidthCutsAnIdAStateOrWhatAPersonDoesNext(t *testing.T) {
 func TestAParkedRunWhoseQuestionsAreAnsweredSaysSo(t *testing.T) {
 	run := view.RunView{ID: "r-3f9a2c1b", Status: "parked", Reason: "asks: On which day?"}
 	runs := []view.RunView{run}
-	for _, list := range []string{runTable(0, runs, time.Now()), runTree(0, runs, time.Now()), state(run)} {
+	for _, list := range []string{table(0, runs, time.Now()), tree(0, runs, time.Now()), State(run)} {
 		if !strings.Contains(list, "answered; no process is running") || strings.Contains(list, "On which day") {
 			t.Errorf("it shows:\n%s", list)
 		}

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// maxChildren is how many agents are listed below one; of more, those that a person may have to look at.
-const maxChildren = 20
+// MaxChildren is how many agents are listed below one; of more, those that a person may have to look at.
+const MaxChildren = 20
 
 // folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands
 // below one that is not listed is not listed either.
@@ -20,13 +20,13 @@ func folded(agents []view.AgentView) (shown []view.AgentView, hidden map[string]
 	out := map[string]bool{}
 	hidden = map[string][]view.AgentView{}
 	for parent, all := range children {
-		if len(all) <= maxChildren || parent == "" {
+		if len(all) <= MaxChildren || parent == "" {
 			continue
 		}
 		first := slices.Clone(all)
 		slices.SortStableFunc(first, func(a, b view.AgentView) int { return interest(a) - interest(b) })
 		listed := map[string]bool{}
-		for _, a := range first[:maxChildren] {
+		for _, a := range first[:MaxChildren] {
 			listed[a.ID] = true
 		}
 		for _, a := range all {
@@ -65,8 +65,8 @@ func interest(a view.AgentView) int {
 	return 2
 }
 
-// byStatus counts agents: "12 succeeded, 3 queued", what there are most of first.
-func byStatus(agents []view.AgentView) string {
+// Tally counts agents: "12 succeeded, 3 queued", what there are most of first.
+func Tally(agents []view.AgentView) string {
 	counts := map[supervisor.Status]int{}
 	for _, a := range agents {
 		counts[a.Status]++

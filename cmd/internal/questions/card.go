@@ -1,4 +1,4 @@
-package main
+package questions
 
 import (
 	"claude-supervise/cmd/internal/web"
@@ -6,9 +6,9 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// card is a question as the page shows it: what the terminal shows of it.
-func card(q view.QuestionView) web.Card {
-	t := shownView(q)
+// Card is a question as the page shows it: what the terminal shows of it.
+func Card(q view.QuestionView) web.Card {
+	t := Shown(q)
 	c := web.Card{
 		ID: q.ID, Kind: t.Kind, State: string(q.State), Run: q.Run, Agent: t.Seen(t.Agent), AgentID: q.Agent,
 		Asker: t.Seen(t.Asker), Header: t.Seen(t.Header), Text: t.Seen(t.Text), Context: t.Seen(t.Context),

@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// watchRuns lists the runs, and again whenever they change, until the person has seen enough.
-func watchRuns(ctx context.Context, r view.Reader, l listing) error {
-	if screen := terminal.NewScreen(os.Stdout, os.Getenv); screen != nil && !l.asJSON {
-		return watchInPlace(ctx, r, l, screen)
+// watch lists the runs, and again whenever they change, until the person has seen enough.
+func (l Listing) watch(ctx context.Context, s Source) error {
+	if screen := terminal.NewScreen(os.Stdout, os.Getenv); screen != nil && !l.AsJSON {
+		return l.watchInPlace(ctx, s, screen)
 	}
-	return following(ctx, func(ctx context.Context, p *terminal.Printer) error {
+	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		shown, began := "", time.Now()
-		return r.Watch(ctx, l.all, func(runs []view.RunView) error {
-			if !l.asJSON {
+		return s.Watch(ctx, l.All, func(runs []view.RunView) error {
+			if !l.AsJSON {
 				// All ages as of one instant: that they grow is no change.
-				text := l.text(p.Width(), l.of(runs), began)
+				text := l.text(p.Width(), l.Of(runs), began)
 				if text == shown {
 					return nil
 				}
@@ -36,8 +36,8 @@ func watchRuns(ctx context.Context, r view.Reader, l listing) error {
 }
 
 // watchInPlace draws the list over the one before. Ages grow once a second.
-func watchInPlace(ctx context.Context, r view.Reader, l listing, screen *terminal.Screen) error {
-	ctx, stop, err := untilLeft(ctx)
+func (l Listing) watchInPlace(ctx context.Context, s Source, screen *terminal.Screen) error {
+	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func watchInPlace(ctx context.Context, r view.Reader, l listing, screen *termina
 	seen := make(chan []view.RunView)
 	var actors run.Group
 	actors.Add(func() error {
-		return r.Watch(ctx, l.all, func(runs []view.RunView) error {
+		return s.Watch(ctx, l.All, func(runs []view.RunView) error {
 			select {
 			case seen <- runs:
 			case <-ctx.Done():
@@ -68,13 +68,13 @@ func watchInPlace(ctx context.Context, r view.Reader, l listing, screen *termina
 		case <-quiet:
 		case <-ctx.Done():
 		}
-		return draw(ctx, l, screen, seen)
+		return l.draw(ctx, screen, seen)
 	}, func(error) { leave() })
 	return actors.Run()
 }
 
 // draw owns the screen until ctx ends.
-func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan []view.RunView) error {
+func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan []view.RunView) error {
 	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -97,7 +97,7 @@ func draw(ctx context.Context, l listing, screen *terminal.Screen, seen <-chan [
 		if !known {
 			continue
 		}
-		text := strings.TrimRight(l.text(screen.Width(), l.of(runs), time.Now()), "\n")
+		text := strings.TrimRight(l.text(screen.Width(), l.Of(runs), time.Now()), "\n")
 		if err := screen.Draw(text + "\n(q leaves; the runs go on)"); err != nil {
 			return err
 		}

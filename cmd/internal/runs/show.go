@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -18,7 +19,8 @@ import (
 // its own.
 type factSheet struct {
 	strings.Builder
-	width int // of a terminal; what does not fit is folded. 0: nothing is
+	program Program
+	width   int // of a terminal; what does not fit is folded. 0: nothing is
 }
 
 // nameColumn is the width of the names.
@@ -40,9 +42,9 @@ func (s *factSheet) line(name, format string, args ...any) {
 
 func (s *factSheet) gap() { s.WriteString("\n") }
 
-// showRun tells all about a run, or one of its agents. A run of one agent and that agent are the same story.
-func showRun(width int, d view.Details) string {
-	s := factSheet{width: min(width, 80)}
+// Show tells all about a run, or one of its agents. A run of one agent and that agent are the same story.
+func (p Program) Show(width int, d view.Details) string {
+	s := factSheet{program: p, width: min(width, 80)}
 	var agents []view.AgentView
 	several := len(d.Run.Agents) > 1
 	switch {
@@ -69,15 +71,15 @@ func showRun(width int, d view.Details) string {
 func (s *factSheet) run(d view.Details) {
 	r := d.Run
 	s.line("Run", "%s %s", r.ID, r.Name)
-	s.line("Status", "%s, since %s", r.Status, when(r.Since))
-	s.line("Why", "%s", stands(r))
+	s.line("Status", "%s, since %s", r.Status, terminal.When(r.Since))
+	s.line("Why", "%s", Stands(r))
 	s.line("Folder", "%s", r.Cwd)
-	s.line("Started", "%s", when(r.StartedAt))
+	s.line("Started", "%s", terminal.When(r.StartedAt))
 	if r.FromPack != "" {
 		s.line("Came", "out of a pack file: %s", r.FromPack)
 	}
 	if r.EndedAt != nil {
-		s.line("Ended", "%s, exit code %d", when(*r.EndedAt), *r.ExitCode)
+		s.line("Ended", "%s, exit code %d", terminal.When(*r.EndedAt), *r.ExitCode)
 	}
 	if r.SupervisorPID != 0 {
 		s.line("Supervisor", "pid %d", r.SupervisorPID)
@@ -104,13 +106,13 @@ func (s *factSheet) tree(width int, d view.Details) {
 		in, out, uses = in+a.InputTokens, out+a.OutputTokens, uses+a.ToolUses
 		worked += seconds(d.Agents[a.ID].Worked)
 	}
-	s.line("Agents", "%d: %s", len(agents), byStatus(agents))
+	s.line("Agents", "%d: %s", len(agents), Tally(agents))
 	s.line("Spent", "%s, %s tokens in, %s out", terminal.Money(d.Run.CostUSD), terminal.Tokens(in), terminal.Tokens(out))
 	s.line("Worked", "%s in all, tool uses: %d", terminal.Duration(worked), uses)
 	s.report(d, agents[0].ID)
 	s.gap()
 	if d.Pool {
-		s.WriteString(table(width, d.Tasks) + "\n")
+		s.WriteString(Tasks(width, d.Tasks) + "\n")
 	} else {
 		s.WriteString(agentTree(width, "AGENT", "TASK", agentRows(d.Run, time.Now())))
 	}
@@ -122,7 +124,7 @@ func (s *factSheet) tree(width int, d view.Details) {
 		}
 	}
 	s.gap()
-	s.line("More", "claude-supervise show AGENT\nclaude-supervise logs AGENT")
+	s.line("More", "%[1]s show AGENT\n%[1]s logs AGENT", s.program)
 }
 
 func (s *factSheet) agent(d view.Details, a view.AgentView) {
@@ -131,10 +133,10 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Parent", "%s", a.Parent)
 	s.line("Children", "%s", strings.Join(more.Children, "\n"))
 	s.line("Task", "%s", a.Task)
-	s.line("Status", "%s, since %s", a.Status, when(a.Since))
+	s.line("Status", "%s, since %s", a.Status, terminal.When(a.Since))
 	s.line("Why", "%s", view.Because(a.Reason))
 	if a.LimitedUntil != nil {
-		s.line("Goes on", "at %s", when(*a.LimitedUntil))
+		s.line("Goes on", "at %s", terminal.When(*a.LimitedUntil))
 	}
 	s.delegation(a, more)
 	s.line("Goes on from", "%s", more.GoesOnFrom)
@@ -192,7 +194,7 @@ func (s *factSheet) report(d view.Details, agent string) {
 	s.line("Report", "%s: %s", report.Status, report.Summary)
 	s.line("Files", "%s", report.Deliverables)
 	s.line("Missing", "%s", strings.Join(report.Missing, "\n"))
-	s.line("Criteria", "%s", criteriaTable(d.Criteria[agent]))
+	s.line("Criteria", "%s", Criteria(d.Criteria[agent]))
 	s.line("Metrics", "%s", report.Metrics)
 	s.line("Issues", "%s", report.Issues)
 	s.line("Advice", "%s", report.Recommendations)
@@ -206,15 +208,15 @@ func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 	}
 	for i, q := range asked {
 		s.gap()
-		if onlyOpen && i == maxChildren {
-			s.line("Questions", "and %d more: claude-supervise questions", len(asked)-i)
+		if onlyOpen && i == MaxChildren {
+			s.line("Questions", "and %d more: %s questions", len(asked)-i, s.program)
 			return
 		}
 		s.line("Question", "%s (%s)", q.ID, q.State)
 		s.line("Of", "%s", q.Who)
 		s.line("Text", "%s", q.Question)
 		if q.Answer != nil {
-			s.line("Answer", "%s, by %s", given(q), q.AnsweredBy)
+			s.line("Answer", "%s, by %s", questions.Given(q), q.AnsweredBy)
 		} else if q.State == supervisor.Open {
 			s.line("Answer it", "%s", q.AnswerCommand)
 		}

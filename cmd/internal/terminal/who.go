@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// who names this process to others: by its terminal where it has one.
-func who(command string) string {
+// Who names this process to others: by its terminal where it has one.
+func Who(command string) string {
 	for _, f := range []*os.File{os.Stdin, os.Stderr} {
 		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 		if err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {

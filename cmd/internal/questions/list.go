@@ -1,0 +1,77 @@
+// Package questions is questions as the commands, the board and the page show them, and what is typed or chosen there
+// as the answer that is kept. It is over view.QuestionView, wherever that comes from.
+package questions
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+// Print lists open questions, each with the command that answers it.
+func Print(p *terminal.Printer, open []view.QuestionView, asJSON bool) error {
+	if asJSON {
+		return p.JSON(append([]view.QuestionView{}, open...)) // never null
+	}
+	if len(open) == 0 {
+		return p.Result("No question is open.")
+	}
+	for i, q := range open {
+		text := terminal.Render(Placed(q), p.Columns(), time.Now())
+		if i > 0 {
+			text = "\n" + text
+		}
+		if err := p.Result(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Whole is all that there is to say of a question, as `show` does.
+func Whole(width int, q view.QuestionView) string {
+	text := terminal.Whole(Shown(q), width, time.Now())
+	if q.Answer == nil {
+		return text + "State: " + string(q.State)
+	}
+	return text + fmt.Sprintf("Answer: %s\nAnswered by %s at %s\nState: %s",
+		terminal.CleanLine(Given(q), 0), q.AnsweredBy, terminal.When(*q.AnsweredAt), q.State)
+}
+
+// Given is the answer of a question as it is shown.
+func Given(q view.QuestionView) string {
+	switch {
+	case q.Skipped:
+		return "(skipped)"
+	case q.Declined:
+		return strings.TrimSpace("(declined) " + *q.Answer)
+	}
+	return *q.Answer
+}
+
+// Gone says what became of a question that is no longer open.
+func Gone(q view.QuestionView) string {
+	switch {
+	case q.Answer == nil:
+		return "withdrawn: nobody waits for its answer any more"
+	case q.Skipped:
+		return "skipped by " + q.AnsweredBy
+	case q.Declined:
+		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, *q.Answer), ": ")
+	}
+	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, *q.Answer)
+}
+
+// TellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from
+// being seen.
+func TellFileProblems(p *terminal.Printer, problems []string, err error) {
+	if err != nil {
+		p.Notice("! questions by file cannot be looked at: " + err.Error())
+	}
+	for _, problem := range problems {
+		p.Notice("! " + problem)
+	}
+}

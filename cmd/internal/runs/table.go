@@ -1,0 +1,101 @@
+package runs
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+// roomForTask is how many columns the task of a run or an agent needs at least to stand beside its numbers.
+const roomForTask = 10
+
+// table lists runs, without a limit of columns where width is 0: each in one row if nothing is cut by that. Else its
+// folder and why it stands as it does are a row below, and on a narrow terminal its task, too, for no id, state or NEXT
+// is ever cut.
+func table(width int, runs []view.RunView, now time.Time) string {
+	header := []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "NEXT", "TASK", "WHY", "FOLDER"}
+	const whole, task = 6, 7 // the columns before TASK, and up to it
+	rows, two, three := make([]terminal.TreeRow, len(runs)), make([]terminal.TreeRow, len(runs)), []terminal.TreeRow{}
+	for i, r := range runs {
+		next, folder, why := next(r), terminal.FromHome(r.Cwd), why(r)
+		rows[i].Cells = []string{r.ID, Status(r), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)),
+			terminal.Money(r.CostUSD), next, Title(r), why, folder}
+		two[i] = terminal.TreeRow{Cells: rows[i].Cells[:task], Below: lastPart(folder) + " · " + why}
+		three = append(three, terminal.TreeRow{Cells: []string{r.ID, Status(r), next}, Below: Title(r)},
+			terminal.TreeRow{Below: why, Fold: true}, terminal.TreeRow{Below: folder, Fold: true})
+	}
+	switch {
+	case width == 0 || terminal.TreeWidth(len(header), 0, header, rows) <= width:
+		return terminal.Tree(width, len(header), header, rows)
+	case terminal.TreeWidth(whole, roomForTask, header[:task], two) <= width:
+		return terminal.Tree(width, whole, header[:task], two)
+	}
+	return terminal.Tree(width, 3, []string{"RUN", "STATUS", "NEXT"}, three)
+}
+
+// next is what a person does for a run to go on: one that somebody supervises goes on by itself once it is answered.
+func next(r view.RunView) string {
+	asks := len(r.OpenQuestions) > 0
+	switch {
+	case r.EndedAt != nil, r.Packed:
+		return ""
+	case r.Suspended:
+		return "fg"
+	case r.GoesOn() && asks:
+		return "answer"
+	case r.GoesOn():
+		return ""
+	case asks:
+		return "answer, resume"
+	}
+	return "resume"
+}
+
+// longFolder is from how many bytes on the path of a folder leaves no room beside it.
+const longFolder = 40
+
+// lastPart is a folder, or where that is long its own name.
+func lastPart(folder string) string {
+	if len(folder) < longFolder {
+		return folder
+	}
+	return "…/" + filepath.Base(folder)
+}
+
+// Status is where a run stands, in a word.
+func Status(r view.RunView) string {
+	if r.Suspended {
+		return "suspended"
+	}
+	return string(r.Status)
+}
+
+// why says why a run stands as it does. One whose agents wait for one another tells what a person is asked below: that
+// ends it.
+func why(r view.RunView) string {
+	if i := slices.IndexFunc(r.Agents, func(a view.AgentView) bool { return len(a.OpenQuestions) > 0 }); i >= 0 &&
+		r.Status == "blocked" {
+		return view.Because(r.Agents[i].Reason)
+	}
+	return Stands(r)
+}
+
+// Stands is a run's own reason, unless all that it has asked was answered since.
+func Stands(r view.RunView) string {
+	if r.Status == "parked" && len(r.OpenQuestions) == 0 {
+		return "answered; no process is running"
+	}
+	return view.Because(r.Reason)
+}
+
+// Title names a run for people: its name, else the first line of its task.
+func Title(r view.RunView) string {
+	if r.Name != "" || len(r.Agents) == 0 {
+		return r.Name
+	}
+	return terminal.FirstLine(r.Agents[0].Task)
+}
