@@ -248,7 +248,7 @@ func Find(explicit string, env []string) (string, error) {
 		return path, nil
 	}
 	return "", &StartError{Path: name, Err: errNotFound,
-		Reason: "it is in no folder of $PATH; install Claude Code, or give its path with --claude or $" + envClaude}
+		Reason: "it is not in $PATH; install Claude Code, or give its path with --claude or $" + envClaude}
 }
 
 // executable gives the absolute path of a program that is there. hint is as for startError.

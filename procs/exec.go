@@ -75,7 +75,7 @@ func (s Spec) findCommand() (string, error) {
 		return path, nil
 	}
 	return "", &StartError{Path: name, Err: errNotFound,
-		Reason: "it is in no folder of $PATH; install it, or give its path"}
+		Reason: "it is not in $PATH; install it, or give its path"}
 }
 
 // hint says what to do if the program is missing.

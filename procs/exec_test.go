@@ -229,7 +229,7 @@ func TestACommandThatCannotRunIsAStartError(t *testing.T) {
 		says  string
 	}{
 		{"nowhere in $PATH", []string{"no-such-program"}, "", errNotFound,
-			"cannot start no-such-program: no such program (it is in no folder of $PATH; install it, or give its path)"},
+			"cannot start no-such-program: no such program (it is not in $PATH; install it, or give its path)"},
 		{"only in the folder, which is not in $PATH", []string{"here"},
 			"", errNotFound, "cannot start here: no such program"},
 		{"missing", []string{"./missing"}, "", errNotFound, "(give the path of a program, or the name of one in $PATH)"},

@@ -103,6 +103,9 @@ func BlamesFlag(a *Agent) bool {
 	return a.Fault == string(procs.RefusedFlag) || strings.Contains(a.Reason, ": error: option '")
 }
 
+// NeedsLogin reports whether an agent has failed because claude is not logged in, or has a key that is not accepted.
+func NeedsLogin(a *Agent) bool { return a.Fault == string(procs.Login) }
+
 // refusedFlags are the flags that claude did not know when it was last started.
 func (d *transition) refusedFlags() []string {
 	var flags []string

@@ -75,6 +75,9 @@ func endingOfRun(out supervisor.Outcome) string {
 		text += fmt.Sprintf("\nTo be asked whether to raise it, run:\n  claude-supervise resume %s --on-question ask", retry)
 	case len(out.State.Agents) > 1 && out.Retries():
 		text += fmt.Sprintf("\nTo try again what failed, run: claude-supervise resume --failed %s", id)
+	case supervisor.NeedsLogin(out.Root):
+		text += fmt.Sprintf("\nStart claude and type /login, or set a valid ANTHROPIC_API_KEY. Then run:\n"+
+			"  claude-supervise resume %s", id)
 	case supervisor.Revivable(out.Root):
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}

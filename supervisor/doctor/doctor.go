@@ -157,19 +157,24 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 // release is what is to be said of a release: what it can, and how that is known.
 func release(r procs.Release) Finding {
 	f := Finding{Name: "release", OK: true}
-	newest := r.FromNewest() + ", the newest that was tried out"
+	newest := r.FromNewest() + ", the newest tested release"
 	switch {
 	case r.NewerThanMeasured():
-		f.Text = newest + ": taken to be as that"
+		f.Text = newest + ": treated as that one"
 	case !r.Measured:
-		f.Text = "not tried out (" + newest + "): taken to be as the last one before it that was"
+		f.Text = "not tested (" + newest + "): treated as the tested release before it"
 	case r.Version == procs.NewestMeasured():
-		f.Text = "the newest that was tried out; runs do without the channels that it lacks (-)"
+		f.Text = "the newest tested release"
 	default:
-		f.Text = "tried out (" + newest + "); runs do without the channels that it lacks (-)"
+		f.Text = "tested (" + newest + ")"
 	}
+	lacks := false
 	for _, c := range r.Channels() {
 		f.Channels = append(f.Channels, Channel(c))
+		lacks = lacks || !c.Has
+	}
+	if lacks {
+		f.Text += "; runs do without the channels marked -"
 	}
 	return f
 }
@@ -183,7 +188,7 @@ func tryState(ctx context.Context, dirs checkpoints.Dirs) (string, error) {
 	if err = errors.Join(err, store.Close()); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s (%s)", dirs.Database(), text.Plural(len(runs), "run that goes on", "runs that go on")), nil
+	return fmt.Sprintf("%s (%s)", dirs.Database(), text.Plural(len(runs), "unfinished run", "unfinished runs")), nil
 }
 
 func tryWaker(dirs checkpoints.Dirs) error {
