@@ -30,8 +30,8 @@ func FindClaude(given string, env []string) (string, error) {
 }
 
 // FindProgram gives the absolute path of a program of ours that lies in a folder, else in one of the absolute folders
-// of $PATH; "" where it lies in none. A folder that depends on where the caller stands is not searched: a repository may
-// have such a program.
+// of $PATH; "" where it lies in none. A folder that depends on where the caller stands is not searched: a repository
+// may have such a program.
 func FindProgram(name, folder string, env []string) string {
 	if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
 		return path
