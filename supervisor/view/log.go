@@ -258,11 +258,11 @@ func (e LogEntry) Blocks() []ContentBlock {
 // Said says in words what a line of a log holds, with its time; nothing for what only programs need.
 func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
 
-// Prose gives what says in words what the lines of the log hold, one after the other, as Said does but without the
-// agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose until
-// then.
-func (l Log) Prose() func(line []byte) []string {
-	prose := proseOf(l.Agent)
+// Prose gives what says in words what the lines of an agent's log hold, one after the other, as Said does but without
+// the agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose
+// until then.
+func Prose(agent string) func(line []byte) []string {
+	prose := proseOf(agent)
 	return func(line []byte) []string { return inWords(prose(line)) }
 }
 

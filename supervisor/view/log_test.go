@@ -289,7 +289,7 @@ func TestRecentGivesTheLastThingsSaidAndWhatComesAfter(t *testing.T) {
 
 func TestProseIsWhatIsSaidWithoutTheAgentsSignals(t *testing.T) {
 	l := newLogged(t)
-	say := l.log.Prose()
+	say := Prose(l.log.Agent)
 	in := func(text string) []byte {
 		doc, err := json.Marshal(text)
 		if err != nil {

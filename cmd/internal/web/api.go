@@ -103,7 +103,8 @@ func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
 				text)}
 		}
 	}
-	lines, next, err := log.Part(after, logParts)
+	_, agent := log.Of()
+	lines, next, _, err := log.Part(r.Context(), after, logParts)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
 		Agent string    `json:"agent"`
 		Lines []apiLine `json:"lines"`
 		Next  int64     `json:"next"` // what comes later is after this
-	}{log.Agent, found, max(next, 0)})
+	}{agent, found, max(next, 0)})
 }
 
 func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {

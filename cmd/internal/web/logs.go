@@ -32,7 +32,8 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, err := s.config.Source.Run(r.Context(), log.Run)
+	of, agent := log.Of()
+	run, err := s.config.Source.Run(r.Context(), of)
 	if err != nil {
 		return err
 	}
@@ -40,15 +41,15 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := agentPage{frame: s.frame(now, log.Agent, "/live?agent="+url.QueryEscape(log.Agent)), Run: log.Run, Next: -1}
-	p.AgentView, _ = run.Agent(log.Agent)
+	p := agentPage{frame: s.frame(now, agent, "/live?agent="+url.QueryEscape(agent)), Run: of, Next: -1}
+	p.AgentView, _ = run.Agent(agent)
 	p.Ended = ended(p.AgentView)
 	if text := r.URL.Query().Get("after"); text != "" {
 		after, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || after < 0 {
 			after = 0
 		}
-		lines, next, err := log.Part(after, logParts)
+		lines, next, more, err := log.Part(r.Context(), after, logParts)
 		if err != nil {
 			return err
 		}
@@ -56,17 +57,17 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 		for _, line := range lines {
 			p.Said = append(p.Said, view.Said(line)...)
 		}
-		if next < log.Size() && len(lines) > 0 {
+		if more {
 			p.Next = next
 		}
 		return s.page(w, http.StatusOK, "agent", p)
 	}
-	said, rest, err := log.Recent(pageLog)
+	said, place, err := log.Recent(r.Context(), pageLog)
 	if err != nil {
 		return err
 	}
 	p.Said = said
-	p.Log = "/agents/" + log.Agent + "/live?after=" + strconv.FormatInt(rest.Place(), 10)
+	p.Log = "/agents/" + agent + "/live?after=" + strconv.FormatInt(place, 10)
 	return s.page(w, http.StatusOK, "agent", p)
 }
 
@@ -96,8 +97,9 @@ func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
 	if out.send("", "", nil) != nil {
 		return nil
 	}
-	say := log.Prose()
-	_ = log.From(place).Until(r.Context(), nil, func(line []byte) error { // ends with its reader
+	_, agent := log.Of()
+	say := view.Prose(agent)
+	_ = log.Follow(r.Context(), place, func(line []byte) error { // ends with its reader
 		place += int64(len(line))
 		said := say(line)
 		if len(said) == 0 {

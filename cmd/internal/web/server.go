@@ -52,7 +52,20 @@ type Source interface {
 	// Question gives the question that an id or its start names.
 	Question(ctx context.Context, id string) (view.QuestionView, error)
 	// Log gives the log of the agent that an id or its start names.
-	Log(ctx context.Context, id string) (view.Log, error)
+	Log(ctx context.Context, id string) (Log, error)
+}
+
+// A Log is what one agent has printed, in lines as view.Said reads them. Places in it are counted in bytes: a page that
+// is loaded again asks for what is behind its place.
+type Log interface {
+	Of() (run, agent string)
+	// Recent gives the last things that the agent said, at most n, and the place behind them.
+	Recent(ctx context.Context, n int) (said []string, place int64, err error)
+	// Part gives the whole lines from a place on, about most bytes of them, and the place behind them. There are none at
+	// the end of what was printed by now.
+	Part(ctx context.Context, place int64, most int) (lines [][]byte, next int64, more bool, err error)
+	// Follow gives the lines from a place on, and those that come, until each gives an error or ctx ends.
+	Follow(ctx context.Context, place int64, each func(line []byte) error) error
 }
 
 // Actions are what a person can do on the page. An error that tells what to do instead is a *Refusal.

@@ -43,8 +43,30 @@ func (State) Question(ctx context.Context, id string) (view.QuestionView, error)
 }
 
 // Log gives the log of an agent.
-func (State) Log(ctx context.Context, id string) (view.Log, error) {
-	return reading(func(r view.Reader) (view.Log, error) { return r.Log(ctx, id) })
+func (State) Log(ctx context.Context, id string) (Log, error) {
+	return reading(func(r view.Reader) (Log, error) {
+		log, err := r.Log(ctx, id)
+		return fileLog{log}, err
+	})
+}
+
+// A fileLog is a log of this user's state.
+type fileLog struct{ view.Log }
+
+func (l fileLog) Of() (run, agent string) { return l.Log.Run, l.Log.Agent }
+
+func (l fileLog) Recent(_ context.Context, n int) (said []string, place int64, err error) {
+	said, rest, err := l.Log.Recent(n)
+	return said, rest.Place(), err
+}
+
+func (l fileLog) Part(_ context.Context, place int64, most int) (lines [][]byte, next int64, more bool, err error) {
+	lines, next, err = l.Log.Part(place, most)
+	return lines, next, len(lines) > 0 && next < l.Log.Size(), err
+}
+
+func (l fileLog) Follow(ctx context.Context, place int64, each func(line []byte) error) error {
+	return l.Log.From(place).Until(ctx, nil, each)
 }
 
 func reading[T any](read func(view.Reader) (T, error)) (found T, err error) {

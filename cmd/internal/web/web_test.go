@@ -130,8 +130,8 @@ func (f *fakeState) Question(_ context.Context, id string) (view.QuestionView, e
 	return view.QuestionView{}, unknown(id)
 }
 
-func (f *fakeState) Log(_ context.Context, id string) (view.Log, error) {
-	return view.Log{}, unknown(id)
+func (f *fakeState) Log(_ context.Context, id string) (Log, error) {
+	return nil, unknown(id)
 }
 
 func unknown(id string) error {
