@@ -124,16 +124,19 @@ func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
-	return s.serveChanges(w, r, func(now view.Overview) any {
-		runs, _ := part(now.Runs, 0, len(now.Runs))
-		questions, _ := part(now.Questions, 0, len(now.Questions))
-		now.Problems, _ = part(now.Problems, 0, len(now.Problems))
-		return struct {
-			Runs      []view.RunView      `json:"runs"`
-			Questions []view.QuestionView `json:"questions"`
-			Problems  []string            `json:"problems"`
-		}{runs, questions, now.Problems}
-	}, func(c *change) (string, []byte) { return c.name, c.api })
+	whole := func(now view.Overview, at string) []byte {
+		return s.drawnEvents.of(at, func() []byte {
+			runs, _ := part(now.Runs, 0, len(now.Runs))
+			questions, _ := part(now.Questions, 0, len(now.Questions))
+			now.Problems, _ = part(now.Problems, 0, len(now.Problems))
+			return encoded(struct {
+				Runs      []view.RunView      `json:"runs"`
+				Questions []view.QuestionView `json:"questions"`
+				Problems  []string            `json:"problems"`
+			}{runs, questions, now.Problems})
+		})
+	}
+	return s.serveChanges(w, r, whole, func(c *change) (string, []byte) { return c.name, c.api })
 }
 
 func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
@@ -168,11 +171,7 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) err
 	if err != nil {
 		return err
 	}
-	s.answered(r, id, a)
-	q, err := s.config.Source.Question(r.Context(), id)
-	if view.NoSuchID(err) { // a script's: its file has gone with the answer
-		q, err = view.QuestionView{ID: id, State: "answered", Options: nil}, nil
-	}
+	q, err := s.answered(r, id, a)
 	if err != nil {
 		return err
 	}
@@ -182,13 +181,20 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) err
 	}{q, note})
 }
 
-// answered waits until the page has seen an answer.
-func (s *Server) answered(r *http.Request, id string, a Answer) {
-	if a.Change { // it was closed before
+// answered gives a question that was just answered, and waits until the page has seen the answer.
+func (s *Server) answered(r *http.Request, id string, a Answer) (view.QuestionView, error) {
+	q, err := s.config.Source.Question(r.Context(), id)
+	switch {
+	case view.NoSuchID(err): // a script's: its file has gone with the answer
+		q, err = view.QuestionView{ID: id, State: "answered"}, nil
+		s.desk.refreshClosed(r.Context(), q)
+	case err != nil, a.Change: // it was closed before
 		s.desk.refresh(r.Context(), nil)
-		return
+	default:
+		s.desk.closed(q)
+		s.desk.refreshClosed(r.Context(), q)
 	}
-	s.desk.refresh(r.Context(), closed(id))
+	return q, err
 }
 
 // by says who has done something, for people.

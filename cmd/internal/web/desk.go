@@ -36,6 +36,7 @@ const retryAfter = 2 * time.Second
 // A change is a run, a question or all problems as they are now, in both forms.
 type change struct {
 	number   int64
+	id       string       // what a reader says that has seen it
 	name     string       // "run", "question" or "problems"
 	run      string       // that it is, or is of
 	question string       // that it is; "": it is none
@@ -65,6 +66,7 @@ type desk struct {
 	readers map[*reader]bool
 	looked  chan struct{} // closed at the next look
 	began   bool          // there was one
+	ahead   []closedAhead // of the looks
 }
 
 func newDesk(source Source, shows *Server) *desk {
@@ -105,6 +107,7 @@ func (d *desk) take(o view.Overview) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.now
+	o = d.withoutTold(o)
 	first, broken := before.At.IsZero(), d.err != nil
 	d.now, d.err = o, nil
 	defer d.passed()
@@ -177,7 +180,7 @@ func (d *desk) tellQuestion(o view.Overview, q view.QuestionView, next string) {
 // tell numbers a change, keeps it, and hands it to the readers. The lock is held.
 func (d *desk) tell(c *change) {
 	d.number++
-	c.number = d.number
+	c.number, c.id = d.number, d.id()
 	d.kept, d.size = append(d.kept, c), d.size+len(c.api)+len(c.page)
 	for len(d.kept) > maxKept || d.size > maxKeptSize {
 		d.size -= len(d.kept[0].api) + len(d.kept[0].page)
@@ -212,15 +215,15 @@ func (d *desk) drop(r *reader) {
 var errBusy = &Refusal{Status: http.StatusServiceUnavailable, Text: "too many look at this page; close some of them"}
 
 // join adds a reader that has seen the changes up to last, as an id says it; missed is what came after. Where that is
-// not known, whole is true: the reader needs the overview first, which is that of this moment.
-func (d *desk) join(last string) (r *reader, whole bool, now view.Overview, number int64, missed []*change, err error) {
+// not known, whole is true: the reader needs the overview first, which is that of this moment, after the change at.
+func (d *desk) join(last string) (r *reader, whole bool, now view.Overview, at string, missed []*change, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
-		return nil, false, now, 0, nil, unreadable(d.err)
+		return nil, false, now, "", nil, unreadable(d.err)
 	}
 	if len(d.readers) >= maxReaders {
-		return nil, false, now, 0, nil, errBusy
+		return nil, false, now, "", nil, errBusy
 	}
 	r = &reader{changes: make(chan *change, maxBehind)}
 	d.readers[r] = true
@@ -231,9 +234,9 @@ func (d *desk) join(last string) (r *reader, whole bool, now view.Overview, numb
 		oldest = d.kept[0].number
 	}
 	if wrong != nil || era != d.era || seen > d.number || seen+1 < oldest {
-		return r, true, d.now, d.number, nil, nil
+		return r, true, d.now, d.id(), nil, nil
 	}
-	return r, false, d.now, d.number, slices.Clone(d.kept[int(seen+1-oldest):]), nil
+	return r, false, d.now, d.id(), slices.Clone(d.kept[int(seen+1-oldest):]), nil
 }
 
 func (d *desk) leave(r *reader) {
@@ -242,11 +245,17 @@ func (d *desk) leave(r *reader) {
 	d.drop(r)
 }
 
-// id is what a reader says that has seen a change.
-func (d *desk) id(number int64) string { return fmt.Sprintf("%s-%d", d.era, number) }
+// id is what a reader says that has seen the last change. The lock is held.
+func (d *desk) id() string { return fmt.Sprintf("%s-%d", d.era, d.number) }
 
 // overview gives what is before a person. It waits for the first look.
 func (d *desk) overview(ctx context.Context) (view.Overview, error) {
+	now, _, err := d.overviewAt(ctx)
+	return now, err
+}
+
+// overviewAt is overview, with the id of the last change that is in it.
+func (d *desk) overviewAt(ctx context.Context) (now view.Overview, at string, err error) {
 	d.mu.Lock()
 	began, looked := d.began, d.looked
 	d.mu.Unlock()
@@ -259,9 +268,9 @@ func (d *desk) overview(ctx context.Context) (view.Overview, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
-		return d.now, unreadable(d.err)
+		return d.now, "", unreadable(d.err)
 	}
-	return d.now, nil
+	return d.now, d.id(), nil
 }
 
 // current is overview for who takes it for what is, and not for what was.
@@ -278,9 +287,10 @@ func unreadable(err error) error {
 }
 
 // refresh waits until a look has seen all that is saved now: whoever has done something sees it done. It does not wait
-// longer than that is good for. Where seen is given, a look that finds it true has seen enough: the kernel has most
-// likely begun one already, and with much to read a second one would cost all others as much time.
-func (d *desk) refresh(ctx context.Context, seen func(view.Overview) bool) {
+// longer than that is good for. Where seen is given, a look after which it is true has seen enough: the kernel has most
+// likely begun one already, and with much to read a second one would cost all others as much time. It is called under
+// the lock.
+func (d *desk) refresh(ctx context.Context, seen func() bool) {
 	since := time.Now()
 	patience := time.NewTimer(freshness)
 	defer patience.Stop()
@@ -291,7 +301,7 @@ func (d *desk) refresh(ctx context.Context, seen func(view.Overview) bool) {
 	defer untold.Stop()
 	for {
 		d.mu.Lock()
-		fresh, looked := d.now.At.After(since) || seen != nil && seen(d.now), d.looked
+		fresh, looked := d.now.At.After(since) || seen != nil && seen(), d.looked
 		d.mu.Unlock()
 		if fresh {
 			return
@@ -309,12 +319,5 @@ func (d *desk) refresh(ctx context.Context, seen func(view.Overview) bool) {
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// closed reports, of an overview, whether no question is open in it that an id names.
-func closed(id string) func(view.Overview) bool {
-	return func(now view.Overview) bool {
-		return !slices.ContainsFunc(now.Questions, func(q view.QuestionView) bool { return strings.HasPrefix(q.ID, id) })
 	}
 }

@@ -226,7 +226,7 @@ func TestAReaderWithTheIDOfAnotherServerGetsTheWhole(t *testing.T) {
 func TestASlowReaderIsDroppedAndMissesNothing(t *testing.T) {
 	d := newDesk(nil, New(Config{Source: newState(0), Card: plainCard, Clean: func(s string) string { return s }}))
 	d.take(view.Overview{At: time.Now()})
-	slow, whole, _, number, _, err := d.join("")
+	slow, whole, _, at, _, err := d.join("")
 	if err != nil || !whole {
 		t.Fatal(whole, err)
 	}
@@ -245,7 +245,7 @@ func TestASlowReaderIsDroppedAndMissesNothing(t *testing.T) {
 	if !d.readers[quick] {
 		t.Error("the quick one was dropped")
 	}
-	_, whole, _, _, missed, _ := d.join(d.id(number))
+	_, whole, _, _, missed, _ := d.join(at)
 	if whole || len(missed) != maxBehind+1 {
 		t.Errorf("back again, it gets %d changes, the whole: %v", len(missed), whole)
 	}

@@ -43,18 +43,17 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 			return refused
 		}
 	}
+	var q view.QuestionView
+	var err error
 	if refused == nil {
-		s.answered(r, id, a)
+		q, err = s.answered(r, id, a)
 	} else {
 		s.desk.refresh(r.Context(), nil)
+		q, err = s.config.Source.Question(r.Context(), id)
 	}
 	if refused == nil && !fragment(r) {
 		http.Redirect(w, r, "/?answered="+url.QueryEscape(id), http.StatusSeeOther)
 		return nil
-	}
-	q, err := s.config.Source.Question(r.Context(), id)
-	if view.NoSuchID(err) && refused == nil { // a script's: its file has gone with the answer
-		q, err = view.QuestionView{ID: id, State: "answered"}, nil
 	}
 	if err != nil {
 		return err

@@ -55,9 +55,13 @@ func from(r *http.Request) int {
 }
 
 func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
-	now, err := s.desk.overview(r.Context())
+	now, at, err := s.desk.overviewAt(r.Context())
 	if err != nil {
 		return err
+	}
+	if r.URL.RawQuery == "" {
+		text := s.drawnPage.of(at, func() []byte { return []byte(s.html("desk", s.deskPage(now, 0))) })
+		return sendPage(w, http.StatusOK, text)
 	}
 	p := s.deskPage(now, from(r))
 	if id := r.URL.Query().Get("answered"); id != "" {

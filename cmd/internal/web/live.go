@@ -50,13 +50,20 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	question, run, agent := query.Get("question"), query.Get("run"), query.Get("agent")
 	if question+run+agent+query.Get("count") == "" {
-		return s.serveChanges(w, r, func(now view.Overview) any { return s.pieces(s.deskPage(now, from(r))) },
-			func(c *change) (string, []byte) { return c.name, c.page })
+		first := from(r)
+		whole := func(now view.Overview, at string) []byte {
+			draw := func() []byte { return encoded(s.pieces(s.deskPage(now, first))) }
+			if first > 0 {
+				return draw()
+			}
+			return s.drawnLive.of(at, draw)
+		}
+		return s.serveChanges(w, r, whole, func(c *change) (string, []byte) { return c.name, c.page })
 	}
-	return s.serveChanges(w, r, func(now view.Overview) any {
+	return s.serveChanges(w, r, func(now view.Overview, _ string) []byte {
 		state := liveState{Count: len(now.Questions), Problems: s.problems(now)}
 		if now.Gone != nil { // the page keeps what it shows
-			return state
+			return encoded(state)
 		}
 		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
 			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
@@ -67,7 +74,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 		if v, err := s.config.Source.Run(r.Context(), agent); err == nil && agent != "" {
 			state.Agents = s.agentPiece(v.Agents, agent)
 		}
-		return state
+		return encoded(state)
 	}, func(c *change) (string, []byte) {
 		switch {
 		case c.name == "problems":

@@ -60,10 +60,13 @@ func (s *Server) html(name string, data any) template.HTML {
 }
 
 func (s *Server) page(w http.ResponseWriter, status int, name string, data any) error {
-	text := s.html(name, data)
+	return sendPage(w, status, []byte(s.html(name, data)))
+}
+
+func sendPage(w http.ResponseWriter, status int, text []byte) error {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) // who has gone needs it no more
+	_, _ = w.Write(text) // who has gone needs it no more
 	return nil
 }
 

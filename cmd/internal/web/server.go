@@ -178,6 +178,8 @@ type Server struct {
 	triers    triers
 	logs      chan struct{} // one value for each log that is followed
 
+	drawnPage, drawnLive, drawnEvents drawing // of the first page, and what begins a reader's stream
+
 	routes      *http.ServeMux
 	connections *connections
 }

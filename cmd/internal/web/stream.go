@@ -51,14 +51,14 @@ func (s stream) send(id, name string, data []byte) error {
 }
 
 // serveChanges tells one reader of the changes until it has gone, or is too slow: it comes back. The event `state` is
-// the whole, which comes first where the reader's last event is not known. form gives the event that a change is to
-// this reader, "" for none.
-func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func(view.Overview) any,
+// the whole as it was after the change that at names; it comes first where the reader's last event is not known. form
+// gives the event that a change is to this reader, "" for none.
+func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func(now view.Overview, at string) []byte,
 	form func(*change) (name string, data []byte)) error {
 	if _, err := s.desk.overview(r.Context()); err != nil {
 		return err
 	}
-	reader, all, now, number, missed, err := s.desk.join(r.Header.Get("Last-Event-ID"))
+	reader, all, now, at, missed, err := s.desk.join(r.Header.Get("Last-Event-ID"))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func
 		return nil
 	}
 	if all {
-		err = out.send(s.desk.id(number), "state", encoded(whole(now)))
+		err = out.send(at, "state", whole(now, at))
 	} else {
 		err = out.send("", "", nil) // that it is heard
 	}
@@ -77,7 +77,7 @@ func (s *Server) serveChanges(w http.ResponseWriter, r *http.Request, whole func
 		if name == "" {
 			return nil
 		}
-		return out.send(s.desk.id(c.number), name, data)
+		return out.send(c.id, name, data)
 	}
 	for _, c := range missed {
 		if err == nil {

@@ -202,14 +202,21 @@ func plainCard(q view.QuestionView) Card {
 	return c
 }
 
-// serving serves a state until the test ends.
-func serving(t testing.TB, state interface {
+// A stateAndActions is what a server reads and does.
+type stateAndActions interface {
 	Source
 	Actions
-}) *httptest.Server {
-	t.Helper()
-	s := New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: state,
+}
+
+func newServer(state stateAndActions) *Server {
+	return New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: state,
 		Stops: "Processes are ended.", Card: plainCard, Clean: func(text string) string { return text }})
+}
+
+// serving serves a state until the test ends.
+func serving(t testing.TB, state stateAndActions) *httptest.Server {
+	t.Helper()
+	s := newServer(state)
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { s.Run(ctx) })
