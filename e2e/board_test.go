@@ -240,7 +240,7 @@ func TestTheBoardEndsWithItsTerminal(t *testing.T) {
 	s.sees(`no questions|0 questions`)
 	_ = s.tty.Close()
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("it ends with %v\n%s", err, s.seen)
 	}
 }
 

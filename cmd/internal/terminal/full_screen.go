@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -119,7 +120,7 @@ func (f *FullScreen) Run(ctx context.Context, picture Picture) error {
 			continue
 		}
 		msgs, err := f.look(raw, canvas, picture)
-		if errors.Is(err, errHungUp) {
+		if errors.Is(err, errHungUp) || errors.Is(err, syscall.EIO) { // by reading, or first by writing or setting it
 			return nil
 		} else if err != nil {
 			return err
