@@ -21,6 +21,7 @@ type answering struct {
 	forms   map[string]*terminal.Form
 	sent    map[string]bool   // the questions that were answered here, or are just being
 	unsent  map[string]string // what was typed for questions that others have answered, by whom it can be written to
+	grace   terminal.Grace    // after a form was taken from under a person's hands: what is typed on is no command
 }
 
 // A step is a question that was put off or answered.
@@ -59,13 +60,13 @@ func (b *Board) folderOf(q view.QuestionView) string {
 }
 
 // forget lets go of questions that are not open any more.
-func (b *Board) forget(o view.Overview) {
+func (b *Board) forget(o view.Overview, now time.Time) {
 	open := map[string]bool{}
 	for _, q := range o.Questions {
 		open[q.ID] = true
 	}
 	for _, q := range o.Closed {
-		b.lose(q)
+		b.lose(q, now)
 	}
 	for id := range b.forms {
 		if !open[id] && b.form != b.forms[id] {
@@ -75,7 +76,7 @@ func (b *Board) forget(o view.Overview) {
 }
 
 // lose takes the form of a question from the person that was closed elsewhere, and keeps what was typed in it.
-func (b *Board) lose(q view.QuestionView) {
+func (b *Board) lose(q view.QuestionView, now time.Time) {
 	form := b.forms[q.ID]
 	mine := b.sent[q.ID]
 	delete(b.sent, q.ID)
@@ -86,8 +87,9 @@ func (b *Board) lose(q view.QuestionView) {
 	if form != nil {
 		draft = form.Draft()
 	}
-	if b.form == form {
+	if form != nil && b.form == form {
 		b.form = nil
+		b.grace.Begin(now)
 	} else if draft == "" {
 		return // the person is at another one
 	}
@@ -127,6 +129,7 @@ func (b *Board) ask(q view.QuestionView, now time.Time) {
 
 func (b *Board) open(f *terminal.Form, now time.Time) {
 	b.form, b.sending, b.note = f, false, ""
+	b.grace = terminal.Grace{} // the form has its own
 	b.form.Draw(now)
 }
 

@@ -497,7 +497,59 @@ func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {
 	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
 	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
 	d.shows("reading…", "What about q-1?")
+	for _, size := range [][2]int{{80, 24}, {140, 40}} { // the form alone, and beside the list
+		d.ready()
+		rows := strings.Split(ansi.Strip(d.screen(size[0], size[1])), "\n")
+		at := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "2) Green") })
+		before, _, _ := strings.Cut(rows[at], "2) Green")
+		d.Update(terminal.Mouse{X: ansi.StringWidth(before), Y: at}, d.at)
+		if screen := ansi.Strip(d.screen(size[0], size[1])); !strings.Contains(screen, "❯ 2) Green") {
+			t.Errorf("on %v a click on Green does not select it:\n%s", size, screen)
+		}
+		d.did()
+		d.types("1")
+	}
+}
+
+// Who is typing an answer when others give theirs goes on for a moment: that is no command.
+func TestWhatIsTypedOnAfterOthersAnsweredIsNoCommand(t *testing.T) {
+	d := newDesk(t)
+	d.types("a", "tab", "m", "y")
+	d.Update(without("q-1"), d.at)
+	for _, key := range []string{"s", "y", "p", "q"} {
+		d.at = d.at.Add(200 * time.Millisecond)
+		d.press(key)
+		d.Update(terminal.Tick{}, d.at)
+	}
+	d.shows("What you typed is kept", "Keys count again once you have stopped typing.")
 	d.did()
+	if d.gone || d.confirm != nil {
+		t.Error("it ends, or asks whether something is to be done")
+	}
+	if left := d.Stands(d.at); left <= 0 || left > time.Second {
+		t.Errorf("its keys count after %v", left)
+	}
+	d.types("home", "down", "s", "y")
+	d.did("stop r-one")
+
+	d = newDesk(t) // who was at none has the board's keys at once
+	d.Update(without("q-1"), d.at)
+	d.press("?")
+	d.shows("any other key: back")
+}
+
+// A clock that jumps, either way, changes only times that are shown, and none of them to one before now.
+func TestAClockThatJumpsChangesOnlyTimesOnTheBoard(t *testing.T) {
+	for _, jump := range []time.Duration{-100 * 24 * time.Hour, 100 * 24 * time.Hour} {
+		d := newDesk(t)
+		d.at = d.at.Add(jump)
+		if screen := ansi.Strip(d.screen(140, 40)); strings.Contains(screen, " -") {
+			t.Errorf("after %v it shows\n%s", jump, screen)
+		}
+		d.Update(someRuns(), d.at)
+		d.types("a", "2", "enter")
+		d.did("answer q-1 Green")
+	}
 }
 
 // Whatever others wrote stays within the screen and drives nothing, and of a form there is always the question and the

@@ -16,6 +16,7 @@ import (
 type layout struct {
 	top, list, listWidth int   // rows above the list, of the list; its columns
 	pane, paneWidth      int   // rows and columns of what is beside or below it, its title among them
+	formTop, formLeft    int   // rows above the open form; columns beside it
 	lines                []int // of the list, that are shown, from its top on
 }
 
@@ -58,15 +59,17 @@ func (b *Board) rows(columns, rows int, now time.Time) []string {
 		asked := b.part(b.wrapped(strings.Join(b.confirm.text, "\n"), columns), room)
 		return slices.Concat(head, filled(asked, room), foot)
 	case b.form != nil && columns < sideBySide:
-		b.place.listWidth = 0
+		b.place.listWidth, b.place.formTop = 0, len(head)
 		return slices.Concat(head, filled(b.form.Rows(columns, room, b.around(), now), room), foot)
 	}
 	title, right := b.paneRows(now)
 	right = append([]string{b.paint(faint, b.rule(title, b.place.paneWidth))}, right...)
+	b.place.formTop = len(head) + 1 // below the title
 	if b.whole {
 		return slices.Concat(head, filled(right, room), foot)
 	}
 	left := filled(b.listRows(lines, now), b.place.list)
+	b.place.formLeft = b.place.listWidth + 1
 	if columns < sideBySide {
 		return slices.Concat(head, left, filled(right, room-len(left)), foot)
 	}
@@ -122,6 +125,8 @@ func (b *Board) keysRow(columns int) string {
 	e, is := b.current()
 	_, open := b.asks(e)
 	switch {
+	case b.grace.On():
+		return "Keys count again once you have stopped typing."
 	case b.confirm != nil:
 		return "y does it · any other key does not"
 	case b.help:

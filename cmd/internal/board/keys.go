@@ -21,6 +21,9 @@ type typed struct {
 func (b *Board) typed(msg tea.Msg, now time.Time) (stays bool) {
 	key, _ := msg.(tea.KeyPressMsg)
 	_, tick := msg.(terminal.Tick)
+	if b.grace.Takes(msg, now) {
+		return true
+	}
 	switch {
 	case b.form != nil && b.sending:
 		if key.String() == "esc" { // what is on its way stays so
@@ -255,8 +258,12 @@ func (b *Board) onMouse(m terminal.Mouse, now time.Time) {
 	onList := m.X < b.place.listWidth && m.Y >= b.place.top && m.Y < b.place.top+len(b.place.lines)
 	switch {
 	case b.line != nil || b.confirm != nil || b.help:
-	case b.form != nil && !onList:
+	case b.form != nil && !onList && m.Wheel != 0:
 		b.form.Scroll(m.Wheel * 3)
+	case b.form != nil && !onList:
+		if !b.sending && m.X >= b.place.formLeft {
+			b.form.Click(m.Y - b.place.formTop)
+		}
 	case b.form != nil && b.sending:
 	case m.Wheel != 0 && onList && b.form == nil:
 		b.move(m.Wheel)
@@ -288,6 +295,6 @@ var keysHelp = []struct{ keys, does string }{
 	{"/", "shows only what has these words: text, status, folder"},
 	{"e", "shows the runs that have ended before, or hides them"},
 	{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
-	{"click", "selects; a second one opens"},
+	{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},
 	{"q, Ctrl-C", "leaves; the runs go on"},
 }

@@ -72,6 +72,9 @@ func (b *Board) Stands(now time.Time) time.Duration {
 			return left
 		}
 	}
+	if left := b.grace.Left(now); left > 0 {
+		return left
+	}
 	return time.Minute
 }
 
@@ -79,7 +82,7 @@ func (b *Board) Stands(now time.Time) time.Duration {
 func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	switch msg := msg.(type) {
 	case view.Overview:
-		b.see(msg)
+		b.see(msg, now)
 	case unreadable:
 		b.broken = msg.err
 	case became:
@@ -118,9 +121,9 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 const maxEnded = 20
 
 // see takes what the source has found.
-func (b *Board) see(o view.Overview) {
+func (b *Board) see(o view.Overview, now time.Time) {
 	b.now, b.broken, b.known = o, nil, true
-	b.forget(o)
+	b.forget(o, now)
 	for _, r := range o.Ended {
 		b.note = fmt.Sprintf("%s: %s", nameOf(&r), r.Status)
 	}

@@ -98,10 +98,7 @@ func (c *choices) lay(width int) int {
 		return c.rows()
 	}
 	c.width, c.height = width, 0
-	gutter := 2
-	if c.q.MultiSelect {
-		gutter = 6
-	}
+	gutter := c.gutter()
 	var options []huh.Option[int]
 	for _, i := range c.listed() {
 		text := optionText(c.q.Options[i], c.keys[i], width-gutter-1)
@@ -125,6 +122,14 @@ func (c *choices) lay(width int) int {
 		c.typed(typed)
 	}
 	return c.rows()
+}
+
+// gutter is how many cells stand before an option: the cursor, and the box of what can be marked.
+func (c *choices) gutter() int {
+	if c.q.MultiSelect {
+		return 6
+	}
+	return 2
 }
 
 // many reports whether there are more options than are listed at once.

@@ -43,6 +43,8 @@ type form struct {
 	scroll  int  // rows of the text above the first that is shown
 	most    int  // what scroll may be at the most, as last shown
 
+	inputAt, inputEnd int // the rows of the input, as last shown
+
 	wide          int // what text and details are laid out for
 	text, details []string
 	previewed     laidOut

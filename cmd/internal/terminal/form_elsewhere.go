@@ -14,6 +14,8 @@ type Form struct {
 	form  *form
 	dir   string
 	grace grace
+	rows  []string // that were given last,
+	cut   int      // after so many
 }
 
 // FormAct is what a key in a Form has led to.
@@ -64,10 +66,26 @@ func (f *Form) Rows(columns, height int, around Around, now time.Time) []string 
 	f.form.reading, f.form.canPutOff, f.form.canLeave = f.grace.on(), around.More > 0, true
 	f.form.canGoBack = around.Back
 	rows := f.form.view(columns, height, around.More, now)
+	f.rows, f.cut = rows, 0
 	for len(rows) > 0 && rows[0] == "" {
 		rows = rows[1:]
+		f.cut++
 	}
 	return rows
+}
+
+// Click selects the option whose row was clicked, as its key would: it marks one of several, and answers nothing. row
+// counts from 0 in what Rows gave last.
+func (f *Form) Click(row int) {
+	row += f.cut
+	form := f.form
+	if f.grace.on() || form.writing != nothing || row < form.inputAt || row >= form.inputEnd {
+		return
+	}
+	if at, is := form.choices.optionAt(f.rows[form.inputAt : row+1]); is {
+		form.note = ""
+		form.choices.click(at)
+	}
 }
 
 // Preview gives the form as it is before it has the keys: nothing is chosen, and no key is named but the one that opens

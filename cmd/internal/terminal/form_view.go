@@ -22,6 +22,7 @@ const lowForm = 12
 func (f *form) view(width, height, more int, now time.Time) []string {
 	width, height = max(min(width, 80), narrowestForm), max(height, 1)
 	head := f.head(width, more, now)
+	f.inputAt, f.inputEnd = 0, 0
 	if f.help {
 		rows := append(head, strings.Split(strings.TrimRight(f.helpText(width), "\n"), "\n")...)
 		return rows[:min(len(rows), height)]
@@ -63,7 +64,10 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	rows := append(air(), head[:titled]...)
 	rows = append(append(rows, air()...), question[:asked]...)
 	rows = append(rows, f.scrolled(details, shown)...)
-	rows = append(append(rows, air()...), f.input(width, input)...)
+	rows = append(rows, air()...)
+	f.inputAt = len(rows)
+	rows = append(rows, f.input(width, input)...)
+	f.inputEnd = len(rows)
 	rows = append(rows, clip(preview, previewed)...)
 	rows = append(rows, note...)
 	if hinted < len(foot) && !f.reading {
