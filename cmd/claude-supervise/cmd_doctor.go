@@ -47,7 +47,8 @@ A flag takes precedence over an environment variable
     permissions: false   # true: a button may permit what is shown whole
 
 --report prints what a bug report needs, as Markdown: the setup and the outcome
-of the latest runs, without tasks, questions, answers, names, paths or values.
+of the latest runs. It holds nothing that you or an agent wrote, and no paths or
+secrets.
 
 For help in an editor, save what --config-schema prints next to config.yaml. No
 file of a repository is read as config, and inside an agent no config is read at
