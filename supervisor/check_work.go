@@ -87,7 +87,8 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 	answerAtOnce(l, checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})
 }
 
-// work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all.
+// work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all, unless
+// clients tell it where they were started.
 func (s State) work(a *Agent, id string, ended []string) (written string, isError bool) {
 	var lines []string
 	ends := endsTold(0)
@@ -102,6 +103,8 @@ func (s State) work(a *Agent, id string, ended []string) (written string, isErro
 		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
 			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
 		switch {
+		case c.Status.Ended() && toldByClients(c.Delegated.Nested):
+			line += "; all of it is in the output of the command that you have started it with"
 		case c.Status.Ended() && slices.Contains(ended, c.ID):
 			line += "\n\n" + ends.one(s.childEnded(c)+resumeStep(c), c.ID)
 		case c.Status.Ended() && s.backgroundEndUnreported(c):

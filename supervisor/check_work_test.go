@@ -66,6 +66,33 @@ func TestWhatASubagentReadsByACheckItsAgentIsToldAllTheSame(t *testing.T) {
 	}
 }
 
+// Should the client be killed before it has told it, a prompt does.
+func TestACheckLeavesTheEndThatAClientTellsToIt(t *testing.T) {
+	for name, gone := range map[string]bool{"it tells it": false, "it is killed": true} {
+		t.Run(name, func(t *testing.T) {
+			s := callsFor(t, AutoDelegations)
+			id := s.nests(Root, "count them")
+			s.calls("r1", checkWork, fmt.Sprintf(`{"agent_id":%q,"block":true,"timeout":5000}`, id), nil)
+			s.works(id)
+			r := s.reply("r1")
+			if !strings.Contains(r.Text, id) || strings.Contains(r.Text, "## DELEGATED WORK ENDED") {
+				t.Errorf("the call returns:\n%s", r.Text)
+			}
+			s.Do(Replied{Agent: Root, Launch: 1, Request: "r1"})
+			if !gone {
+				s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
+			}
+			s.reports("success", "")
+			s.turnEnds()
+			told := s.State.FindDeliveries(Root,
+				func(d *Delivery) bool { return strings.Contains(d.Text, "## DELEGATED WORK ENDED") })
+			if want := map[bool]int{true: 1}[gone]; len(told) != want {
+				t.Errorf("a prompt tells it %d times, not %d", len(told), want)
+			}
+		})
+	}
+}
+
 func TestACheckThatBlocksReturnsAtItsTimeoutAndWithAMessage(t *testing.T) {
 	for name, end := range map[string]func(s *Story){
 		"timeout": func(s *Story) {

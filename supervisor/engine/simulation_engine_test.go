@@ -320,6 +320,7 @@ func (e *simEngine) passes() {
 // Commit saves what the engine has done.
 func (e *simEngine) Commit(_ context.Context, c checkpoints.Change) (err error) {
 	steps := e.taken
+	e.w.folders.saving()
 	if !e.wait(&simItem{key: "a save", weight: 4, saves: true, do: func() {
 		e.taken = nil
 		err = e.w.commits(c, steps[len(steps)-len(c.Earlier)-1:])

@@ -19,6 +19,7 @@ type simFolders struct {
 	pending map[string]string      // question files of scripts: their text, by id
 	askers  map[string]string      // the agents whose scripts have written them
 	answers map[string]string      // answer files
+	late    map[string]bool        // answer files that were put there while the engine's present save was under way
 	seen    map[string]string      // by the present keeper: question files, and answer files with their answer
 	news    []supervisor.FileEvent // that the engine has not taken
 	to      chan<- supervisor.FileEvent
@@ -26,11 +27,17 @@ type simFolders struct {
 
 func newSimFolders(w *simulation) *simFolders {
 	return &simFolders{w: w, pending: map[string]string{}, askers: map[string]string{}, answers: map[string]string{},
-		seen: map[string]string{}}
+		late: map[string]bool{}, seen: map[string]string{}}
 }
 
 // reopened is the file drop of a new supervisor.
 func (d *simFolders) reopened() { d.seen, d.news, d.to = map[string]string{}, nil, nil }
+
+// saving takes note that a save begins. The engine has looked into the folders before it, if it has to.
+func (d *simFolders) saving() {
+	defer d.w.enter()()
+	d.late = map[string]bool{}
+}
 
 // moves lists what the keeper and the engine may do about the files.
 func (d *simFolders) moves(e *simEngine, moves []move) []move {
@@ -280,7 +287,7 @@ func (w *simulation) dropsAnswer() {
 	}
 	for _, id := range ids {
 		if _, there := w.folders.answers[id]; !there {
-			w.folders.answers[id] = w.id("V")
+			w.folders.answers[id], w.folders.late[id] = w.id("V"), true
 			return
 		}
 	}

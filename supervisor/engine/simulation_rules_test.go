@@ -356,7 +356,10 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 		}
 	}
 	for _, q := range after.FindQuestions(supervisor.IsOpen) {
-		if id := q.ID; after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.folders.answers[id] != "" {
+		id := q.ID
+		// One that came while it left is taken with the next resume, as one that comes a moment later.
+		if after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.folders.answers[id] != "" &&
+			!w.folders.late[id] {
 			return "the answer to " + id + " in its file"
 		}
 	}
