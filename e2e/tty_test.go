@@ -345,14 +345,7 @@ expect: {status: succeeded, exit_code: 0}
 func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	for _, args := range [][]string{{"init", "--quiet"},
-		{"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
-		git := exec.Command("git", args...)
-		git.Dir = w.cwd
-		if out, err := git.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	w.committed()
 	s := w.sit(nil, "run", "--worktree", "--each", "echo it", "Find {item}", "--demo", w.scenario(asksForItsFile))
 	s.asked("Which file is it")
 	s.types("none.txt\r")

@@ -109,7 +109,8 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 	sent := startTelemetry(logger)
 	defer sent.close()
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger,
-		Guarded: guarded(), LaunchEnv: sent.env()}
+		Guarded: guarded(), LaunchEnv: sent.env(),
+		Working: func(text string) (done func()) { return s.printer.Working(text).Done }}
 	sup := machine.Supervisor(engine.Supervisor{
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,

@@ -34,6 +34,9 @@ type Machine struct {
 	// LaunchEnv returns what the process of a launch has in its environment beside Env; nil: nothing.
 	LaunchEnv func(agent string, launch int) []string
 
+	// Working says to the person that something is being done, until done is called; nil: nobody is told.
+	Working func(text string) (done func())
+
 	at     func(point string)
 	choose func(q *supervisor.Question, typed string) (string, error)
 }

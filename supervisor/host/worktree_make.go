@@ -11,6 +11,14 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
+// working says that something is being done, which can take long.
+func (m Machine) working(text string) (done func()) {
+	if m.Working == nil {
+		return func() {}
+	}
+	return m.Working(text)
+}
+
 // place makes the folder ready in which an agent is about to work, and looks there for what the context of its task
 // names.
 func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Placed {
@@ -30,10 +38,12 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Eff
 	if p.Agent != "" {
 		var w checkpoints.Worktree
 		var cwd string
+		done := m.working("making the worktree of " + a.ID)
 		err := worktree.Persistently(ctx, func() (err error) {
 			w, cwd, err = p.Make(ctx)
 			return err
 		})
+		done()
 		if err != nil {
 			m.Log.Info().Err(err).Str("agent", a.ID).Msg("no worktree")
 			w = checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: from,

@@ -56,7 +56,8 @@ type Printer struct {
 	anew     bool     // others have written over the panel
 	finished []chan struct{}
 	status   Status
-	failed   error // the first error of stdout
+	works    []work // stand in its place, the last of them
+	failed   error  // the first error of stdout
 	closing  bool
 
 	wake chan struct{}
@@ -378,7 +379,7 @@ func (p *Printer) write() {
 	defer ticker.Stop()
 	for ticking := false; ; {
 		p.mu.Lock()
-		queue, status, closing, rows, anew, settled := p.queue, p.status, p.closing, p.panel, p.anew, p.finished
+		queue, status, closing, rows, anew, settled := p.queue, p.standing(), p.closing, p.panel, p.anew, p.finished
 		visible := p.able && p.prompt == "" && !p.posed && rows == nil && status != Status{} && !closing
 		p.queue, p.waiting, p.anew, p.finished = nil, 0, false, nil
 		p.mu.Unlock()

@@ -39,6 +39,14 @@ func (p *Printer) Status(s Status) {
 	}
 }
 
+// standing is what the line says now. The lock is held.
+func (p *Printer) standing() Status {
+	if n := len(p.works); n > 0 {
+		return p.works[n-1].Status
+	}
+	return p.status
+}
+
 // A statusLine is the line as it stands on the terminal. The zero value is none.
 type statusLine struct {
 	frame int

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ func (w *Working) Done() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
-	w.printer.Status(Status{})
+	w.printer.work(w, Status{})
 }
 
 // show shows how far it has got, from the first time on.
@@ -62,7 +63,29 @@ func (w *Working) show(first bool) {
 		s.Part = int(100 * min(max(w.done, 0), w.total) / w.total)
 		s.Measured = true
 	}
-	w.printer.Status(s)
+	w.printer.work(w, s)
+}
+
+// work is what a Working says.
+type work struct {
+	of *Working
+	Status
+}
+
+// work has the status line say how far something has got, in the place of what it said before; of several what was said
+// last. A zero Status is its end.
+func (p *Printer) work(w *Working, s Status) {
+	if p.quiet {
+		return
+	}
+	s.Text = CleanLine(s.Text, 200)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.works = slices.DeleteFunc(p.works, func(other work) bool { return other.of == w })
+	if s != (Status{}) {
+		p.works = append(p.works, work{w, s})
+	}
+	p.notify()
 }
 
 // barWidth is that of a progress bar, in cells.

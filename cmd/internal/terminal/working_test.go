@@ -46,6 +46,24 @@ func TestWhatTakesLongerThanASecondShowsHowFarItIs(t *testing.T) {
 			t.Errorf("without an end it drew %q", got)
 		}
 		w.Done()
+		p.Status(Status{Text: "thinking"})
+		first, second := p.Working("a worktree"), p.Working("another worktree")
+		time.Sleep(2 * time.Second)
+		first.Done()
+		synctest.Wait()
+		s.take()
+		time.Sleep(time.Second)
+		if got := s.take(); !strings.Contains(got, "another worktree · ") || strings.Contains(got, "thinking") {
+			t.Errorf("while one is not done it drew %q", got)
+		}
+		second.Done()
+		synctest.Wait()
+		if got := s.take(); !strings.Contains(got, "thinking") {
+			t.Errorf("when both are done it drew %q", got)
+		}
+		p.Status(Status{})
+		synctest.Wait()
+		s.take()
 		quick := p.Working("pruning")
 		quick.Done()
 		time.Sleep(time.Minute)
