@@ -80,8 +80,8 @@ func (d EffectKind) Wait() bool {
 // acts reports whether the effect does more than wait for a time.
 func (e Effect) acts() bool { return !e.Do.Wait() }
 
-// Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, and
-// cancels waits that are planned no more. After a crash the same plan over the same records goes on.
+// Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, in this
+// order, and cancels waits that are planned no more. After a crash the same plan over the same records goes on.
 func Plan(s State) []Effect { return s.Plan(nil) }
 
 // Plan is Plan without effects that this supervisor leaves to the next one, by their keys.
@@ -89,7 +89,7 @@ func (s State) Plan(undone []string) []Effect {
 	if s.Run == nil || s.Run.Left != "" {
 		return nil
 	}
-	var plan []Effect
+	plan := s.planSnapshot() // first: what it holds back may be due at once with it
 	for _, a := range s.AllAgents() {
 		plan = append(plan, s.planAgent(a)...)
 		plan = append(plan, s.planWaits(a)...)
@@ -97,7 +97,6 @@ func (s State) Plan(undone []string) []Effect {
 	plan = append(plan, s.planAnswers()...)
 	plan = append(plan, s.planBudgets()...)
 	plan = append(plan, s.planEase()...)
-	plan = append(plan, s.planSnapshot()...)
 	if unseen := s.FindQuestions(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +44,7 @@ type engine struct {
 	memory       chan struct{} // one value when the kernel says that memory is short
 	ticking      time.Time     // since when the inbox is looked at each minute
 	disk         answering     // of what agents name
-	captured     chan struct{} // closed when the snapshot under way holds nothing back any more; nil: none does
+	capturing    capturing     // the snapshot that holds effects back; zero: none does
 	leases       chan supervisor.LeaseRead
 	ticked       chan struct{} // one value when the lease has to be looked at, for a minute is over
 	doubt        chan struct{} // one value when an effect could not know whose the run is
@@ -116,8 +115,8 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		select {
 		case l := <-e.leases:
 			err = e.apply(ctx, l)
-		case <-e.captured:
-			e.captured = nil
+		case <-e.capturing.done:
+			e.capturing = capturing{}
 		case r := <-e.results:
 			err = e.take(ctx, r)
 		case h := <-e.messages:
@@ -175,9 +174,6 @@ func (e *engine) take(ctx context.Context, r result) error {
 	}
 	u.cancel(nil)
 	delete(e.inflight, r.key)
-	if u.effect.Do == supervisor.DoSnapshot {
-		e.captured = nil // also where it was given up: what is still read counts for nothing
-	}
 	switch r.event.(type) {
 	case nil:
 		return nil
@@ -195,17 +191,6 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	}
 	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
-	slices.SortStableFunc(plan, func(a, b supervisor.Effect) int { // a snapshot holds back what is begun with it
-		switch {
-		case a.Do == b.Do:
-			return 0
-		case a.Do == supervisor.DoSnapshot:
-			return -1
-		case b.Do == supervisor.DoSnapshot:
-			return 1
-		}
-		return 0
-	})
 	planned, leaving := make(map[string]bool, len(plan)), false
 	for _, effect := range plan {
 		planned[effect.Key] = true

@@ -14,11 +14,17 @@ import (
 // agents' files may then be of two moments, and it counts as failed.
 const maxHeldBack = 10 * time.Second
 
+// capturing is a snapshot that reads what may change.
+type capturing struct {
+	key  string        // of its effect
+	done chan struct{} // closed when it has read that
+}
+
 // snapshot takes a snapshot. Until it has captured what may change, nothing is said to agents and no turn is begun.
-func (e *engine) snapshot(supervisor.Effect) func(context.Context) result {
+func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 	s, seq := e.state, e.seq
 	captured := make(chan struct{})
-	e.captured = captured
+	e.capturing = capturing{key: f.Key, done: captured}
 	return func(ctx context.Context) result {
 		begun, held, late := time.Now(), time.Duration(0), false
 		var once sync.Once
@@ -56,9 +62,10 @@ func (e *engine) snapshotGivenUp(_ supervisor.Effect, why string) supervisor.Eve
 	return b
 }
 
-// heldBack reports whether an effect has to wait until the snapshot under way has captured the run.
+// heldBack reports whether an effect has to wait until the snapshot in flight has captured the run. One that was given
+// up is in flight no more: what it still reads counts for nothing.
 func (e *engine) heldBack(do supervisor.EffectKind) bool {
-	return e.captured != nil && do.NeedsLease()
+	return e.inflight[e.capturing.key] != nil && do.NeedsLease()
 }
 
 // leased does an effect only if the run is still this supervisor's. A launch of a supervisor that leaves never ran.

@@ -90,4 +90,3 @@ func TestALogOfElsewhereIsShownPartByPart(t *testing.T) {
 		t.Errorf("what comes is %s %s", e.name, e.data)
 	}
 }
-
