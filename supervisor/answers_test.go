@@ -136,7 +136,7 @@ func execAgent(t *testing.T) *Story {
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: Config{
 		Exec: []string{"/bin/agent", "{}"}, Hold: DefaultHold, MaxHeld: -1, Retries: 2,
 	}})
-	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
 	s.Do(Started{Agent: Root, Launch: 1, PID: 101, StartTicks: 1})
 	t.Cleanup(s.folds)
 	return s

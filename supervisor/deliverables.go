@@ -10,14 +10,13 @@ import (
 
 // A Deliverable is an entry of a list of deliverables that is looked for on disk.
 type Deliverable struct {
-	Path  string // what it names
-	Entry string // all of it, where that has spaces: a file of this very name will do as well; else ""
+	Path string // what it names
+	Or   string // of an entry with spaces the other reading: a file of this name will do as well; else ""
 }
 
 // deliverables gives what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
-// is a path if there is a file of that name; if there is none, it is one with a word beside it where it begins with
-// what plainly is a file name, and prose where it does not. What says that there is nothing, or is an address, is no
-// path.
+// is a path, or a path with words beside it, where it begins with what plainly is a file name, and prose where it does
+// not. What says that there is nothing, or is an address, is no path.
 func deliverables(list []string) []Deliverable {
 	var all []Deliverable
 	for _, entry := range list {
@@ -25,9 +24,12 @@ func deliverables(list []string) []Deliverable {
 			d := Deliverable{Path: unmarked(entry)}
 			if strings.ContainsFunc(d.Path, unicode.IsSpace) {
 				first, _, _ := strings.Cut(entry, " ")
-				d = Deliverable{Path: unmarked(first), Entry: d.Path}
-				if !plainPath(d.Path) {
+				first = unmarked(first)
+				if !plainPath(first) {
 					continue
+				}
+				if d.Or = first; !spacedPath(d.Path) {
+					d = Deliverable{Path: first, Or: d.Path}
 				}
 			}
 			if d.Path != "" && !strings.Contains(d.Path, "//") && !nothing().MatchString(d.Path) {
@@ -70,6 +72,21 @@ func unmarked(path string) string {
 func plainPath(word string) bool {
 	return fileName().MatchString(word) && !strings.Contains(word, "//") &&
 		(strings.Contains(word, "/") || suffix().MatchString(word))
+}
+
+// maxSpacedWords is how many words the name of a file has that is taken for one.
+const maxSpacedWords = 5
+
+// spacedPath reports whether what begins with a path is more likely one path as a whole (docs/final report.pdf) than
+// that path with words beside it: the end of a file name is that of its last word.
+func spacedPath(entry string) bool {
+	words := strings.Fields(entry)
+	for i, word := range words {
+		if !fileName().MatchString(word) || suffix().MatchString(word) != (i == len(words)-1) {
+			return false
+		}
+	}
+	return len(words) <= maxSpacedWords && !strings.HasSuffix(words[0], "/")
 }
 
 var (

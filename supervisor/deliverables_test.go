@@ -24,7 +24,8 @@ func TestDeliverablesAreLookedForUnlessTheyAreProse(t *testing.T) {
 		{"Makefile, Dockerfile,\nbin", "Makefile Dockerfile bin"},
 		{"- a fast, simple build\n- src/a.go:42\n- **bold.md**\n- [the report](out/r.md) for all", "src/a.go bold.md out/r.md"},
 		{"Files:\nMakefile\nLICENSE.", "Makefile LICENSE"},
-		{"1. `go.mod`: the module\n2. out/final report.pdf", "go.mod out/final"},
+		{"1. `go.mod`: the module\n2. out/final report.pdf", "go.mod out/final report.pdf"},
+		{"- docs/x y.md\n- src/ has all.go\n- src/a.go calls b.go\n- bin/tool (see tool.md)", "docs/x y.md src/ src/a.go bin/tool"},
 	} {
 		sig := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: c.deliverables}}}
 		if got := strings.Join(paths(deliverables(sig.List("deliverables"))), " "); got != c.want {
@@ -36,7 +37,7 @@ func TestDeliverablesAreLookedForUnlessTheyAreProse(t *testing.T) {
 func TestAFileIsDueOnceThoughTaskAndReportNameIt(t *testing.T) {
 	a := &Agent{Deliverables: []string{"Makefile", "out/final report.pdf"}}
 	a.Report = &checkpoints.Report{Deliverables: "- ./Makefile (build)\n- Dockerfile"}
-	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final", Entry: "out/final report.pdf"}, {Path: "Dockerfile"}}
+	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final report.pdf", Or: "out/final"}, {Path: "Dockerfile"}}
 	if diff := cmp.Diff(want, Due(a)); diff != "" {
 		t.Error(diff)
 	}

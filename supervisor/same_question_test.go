@@ -21,7 +21,7 @@ func many(t *testing.T, items ...string) *Story {
 		Run: RunID, Cwd: "/work", Agent: Root, Task: "Look at all", Group: true, Children: children,
 		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
 	})
-	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
 	for i := range items {
 		s.Do(Started{Agent: worker(i), Launch: 1, PID: 100 + i, StartTicks: 1})
 		s.Do(TurnBegun{Agent: worker(i), Launch: 1})

@@ -53,7 +53,7 @@ func askedBefore(n int) State {
 	for _, body := range []Event{
 		Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
 			Config: Config{Hold: DefaultHold, MaxHeld: -1}},
-		Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask}, Started{Agent: Root, Launch: 1, PID: 100},
+		Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask}, Started{Agent: Root, Launch: 1, PID: 100},
 		TurnBegun{Agent: Root, Launch: 1},
 	} {
 		var err error

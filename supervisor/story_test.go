@@ -45,7 +45,7 @@ func Begin(t *testing.T, change func(*Config)) *Story {
 		}
 	}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: cfg})
-	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: policy})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: policy})
 	s.Launches(1)
 	t.Cleanup(s.folds)
 	return s

@@ -24,7 +24,7 @@ func withChildren(t *testing.T, cfg Config, work ...Work) *Story {
 	}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "all of it", Config: cfg, Group: true,
 		Children: children})
-	s.Do(Opened{PID: 1, Waker: "/tmp/bell", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
 	t.Cleanup(s.folds)
 	return s
 }

@@ -62,7 +62,7 @@ func endingOfRun(out supervisor.Outcome) string {
 		text += fmt.Sprintf("\nTo go on without that flag, or with another value or others, run:\n"+
 			"  claude-supervise resume %s -- [FLAGS]", id)
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
-		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` tells whether one will do;\n"+
+		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` checks another one;\n"+
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
 	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
 		text += fmt.Sprintf("\nTo go on, run: claude-supervise resume %s --exec 'COMMAND {}'", id)

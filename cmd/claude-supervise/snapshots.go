@@ -61,8 +61,8 @@ func (t taking) close() {
 	}
 }
 
-// takeSnapshots gives a supervisor what takes its snapshots and, if they go into a folder, what tells whether somebody
-// goes on from there.
+// takeSnapshots gives a supervisor what takes its snapshots and, if they go into a folder, what reports whether another
+// supervisor has taken the run over from there.
 func (s *session) takeSnapshots(sup *engine.Supervisor, to snapshotting) (taking, error) {
 	t := &pack.Taker{Dirs: s.Dirs, Store: s.Store, Program: "claude-supervise " + version, At: s.At}
 	if to.to != nil && to.to.Dir != "" {

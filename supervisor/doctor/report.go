@@ -41,8 +41,9 @@ const reportedRuns, reportedEvents = 5, 100
 // variables, and how the latest runs went. It holds none of their texts (see above), so that it may be published.
 func Report(ctx context.Context, program string, found []Finding, env []string) string {
 	var b strings.Builder
-	b.WriteString("# Report of claude-supervise\n\nIt holds nothing that you or an agent wrote, and no paths or secrets.\n" +
-		"Of environment variables it has the names.\n\n")
+	b.WriteString("# Report of claude-supervise\n\n" +
+		"It holds nothing that you or an agent wrote, and no paths or secrets. Of environment variables it has the\n" +
+		"names.\n\n")
 	fmt.Fprintf(&b, "- program: %s, %s %s/%s, kernel %s\n", program, runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		kernel())
 	fmt.Fprintf(&b, "- environment: %s\n\n## Setup\n\n", strings.Join(named(env), " "))

@@ -39,7 +39,7 @@ func (e *simEngine) Claim(_ context.Context, _ string, epoch int) (int, error) {
 	return e.w.lease.epoch, nil
 }
 
-// Check tells whether the run is still this supervisor's.
+// Check reports whether the run is still this supervisor's.
 func (e *simEngine) Check(context.Context) error {
 	defer e.w.enter()()
 	switch l := e.w.lease; {

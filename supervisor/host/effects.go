@@ -14,8 +14,8 @@ func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Eff
 	search := searchOf(s, f.Agent)
 	var due []string
 	for _, d := range supervisor.Due(s.Agents[f.Agent]) {
-		if d.Entry != "" {
-			if there, _ := search.OnDisk(ctx, d.Entry); there {
+		if d.Or != "" {
+			if there, _ := search.OnDisk(ctx, d.Or); there {
 				continue
 			}
 		}
