@@ -99,6 +99,45 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 	})
 }
 
+// A machine that comes back learns that its run goes on elsewhere: it ends what is left of it, says which answers do not
+// count there, and takes none any more.
+func TestAMachineThatComesBackLearnsThatItsRunGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	here := newWorld(t).standIn(load(t, "ask"))
+	dir := t.TempDir()
+	taken := here.snapshotted()
+	run := here.start("run", "--cwd", ".", "--demo", "ask", "--snapshots", dir, "--hold", "forever",
+		"--on-question", "ask")
+	question := run.until("question").Question.ID
+	<-taken
+	if err := run.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	run.wait()
+	id := here.ps().ID
+	here.must("answer", question, "Sessions")
+	there := here.elsewhere()
+	there.must("unpack", filepath.Join(dir, id))
+
+	code, _, said := here.run("resume", id)
+	if code != 1 {
+		t.Errorf("resume exits %d", code)
+	}
+	lacksNone(t, "resume", said, "the run goes on elsewhere", "the answer to "+question+" (Sessions) came after the last "+
+		"snapshot and does not count there", "Its agents here were ended", "claude-supervise unpack "+filepath.Join(dir, id))
+	if r := here.ps(); r.Agents[0].Launches != 1 || !strings.Contains(r.Reason, "goes on elsewhere") {
+		t.Errorf("it is %+v", r)
+	}
+	for _, args := range [][]string{{"answer", question, "--change", "JWT"}, {"resume", id}} {
+		if code, _, said := here.run(args...); code != 1 || !strings.Contains(said, "goes on") {
+			t.Errorf("%v exits %d: %s", args, code, said)
+		}
+	}
+	if open := there.questions(); len(open) != 1 || open[0].ID != question {
+		t.Errorf("elsewhere open are %+v", open)
+	}
+}
+
 // Whatever is killed with a snapshot half done, the run goes on: elsewhere from the last one that is whole, or here
 // where there is none yet.
 func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {

@@ -61,6 +61,9 @@ type Opened struct {
 
 	Epoch     int         `json:",omitempty"` // that it has taken where its snapshots lie; 0: it has none
 	Snapshots *SnapshotTo `json:",omitempty"` // other ones than before; Dir "": none
+
+	// Somebody else goes on with the run: what is left of it here is ended, and nothing is begun.
+	Over *checkpoints.TakenOver `json:",omitempty"`
 }
 
 var _ = kind[Opened]("opened")
@@ -68,7 +71,9 @@ var _ = kind[Opened]("opened")
 func (e Opened) apply(d *transition) error {
 	d.touchAll()
 	r := d.run()
-	r.Epoch = max(r.Epoch+1, e.Epoch)
+	if e.Over == nil {
+		r.Epoch = max(r.Epoch+1, e.Epoch)
+	}
 	r.TakenOver, r.Unleased = nil, ""
 	r.PID, r.Waker, r.Program, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, e.Program, "", "", ""
 	r.EndedAt, r.ExitCode, r.Merged = nil, nil, nil
@@ -98,6 +103,10 @@ func (e Opened) apply(d *transition) error {
 		}
 	}
 	d.Noted(e.Notes)
+	if e.Over != nil {
+		d.takenOver(e.Over)
+		return nil
+	}
 	d.nestings(e.Notes, e.Named)
 	for _, a := range d.AllAgents() {
 		if e.Policy != Fail {

@@ -23,6 +23,9 @@ func (s State) failed(a *Agent) bool {
 // returning gives the ended agents with which a run that is opened so goes on.
 func (s State) returning(b Opened) map[string]bool {
 	back := map[string]bool{}
+	if b.Over != nil {
+		return back
+	}
 	if b.Failed {
 		for _, a := range s.Agents {
 			if !s.failed(a) {

@@ -35,6 +35,9 @@ func (e *simEngine) leased(s *Supervisor) {
 // Claim takes the next epoch.
 func (e *simEngine) Claim(_ context.Context, _ string, epoch int) (int, error) {
 	defer e.w.enter()()
+	if over := e.w.lease.over; over != nil && !e.w.subject.heedless {
+		return 0, &checkpoints.TakenOverError{Run: RunID, Over: *over}
+	}
 	e.w.lease.epoch = max(e.w.lease.epoch, epoch) + 1
 	return e.w.lease.epoch, nil
 }

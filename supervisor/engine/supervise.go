@@ -154,11 +154,14 @@ func (s Supervisor) engine(run string) *engine {
 const shutTime = 10 * time.Second
 
 // supervise owns the run until it may leave. The wake-up socket hangs before the records count as taken over, so that
-// nothing that is left in between is missed.
+// nothing that is left in between is missed. Where somebody else goes on with the run, it ends what is left here.
 func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (supervisor.Outcome, error) {
 	if e.Lease != nil {
 		var err error
-		if opened.Epoch, err = e.Lease.Claim(ctx, e.run, e.state.Run.Epoch); err != nil {
+		opened.Epoch, err = e.Lease.Claim(ctx, e.run, e.state.Run.Epoch)
+		if over := new(checkpoints.TakenOverError); errors.As(err, &over) {
+			opened.Over = &over.Over
+		} else if err != nil {
 			return supervisor.Outcome{}, err
 		}
 	}

@@ -86,7 +86,7 @@ func why(r view.RunView) string {
 
 // Stands is a run's own reason, unless all that it has asked was answered since.
 func Stands(r view.RunView) string {
-	if r.Status == "parked" && len(r.OpenQuestions) == 0 {
+	if r.Status == "parked" && len(r.OpenQuestions) == 0 && !r.Packed {
 		return "answered; no process is running"
 	}
 	return view.Because(r.Reason)
