@@ -23,6 +23,7 @@ RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs 
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
 KILLS ?= 10000
 SCHEDULES ?= 1000000
+FROM ?= 1
 ROUNDS ?= 10000
 PLACES ?= 100
 SEED ?= 1
@@ -98,8 +99,8 @@ kills: ## every victim killed at every passing of every point, on the stand-in a
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_EVERY_KILL=1 $(GO) test -count 1 -v -timeout 2h -run 'WhoeverDies|ASubagentWhoseProcess' ./e2e
 
-simulation: ## SCHEDULES seeded orders of what can happen, through the engine itself
-	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) \
+simulation: ## SCHEDULES seeded orders of what can happen, from seed FROM on, through the engine itself
+	CLAUDE_SUPERVISE_TEST_SCHEDULES=$(SCHEDULES) CLAUDE_SUPERVISE_TEST_FROM=$(FROM) \
 	$(GO) test -count 1 -v -timeout 3h -run 'TestSimulation$$' ./supervisor/engine
 
 page: ## the page of serve in a real Chromium, with axe; its pictures are kept in bin/page (2 min)

@@ -18,7 +18,8 @@ import (
 
 // How many schedules are played, and which one alone.
 const (
-	schedulesVar = "CLAUDE_SUPERVISE_TEST_SCHEDULES"
+	schedulesVar = "CLAUDE_SUPERVISE_TEST_SCHEDULES" // how many
+	fromVar      = "CLAUDE_SUPERVISE_TEST_FROM"      // the first seed
 	scheduleVar  = "CLAUDE_SUPERVISE_TEST_SCHEDULE"
 	schedules    = 10_000
 	few          = 1000 // in which every kind of event and effect occurs
@@ -32,17 +33,12 @@ func TestSimulation(t *testing.T) {
 		replay(t, text)
 		return
 	}
-	n := uint64(schedules)
-	if text := os.Getenv(schedulesVar); text != "" {
-		var err error
-		if n, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s=%q is no number", schedulesVar, text)
-		}
-	} else if testing.Short() {
-		n = few
+	usual := uint64(schedules)
+	if testing.Short() {
+		usual = few
 	}
-	n /= fewer
-	all, found := simulate(t, sound, 1, n, func(found []finding) bool { return len(found) == enough })
+	n := numberIn(t, schedulesVar, usual) / fewer
+	all, found := simulate(t, sound, numberIn(t, fromVar, 1), n, func(found []finding) bool { return len(found) == enough })
 	for _, f := range found {
 		t.Error(f.smaller(t, sound).report(t))
 	}
@@ -50,6 +46,19 @@ func TestSimulation(t *testing.T) {
 	if len(found) == 0 && n >= few {
 		all.wantsAll(t)
 	}
+}
+
+func numberIn(t *testing.T, variable string, usual uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s=%q is no number", variable, text)
+	}
+	return n
 }
 
 // A finding is a schedule that broke a rule.
