@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"claude-supervise/e2e/machine"
 )
@@ -17,10 +18,15 @@ type program struct{ name, path string }
 // asReleased are the flags with which a release is built.
 var asReleased = []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w"}
 
-// buildPrograms builds the working tree's program, the floor's, and the one of the commit base unless it is "".
+// buildPrograms builds the working tree's program, the floor's two, and the one of the commit base unless it is "".
 func buildPrograms(ctx context.Context, dir, base string) ([]program, error) {
 	if err := machine.Build(dir, asReleased, "cmd/claude-supervise", "e2e/bench/floor"); err != nil {
 		return nil, err
+	}
+	bare := append(slices.Clip(asReleased), "-tags", "nethttpomithttp2,bare", "-o", filepath.Join(dir, "bare"),
+		"claude-supervise/e2e/bench/floor")
+	if out, err := exec.CommandContext(ctx, "go", append([]string{"build"}, bare...)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the bare floor does not build: %w: %s", err, out)
 	}
 	programs := []program{{"now", filepath.Join(dir, "claude-supervise")}}
 	if base == "" {

@@ -49,7 +49,8 @@ func (b *bench) ps(ctx context.Context) error {
 	return b.inTurns(ctx, "ps, 50 runs and 10,000 past", homes, []string{"ps"}, floor)
 }
 
-// inTurns runs a command of each program and its counterpart of the floor in turns.
+// inTurns runs a command of each program and its counterpart of the floor in turns; then once more, beside the floor
+// that has only two of the libraries, to tell what the others cost.
 func (b *bench) inTurns(ctx context.Context, name string, homes []home, args, floorArgs []string) error {
 	run := func(h home, path string, args []string) error {
 		if out, err := h.command(ctx, path, args...).CombinedOutput(); err != nil {
@@ -57,9 +58,13 @@ func (b *bench) inTurns(ctx context.Context, name string, homes []home, args, fl
 		}
 		return nil
 	}
-	return b.compare(figure{name: name, unit: "ms", target: 1.2, bound: timesFloor}, homes, commandTimes,
-		func(h home) error { return run(h, h.program.path, args) },
-		func(h home) error { return run(h, h.floor, floorArgs) })
+	do := func(h home) error { return run(h, h.program.path, args) }
+	if err := b.compare(figure{name: name, unit: "ms", target: 1.2, bound: timesFloor}, homes, commandTimes, do,
+		func(h home) error { return run(h, h.floor, floorArgs) }); err != nil {
+		return err
+	}
+	return b.compare(figure{name: "  over cobra and SQLite alone", unit: "ms"}, homes, commandTimes, do,
+		func(h home) error { return run(h, h.least, floorArgs) })
 }
 
 // fill copies a run that has ended into so many that are parked, and so many that have ended.

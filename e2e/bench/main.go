@@ -60,10 +60,11 @@ type options struct {
 
 // A bench is the programs that are measured, and the folder that everything happens in.
 type bench struct {
-	dir         string
-	programs    []program // the working tree's, then the base's if there is one
-	floor, self string
-	table       *table
+	dir          string
+	programs     []program // the working tree's, then the base's if there is one
+	floor, least string    // the least program with the same libraries, and with cobra and SQLite alone
+	self         string
+	table        *table
 }
 
 func measure(ctx context.Context, o options) (err error) {
@@ -78,7 +79,7 @@ func measure(ctx context.Context, o options) (err error) {
 	if b.programs, err = buildPrograms(ctx, b.dir, o.base); err != nil {
 		return err
 	}
-	b.floor = filepath.Join(b.dir, "floor")
+	b.floor, b.least = filepath.Join(b.dir, "floor"), filepath.Join(b.dir, "bare")
 	b.table = &table{out: os.Stdout, paired: len(b.programs) > 1}
 	b.table.head()
 	if err := b.parts(ctx, o); err != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"sync"
 )
 
 type (
@@ -19,11 +20,13 @@ type traceparent struct {
 }
 
 // version-trace-span-flags. A later version may go on behind that, and is read as the first.
-var traceparentForm = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)`)
+var traceparentForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)`)
+})
 
 // parseTraceparent reads a TRACEPARENT; ok is false for one that is none, which counts as if there were none.
 func parseTraceparent(text string) (p traceparent, ok bool) {
-	parts := traceparentForm.FindStringSubmatch(text)
+	parts := traceparentForm().FindStringSubmatch(text)
 	if parts == nil || parts[1] == "ff" || parts[1] == "00" && parts[5] != "" {
 		return p, false
 	}

@@ -22,17 +22,13 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-//go:embed templates
+//go:embed templates/*.html
 var files embed.FS
 
 // CSS is the style of a page, and of a [Part]: all of it is about what stands in a part.
-var CSS = func() string {
-	style, err := files.ReadFile("templates/report.css")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(style)
-}()
+//
+//go:embed templates/report.css
+var CSS string
 
 // maxText bounds a text that is shown, in bytes.
 const maxText = 20_000
@@ -84,14 +80,14 @@ func cut(write func(string) string, s string, most int) string {
 }
 
 // marked is a command of ours as AnsweredBy marks it.
-var marked = regexp.MustCompile("`(claude-supervise [a-z]+)`")
+var marked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`(claude-supervise [a-z]+)`") })
 
 // by names who has answered, as plain text.
 func by(d view.Decision) string {
 	if d.ByRule { // which may hold anything
 		return "a rule: " + d.AnsweredBy
 	}
-	return marked.ReplaceAllString(d.AnsweredBy, "$1")
+	return marked().ReplaceAllString(d.AnsweredBy, "$1")
 }
 
 // after says how long an answer took.
