@@ -62,6 +62,15 @@ help: ## list the targets
 build: ## bin/claude-supervise
 	$(RELEASED) $(GO) build -trimpath -o bin/ ./cmd/claude-supervise
 
+fleet: ## bin/claude-supervise-fleet, and its tests with the embedded server, workers that die included (8 min)
+	cd $(FLEET) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ .
+	$(GO) build -o bin/ ./cmd/claude-supervise
+	cd $(FLEET) && $(GO) vet ./... && $(DARWIN) $(GO) vet ./... && \
+	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
+
+fleet-unit: ## the tests of the fleet that need no server (1 min where nothing is cached)
+	cd $(FLEET) && $(GO) test -vet off $(FLEET_UNIT)
+
 sizes: ## what each library adds to the program
 	.ci/sizes
 
@@ -92,6 +101,7 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 
 lint: ## golangci-lint in its pinned release, go vet within; all is compiled for macOS, too (2 min)
 	$(LINT) run ./...
+	cd $(FLEET) && $(GO) tool -modfile=../../.ci/tools/go.mod golangci-lint run -c ../../.golangci.yml $(FLEET_UNIT)
 	$(DARWIN) $(GO) vet ./...
 	compiled=$$(mktemp -d); trap 'rm -rf "$$compiled"' EXIT; $(DARWIN) $(GO) test -c -o "$$compiled/" ./...
 

@@ -31,7 +31,7 @@ func TestEachCommandAndTopicHasAManPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for page, want := range map[string][]string{
-		"claude-supervise.1": {"NAME claude-supervise - supervise headless Claude Code, and never lose a question SYNOPSIS", "claude-supervise-trust(7)",
+		"claude-supervise.1": {"NAME claude-supervise - supervise headless Claude Code, and never lose a question SYNOPSIS", "claude-supervise-limits(7)",
 			"  1  failed, or refused             70  internal error\n", "claude-supervise-run(1)"},
 		"claude-supervise-run.1": {"Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev)", "mcp__github",
 			"[PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]", "max_cost_usd, max_tokens",

@@ -36,6 +36,21 @@ func OpenClient() (Client, error) { return openClient(checkpoints.Open) }
 // view.Gone knows, and none is made.
 func OpenExistingClient() (Client, error) { return openClient(checkpoints.OpenExisting) }
 
+// OpenClientIn is OpenExistingClient for a state that lies elsewhere: in a folder that was a process's $XDG_STATE_HOME.
+// The wake-up sockets are where this process's own are.
+func OpenClientIn(stateHome string) (Client, error) {
+	dirs, err := checkpoints.DefaultDirs()
+	if err != nil {
+		return Client{}, err
+	}
+	dirs.State = filepath.Join(stateHome, filepath.Base(dirs.State))
+	store, err := checkpoints.OpenExisting(dirs)
+	if err != nil {
+		return Client{}, err
+	}
+	return Client{Dirs: dirs, Store: store}, nil
+}
+
 func openClient(open func(checkpoints.Dirs) (*checkpoints.Store, error)) (Client, error) {
 	dirs, err := checkpoints.DefaultDirs()
 	if err != nil {

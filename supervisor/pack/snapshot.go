@@ -404,3 +404,15 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 	}
 	return next, p.close()
 }
+
+// TakenAt reads of which moment a snapshot is. What was saved of the run before that is in it.
+func TakenAt(file string) (time.Time, error) {
+	m, err := manifestIn(file)
+	if err == nil && m.Snapshot == nil {
+		err = notPack("it is no snapshot")
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return m.Snapshot.At, nil
+}

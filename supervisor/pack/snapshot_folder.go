@@ -178,7 +178,7 @@ func (f *Folder) Check(context.Context) error {
 	if now.Holder != f.holder {
 		return f.over(now)
 	}
-	return nil
+	return f.leased()
 }
 
 func (f *Folder) over(now Epoch) error {
@@ -207,7 +207,7 @@ func (f *Folder) watch() {
 				if !ok {
 					return
 				}
-				if filepath.Base(e.Name) != epochName && e.Name != f.path {
+				if name := filepath.Base(e.Name); name != epochName && name != leaseName && e.Name != f.path {
 					continue
 				}
 			case _, ok := <-w.Errors:

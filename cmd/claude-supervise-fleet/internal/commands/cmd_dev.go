@@ -1,0 +1,114 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+	sdk "go.temporal.io/sdk/client"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+)
+
+func newDev(start StartServer) *cobra.Command {
+	var f workerFlags
+	var port int
+	var noWorker bool
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "a fleet on this machine, to try it out",
+		Long: `A whole fleet on this machine, to try it out: a Temporal server with its state
+in a file, a folder for snapshots, a key, and one worker. It needs no set-up, and
+the other commands of fleet find it by themselves. It listens on loopback only,
+where every user of this machine reaches it.
+
+What it has lasts: runs go on when it is started again.`,
+		Example: "  claude-supervise fleet dev\n  claude-supervise fleet dev --port 7233 --no-worker",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(f.check(), notInside()); err != nil {
+				return err
+			}
+			return runDev(cmd.Context(), start, f, port, noWorker)
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "the server listens on `PORT` (default: a free one)")
+	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "start the server only")
+	f.add(cmd)
+	return cmd
+}
+
+func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noWorker bool) error {
+	path, err := devPath()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(filepath.Join(dir, "snapshots"), 0o700); err != nil {
+		return fmt.Errorf("there is no place for the fleet's state: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
+	if got, err := lock.TryLock(); err != nil || !got {
+		return errors.Join(err, fmt.Errorf("a fleet dev runs already: its state is in %s", dir))
+	}
+	defer func() { _ = lock.Close() }() // the kernel would do it
+	d := devFile{Namespace: namespace, Key: filepath.Join(dir, "fleet.key"), PID: os.Getpid(),
+		Store: (&url.URL{Scheme: "file", Path: filepath.Join(dir, "snapshots"), RawQuery: "no_tmp_dir=true&metadata=skip"}).
+			String()}
+	key, err := seal.MakeKey(d.Key)
+	if err != nil {
+		return err
+	}
+	address, stop, err := start(ctx, filepath.Join(dir, "temporal.db"), namespace, port)
+	if err != nil {
+		return err
+	}
+	d.Address = address
+	defer func() { _ = os.Remove(path); quietly(stop) }() // it ends anyway
+	c, err := connectWith(ctx, sdk.Options{HostPort: d.Address, Namespace: namespace}, key, d.Store)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	tell := func() error {
+		doc, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, doc, 0o600); err != nil {
+			return fmt.Errorf("other commands cannot be told of the fleet: %w", err)
+		}
+		say("A fleet runs here; its server is at %s.\nFrom another terminal:\n  claude-supervise fleet run \"TASK\"", address)
+		return nil
+	}
+	if noWorker {
+		if err := tell(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+	var told error
+	err = f.work(ctx, c, func(*worker.Worker) { told = tell() })
+	return errors.Join(told, err)
+}
+
+// stopWithin is how long the server may take to stop: all that it has acknowledged is on disk.
+const stopWithin = 10 * time.Second
+
+func quietly(stop func() error) {
+	done := make(chan struct{})
+	go func() { _ = stop(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(stopWithin):
+	}
+}

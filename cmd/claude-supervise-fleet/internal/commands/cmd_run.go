@@ -1,0 +1,246 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"mvdan.cc/sh/v3/shell"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/items"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/examples"
+	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/host"
+)
+
+// maxTask bounds a task, in bytes: a payload of the server holds 2 MB, and the run's has more in it.
+const maxTask = 1 << 20
+
+// minLease is the shortest lease: heartbeats cost the server something.
+const minLease = 2 * time.Second
+
+type runFlags struct {
+	connection
+	file, name, repo, ref, each string
+	labels                      []string
+	lease                       time.Duration
+	asJSON                      bool
+}
+
+// ownFlags are flags of `claude-supervise run` that the run is given wherever it is. Those that grant it something, or
+// bound it, it is given again by whoever goes on with it.
+var ownFlags = []struct {
+	name, form, usage string
+	given             bool
+}{
+	{"allow", "RULE", "permit a `RULE` without asking", true},
+	{"permissions", "ACTION", "`ACTION`: ask you, or deny", true},
+	{"delegate", "ACTION", "`ACTION`: ask, auto, deny, or by depth", true},
+	{"max-parallel", "N", "at most `N` agents at a time", true},
+	{"max-depth", "N", "at most `N` levels of children", true},
+	{"max-agents", "N", "at most `N` agents in the run", true},
+	{"max-cost-usd", "X", "at most `X` US dollars", true},
+	{"max-tokens", "N", "at most `N` tokens", true},
+	{"max-time", "TIME", "at most `TIME`", true},
+	{"max-turns", "N", "at most `N` turns", true},
+	{"hold", "TIME", "`TIME` to wait before the run is parked: 10m, 0 or forever", false},
+	{"check", "LEVEL", "`LEVEL`: off, warn or require", false},
+	{"answer", "KEY=VALUE", "answer in advance: `KEY=VALUE`", false},
+	{"relaunch", "HOW", "`HOW`: resume or fresh", false},
+	{"retries", "N", "retry a transient failure up to `N` times", false},
+	{"model", "MODEL", "the `MODEL` of claude", false},
+	{"demo", "SCENARIO", "play a built-in `SCENARIO`", false},
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	values := map[string]*[]string{}
+	cmd := &cobra.Command{
+		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
+		Short: "hand a task in",
+		Long: `Hand a task in. Its id goes to stdout, and the task to a worker with room for it
+that has every --label. wait waits for it.
+
+With --repo the agents work in a clone of a repository, at --ref; it has to be
+one that the workers can reach. Without it they work in an empty folder. What
+they have written is in the snapshots; what is to last they push.
+
+With --each there is one run for each line that COMMAND prints here: {item} in
+the prompt and in --repo is the line.
+
+A worker that is not heard of for --lease loses the run, which goes on
+elsewhere.`,
+		Example: "  claude-supervise fleet run \"Write a CHANGELOG for the last release\"\n" +
+			"  claude-supervise fleet run -f task.yaml --repo https://git.example.com/shop.git --ref main\n" +
+			"  claude-supervise fleet run --each \"cat repos.txt\" --repo {item} -f upgrade.yaml\n" +
+			"  claude-supervise fleet run --label gpu --max-cost-usd 5 - < task.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(checkLabels(f.labels), notInside()); err != nil {
+				return err
+			}
+			task, err := f.task(cmd, args, values)
+			if err != nil {
+				return err
+			}
+			tasks, err := f.tasks(cmd.Context(), task)
+			if err != nil {
+				return err
+			}
+			c, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			for _, t := range tasks {
+				if err := c.HandIn(cmd.Context(), t); err != nil {
+					return err
+				}
+				if err := terminal.Print(func(p *terminal.Printer) error {
+					if f.asJSON {
+						return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
+					}
+					return p.Result(t.Run)
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	f.connection.flags(fl)
+	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`; - is stdin")
+	fl.StringVar(&f.name, "name", "", "name the run `NAME`")
+	fl.StringVar(&f.repo, "repo", "", "work in a clone of the repository at `URL`")
+	fl.StringVar(&f.ref, "ref", "", "at this branch, tag or commit: `REF`")
+	fl.StringArrayVar(&f.labels, "label", nil, "only on a worker with this `LABEL`")
+	fl.StringVar(&f.each, "each", "", "one run for each line that `COMMAND` prints: {item}")
+	fl.DurationVar(&f.lease, "lease", 30*time.Second, "go on elsewhere after `TIME` without the worker")
+	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
+	for _, own := range ownFlags {
+		values[own.name] = fl.StringArray(own.name, nil, own.usage)
+	}
+	return cmd
+}
+
+// task reads the command line.
+func (f *runFlags) task(cmd *cobra.Command, args []string, values map[string]*[]string) (flow.Task, error) {
+	t := flow.Task{Name: f.name, Repo: f.repo, Ref: f.ref, Lease: f.lease, HandedIn: time.Now().UTC(),
+		HandedBy: fleet.Who(), Labels: slices.Compact(slices.Sorted(slices.Values(f.labels)))}
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args, t.Claude = args[:dash], args[dash:]
+	}
+	if flag := doctor.ReservedFlag(t.Claude); flag != "" {
+		return t, exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+	}
+	if f.lease < minLease {
+		return t, exitcode.Usage("--lease takes %s or more, not %s", minLease, f.lease)
+	}
+	if f.ref != "" && f.repo == "" {
+		return t, exitcode.Usage("--ref is of a repository: name it with --repo")
+	}
+	for _, own := range ownFlags {
+		cmd.Flags().Visit(func(set *pflag.Flag) {
+			if set.Name != own.name {
+				return
+			}
+			for _, value := range *values[own.name] {
+				flag := "--" + own.name + "=" + value
+				t.Flags = append(t.Flags, flag)
+				if own.given {
+					t.Given = append(t.Given, flag)
+				}
+			}
+		})
+	}
+	var err error
+	demo := ""
+	if given := *values["demo"]; len(given) > 0 {
+		demo = given[len(given)-1]
+		scenario, err := examples.Load(demo)
+		if err != nil {
+			return t, exitcode.Usage("%w", err)
+		}
+		t.Again = scenario.ClaudeFlags
+	}
+	if f.file != "" {
+		if t.File, err = contentOf(f.file); err != nil {
+			return t, fmt.Errorf("the task file cannot be read: %w", err)
+		}
+	}
+	switch {
+	case len(args) > 1:
+		return t, exitcode.Usage("run takes one PROMPT, not %d: put it into quotes", len(args))
+	case len(args) == 1 && args[0] == "-":
+		t.Prompt, err = contentOf("-")
+	case len(args) == 1:
+		t.Prompt = args[0]
+	}
+	if err != nil {
+		return t, fmt.Errorf("the task cannot be read: %w", err)
+	}
+	if strings.TrimSpace(t.Prompt) == "" && t.File == "" && demo == "" {
+		return t, exitcode.Usage("what is to be done? Give a PROMPT, - for stdin, or a task file with -f")
+	}
+	if n := len(t.Prompt) + len(t.File); n > maxTask {
+		return t, exitcode.Usage("the task has %d bytes, and a fleet takes %d: put what is large into the repository",
+			n, maxTask)
+	}
+	return t, nil
+}
+
+func contentOf(file string) (string, error) {
+	var in io.Reader = os.Stdin
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = opened.Close() }() // only read
+		in = opened
+	}
+	var b bytes.Buffer
+	_, err := io.Copy(&b, io.LimitReader(in, maxTask+1))
+	return b.String(), err
+}
+
+// tasks gives a task for each item, with its id.
+func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) {
+	if f.each == "" {
+		t.Run = host.NewRun()
+		return []flow.Task{t}, nil
+	}
+	command, err := shell.Fields(f.each, nil)
+	if err != nil || len(command) == 0 {
+		return nil, exitcode.Usage("--each takes a command, not %q", f.each)
+	}
+	found, err := items.Command(ctx, ".", command, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []flow.Task
+	for i, item := range found {
+		one := t
+		filled := strings.NewReplacer("{item}", item, "{index}", strconv.Itoa(i+1))
+		one.Run, one.Prompt, one.Repo = host.NewRun(), filled.Replace(t.Prompt), filled.Replace(t.Repo)
+		one.Name = filled.Replace(t.Name)
+		tasks = append(tasks, one)
+	}
+	if len(tasks) == 0 {
+		return nil, errors.New("the command of --each printed no line: there is nothing to do")
+	}
+	return tasks, nil
+}

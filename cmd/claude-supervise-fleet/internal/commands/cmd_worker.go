@@ -1,0 +1,153 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/terminal"
+)
+
+type workerFlags struct {
+	connection
+	name, dir string
+	labels    []string
+	capacity  int
+	leave     time.Duration
+}
+
+func (f *workerFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.name, "name", "", "the `NAME` of this worker (default: the machine's)")
+	fl.StringVar(&f.dir, "dir", "", "keep runs and repositories in `DIR`")
+	fl.StringArrayVar(&f.labels, "label", nil, "also take runs that need this `LABEL`")
+	fl.IntVar(&f.capacity, "capacity", runtime.NumCPU(), "at most `N` runs at a time")
+	fl.DurationVar(&f.leave, "leave-within", time.Minute, "hand runs back within `TIME` on SIGTERM")
+}
+
+var labelForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
+
+func checkLabels(labels []string) error {
+	for _, l := range labels {
+		if !labelForm.MatchString(l) {
+			return exitcode.Usage("--label takes up to 32 of a-z, 0-9, dots, - and _, not %q", l)
+		}
+	}
+	return nil
+}
+
+func (f *workerFlags) check() error {
+	switch {
+	case f.capacity < 1:
+		return exitcode.Usage("--capacity takes 1 or more, not %d", f.capacity)
+	case len(f.labels) > worker.MaxLabels:
+		return exitcode.Usage("a worker can have %d labels, not %d", worker.MaxLabels, len(f.labels))
+	case f.leave <= 0:
+		return exitcode.Usage("--leave-within takes a time such as 30s, not %s", f.leave)
+	}
+	return checkLabels(f.labels)
+}
+
+func newWorker() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "take runs of the fleet and supervise them on this machine",
+		Long: `Take runs of the fleet and supervise them on this machine, up to --capacity at a
+time. A run that needs labels is taken by a worker that has them all.
+
+claude, its login, git and git's credentials are this machine's own: the fleet
+passes none of them on. What each run needs lies below --dir until the run ends,
+parks or is lost.
+
+SIGTERM and Ctrl-C hand the runs back: a turn that is under way ends and is done
+again elsewhere.`,
+		Example: "  claude-supervise fleet worker --address temporal:7233 --key fleet.key \\\n" +
+			"      --store s3://snapshots --capacity 4 --label gpu",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(f.check(), notInside()); err != nil {
+				return err
+			}
+			c, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			return f.work(cmd.Context(), c, func(w *worker.Worker) {
+				say("worker %s takes up to %d runs; its folder is %s", w.Name, w.Capacity, w.Dir)
+			})
+		},
+	}
+	f.connection.flags(cmd.Flags())
+	f.add(cmd)
+	return cmd
+}
+
+// work has runs until ctx ends.
+func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.Worker)) error {
+	store, err := c.snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Bucket.Close() }() // what is not written by then never will be
+	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Store: store, Labels: f.labels, Capacity: f.capacity,
+		Leave: f.leave, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	if w.Name == "" {
+		if w.Name, err = os.Hostname(); err != nil {
+			return fmt.Errorf("the machine has no name: %w; give the worker one with --name", err)
+		}
+	}
+	if w.Dir == "" {
+		state, err := stateDir()
+		if err != nil {
+			return err
+		}
+		w.Dir = filepath.Join(state, "worker")
+	}
+	if w.Dir, err = filepath.Abs(w.Dir); err != nil {
+		return err
+	}
+	if w.Program, err = mainProgram(); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return fmt.Errorf("git is needed: %w", err)
+	}
+	return w.Run(ctx, func() { ready(w) })
+}
+
+// mainProgram finds claude-supervise: beside this program, or in the absolute folders of $PATH.
+func mainProgram() (string, error) {
+	const name = "claude-supervise"
+	if self, err := os.Executable(); err == nil {
+		if self, err = filepath.EvalSymlinks(self); err == nil {
+			beside := filepath.Join(filepath.Dir(self), name)
+			if _, err := exec.LookPath(beside); err == nil {
+				return beside, nil
+			}
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("claude-supervise is needed, beside this program or on PATH: %w", err)
+	}
+	return filepath.Abs(path)
+}
+
+// say tells a person something, on stderr.
+func say(format string, args ...any) {
+	// nowhere else to say it
+	_ = terminal.Print(func(p *terminal.Printer) error { p.Notice(fmt.Sprintf(format, args...)); return nil })
+}

@@ -1,0 +1,174 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/temporal"
+	"gocloud.dev/blob"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+)
+
+// Which fleet it is says, the first that does: a flag; Temporal's own environment variables and configuration file
+// (TEMPORAL_ADDRESS and so on); `fleet dev`, as long as one runs here.
+
+// namespace is the one of `fleet dev`, and of a fleet that names none.
+const namespace = "claude-supervise"
+
+const (
+	envKey   = "CLAUDE_SUPERVISE_FLEET_KEY"   // the file of the fleet's key
+	envStore = "CLAUDE_SUPERVISE_FLEET_STORE" // the URL of its blob store
+)
+
+// A connection says which fleet is meant.
+type connection struct {
+	address, namespace, apiKey, key, store string
+}
+
+func (c *connection) flags(fl *pflag.FlagSet) {
+	fl.StringVar(&c.address, "address", "", "the Temporal server at `HOST:PORT`")
+	fl.StringVar(&c.namespace, "namespace", "", "the `NAMESPACE` of the fleet on it")
+	fl.StringVar(&c.apiKey, "api-key", "", "a `FILE` that holds the server's API key")
+	fl.StringVar(&c.key, "key", "", "the `FILE` of the fleet's key ($"+envKey+")")
+	fl.StringVar(&c.store, "store", "", "the `URL` of its blob store ($"+envStore+")")
+}
+
+// A devFile says where a `fleet dev` of this machine is.
+type devFile struct {
+	Address   string `json:"address"`
+	Namespace string `json:"namespace"`
+	Key       string `json:"key"`
+	Store     string `json:"store"`
+	PID       int    `json:"pid"`
+}
+
+// stateDir is where fleets of this machine keep what they have here.
+func stateDir() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, program), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", errors.New("no place to keep state: set HOME or XDG_STATE_HOME to an absolute path")
+	}
+	return filepath.Join(home, ".local", "state", program), nil
+}
+
+func devPath() (string, error) {
+	state, err := stateDir()
+	return filepath.Join(state, "dev", "dev.json"), err
+}
+
+// runningDev gives the `fleet dev` of this machine; the zero value if none was left.
+func runningDev() (devFile, error) {
+	var d devFile
+	path, err := devPath()
+	if err != nil {
+		return d, err
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(content, &d)
+}
+
+// errNowhere means that nothing says which fleet is meant.
+var errNowhere = errors.New("which fleet? Name its server with --address or TEMPORAL_ADDRESS, or try one out on this " +
+	"machine with: claude-supervise fleet dev")
+
+// resolved gives what connects to the fleet, and the connection with what was found.
+func (c connection) resolved() (connection, sdk.Options, error) {
+	opt, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{})
+	if err != nil {
+		return c, opt, fmt.Errorf("the configuration of Temporal cannot be read: %w", err)
+	}
+	c.key, c.store = cmp.Or(c.key, os.Getenv(envKey)), cmp.Or(c.store, os.Getenv(envStore))
+	if opt.HostPort = cmp.Or(c.address, opt.HostPort); opt.HostPort == "" {
+		dev, err := runningDev()
+		if err != nil {
+			return c, opt, err
+		}
+		if dev.Address == "" {
+			return c, opt, errNowhere
+		}
+		opt.HostPort, c.namespace = dev.Address, cmp.Or(c.namespace, dev.Namespace)
+		c.key, c.store = cmp.Or(c.key, dev.Key), cmp.Or(c.store, dev.Store)
+	}
+	opt.Namespace = cmp.Or(c.namespace, opt.Namespace, namespace)
+	if c.apiKey != "" {
+		content, err := os.ReadFile(c.apiKey)
+		if err != nil {
+			return c, opt, fmt.Errorf("the API key cannot be read: %w", err)
+		}
+		opt.Credentials = sdk.NewAPIKeyStaticCredentials(oneLine(content))
+	}
+	c.address, c.namespace = opt.HostPort, opt.Namespace
+	return c, opt, nil
+}
+
+// A connected fleet is one whose server answers.
+type connected struct {
+	fleet.Fleet
+	key   *seal.Key
+	store string // the URL of its blob store
+}
+
+func (c connected) close() { c.Client.Close() }
+
+// connect reaches the fleet.
+func (c connection) connect(ctx context.Context) (connected, error) {
+	c, opt, err := c.resolved()
+	if err != nil {
+		return connected{}, err
+	}
+	if c.key == "" {
+		return connected{}, fmt.Errorf("the fleet's key is needed: name its file with --key or $%s. "+
+			"A new fleet gets one by: age-keygen -o fleet.key", envKey)
+	}
+	key, err := seal.ReadKey(c.key)
+	if err != nil {
+		return connected{}, err
+	}
+	return connectWith(ctx, opt, key, c.store)
+}
+
+func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store string) (connected, error) {
+	opt.DataConverter = key.Converter()
+	opt.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: opt.DataConverter, EncodeCommonAttributes: true})
+	opt.Logger = quiet{}
+	client, err := sdk.DialContext(ctx, opt)
+	if err != nil {
+		return connected{}, fmt.Errorf("the fleet's server at %s cannot be reached: %w", opt.HostPort, err)
+	}
+	return connected{fleet.Fleet{Client: client, Namespace: opt.Namespace, Converter: opt.DataConverter}, key, store}, nil
+}
+
+// snapshots opens the blob store.
+func (c connected) snapshots(ctx context.Context) (worker.Store, error) {
+	if c.store == "" {
+		return worker.Store{}, fmt.Errorf("the fleet's blob store is needed: name it with --store or $%s, such as "+
+			"s3://BUCKET?prefix=fleet/ or file:///mnt/snapshots", envStore)
+	}
+	bucket, err := blob.OpenBucket(ctx, c.store)
+	if err != nil {
+		return worker.Store{}, fmt.Errorf("the blob store %s cannot be opened: %w", c.store, err)
+	}
+	return worker.Store{Bucket: bucket, Key: c.key}, nil
+}

@@ -1,0 +1,192 @@
+// Package dev is a Temporal server inside this process, with its state in one file. It is for trying a fleet out on one
+// machine: it serves loopback only, and knows no accounts.
+//
+// It is the only package that imports the server, which takes minutes to compile: what is tested without one must not
+// import it.
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/schema/sqlite"
+	"go.temporal.io/server/temporal"
+)
+
+const loopback = "127.0.0.1"
+
+// clusterName is what the server calls itself.
+const clusterName = "active"
+
+// readyWithin is how long a server may take until it answers.
+const readyWithin = time.Minute
+
+// Options say how a server is to be.
+type Options struct {
+	File       string // of its state; made where it is not there
+	Port       int    // 0: a free one
+	Namespace  string
+	Attributes map[string]enumspb.IndexedValueType // search attributes that the namespace has
+}
+
+// A Server runs in this process until Stop.
+type Server struct {
+	Address string // host:port, of loopback
+	server  temporal.Server
+}
+
+// Start starts a server and returns when it answers.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the server's state cannot be made: %w", err)
+	}
+	ports, err := freePorts(o.Port)
+	if err != nil {
+		return nil, err
+	}
+	cfg, store := configOf(o, ports)
+	if _, err := os.Stat(o.File); errors.Is(err, fs.ErrNotExist) {
+		if err := sqlite.SetupSchema(store); err != nil {
+			return nil, errors.Join(fmt.Errorf("the server's state cannot be made in %s: %w", o.File, err), os.Remove(o.File))
+		}
+	}
+	namespace, err := sqlite.NewNamespaceConfig(clusterName, o.Namespace, false, o.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	if err := sqlite.CreateNamespaces(store, namespace); err != nil {
+		return nil, fmt.Errorf("the server's state in %s cannot be used: %w", o.File, err)
+	}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(cfg),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithLogger(log.NewNoopLogger()),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
+			return authorization.NewNoopClaimMapper()
+		}),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
+			dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): []dynamicconfig.ConstrainedValue{{Value: true}},
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("the server cannot be set up: %w", err)
+	}
+	if err := server.Start(); err != nil {
+		return nil, fmt.Errorf("the server cannot start: %w", err)
+	}
+	s := &Server{Address: cfg.PublicClient.HostPort, server: server}
+	if err := s.ready(ctx, o.Namespace); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// ready waits until the server answers.
+func (s *Server) ready(ctx context.Context, namespace string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("it does not answer within %s", readyWithin))
+	defer cancel()
+	for {
+		client, err := sdk.DialContext(ctx, sdk.Options{HostPort: s.Address, Namespace: namespace, Logger: quiet{}})
+		if err == nil {
+			client.Close()
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the server on %s: %w: %w", s.Address, context.Cause(ctx), err)
+		}
+	}
+}
+
+// Stop ends the server. What it has acknowledged is in its file.
+func (s *Server) Stop() error { return s.server.Stop() }
+
+// quiet is the logger of a client that only looks whether somebody answers.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// configOf gives the configuration of a server whose services are all in this process.
+func configOf(o Options, free []int) (*config.Config, *config.SQL) {
+	store := &config.SQL{
+		PluginName:   sqliteplugin.PluginName,
+		DatabaseName: o.File,
+		ConnectAttributes: map[string]string{
+			"mode": "rwc", "_journal_mode": "wal", "_synchronous": "full",
+		},
+	}
+	address := net.JoinHostPort(loopback, strconv.Itoa(free[0]))
+	service := func(i int) config.Service {
+		return config.Service{RPC: config.RPC{GRPCPort: free[i], MembershipPort: free[i+4], BindOnIP: loopback}}
+	}
+	cfg := &config.Config{
+		Persistence: config.Persistence{
+			DefaultStore:     sqliteplugin.PluginName,
+			VisibilityStore:  sqliteplugin.PluginName,
+			NumHistoryShards: 1,
+			DataStores:       map[string]config.DataStore{sqliteplugin.PluginName: {SQL: store}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: address},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Services: map[string]config.Service{
+			"frontend": service(0), "history": service(1), "matching": service(2), "worker": service(3),
+		},
+		Archival: config.Archival{
+			History:    config.HistoryArchival{State: "disabled"},
+			Visibility: config.VisibilityArchival{State: "disabled"},
+		},
+		PublicClient: config.PublicClient{HostPort: address},
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+		}},
+	}
+	cfg.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	return cfg, store
+}
+
+// freePorts gives eight ports of loopback that nobody listens on: the first is the one that is asked for, if it is not
+// 0.
+func freePorts(first int) ([]int, error) {
+	free := make([]int, 8)
+	for i := range free {
+		port := 0
+		if i == 0 {
+			port = first
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if err != nil {
+			return nil, fmt.Errorf("no server can listen on port %d: %w", port, err)
+		}
+		defer func() { _ = l.Close() }() // all are held until all are chosen
+		free[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return free, nil
+}

@@ -1,0 +1,299 @@
+// Package fleet is what those who are not workers do with runs of a fleet: hand them in, list them, answer, stop, wait.
+// It talks to the server only. What takes a worker that there is none of fails within the patience of a person.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"regexp"
+	"slices"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// patience is how long a person waits for a worker to take what was said to a run.
+const patience = 15 * time.Second
+
+// ErrNoWorker means that no worker has taken what was said to a run in time. It was not kept.
+var ErrNoWorker = errors.New("no worker of the fleet answers, so nothing was kept: start one, as with " +
+	"`claude-supervise fleet worker`, and try again")
+
+// A RefusedError is what a run refuses, and as what kind of error (flow.ErrTaken and so on).
+type RefusedError struct {
+	Kind, Words string
+}
+
+// Error says why.
+func (e *RefusedError) Error() string { return e.Words }
+
+// ExitsWith is the exit code of a command that is refused.
+func (e *RefusedError) ExitsWith() int {
+	if e.Kind == flow.ErrNoQuestion {
+		return supervisor.ExitUsage
+	}
+	return supervisor.ExitFailed
+}
+
+// A NoRunError means that the fleet has no run of that id or name.
+type NoRunError struct{ ID string }
+
+// Error says which.
+func (e *NoRunError) Error() string {
+	return fmt.Sprintf("the fleet has no run called %.60q; claude-supervise fleet ps -a lists all", e.ID)
+}
+
+// ExitsWith is the exit code of a command line that cannot be meant.
+func (e *NoRunError) ExitsWith() int { return supervisor.ExitUsage }
+
+// A Fleet is one that this process can reach.
+type Fleet struct {
+	Client    sdk.Client
+	Namespace string
+	Converter converter.DataConverter // the one that Client has
+}
+
+// Who names this person to others.
+func Who() string {
+	name := "somebody"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+// HandIn gives the fleet a run. The id is the task's.
+func (f Fleet) HandIn(ctx context.Context, t flow.Task) error {
+	return f.start(ctx, flow.Input{Task: t})
+}
+
+func (f Fleet) start(ctx context.Context, in flow.Input) error {
+	_, err := f.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{
+		ID: in.Task.Run, TaskQueue: flow.BaseQueue,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+	}, flow.WorkflowName, in)
+	if err != nil {
+		return fmt.Errorf("the run cannot be handed in: %w", said(err))
+	}
+	return nil
+}
+
+// Runs gives the runs of the fleet, the latest first; all: those that have ended, too. asking: only those with open
+// questions.
+func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error) {
+	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
+	if !all {
+		query += " AND ExecutionStatus = 'Running'"
+	}
+	if asking {
+		query += fmt.Sprintf(" AND %s IS NOT NULL", flow.AttributeOpen)
+	}
+	return f.list(ctx, query)
+}
+
+func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
+	runs := []flow.Listed{}
+	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
+	for page := []byte(nil); ; {
+		list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: 1000})
+		if err != nil {
+			return nil, fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
+		}
+		for _, w := range list.GetExecutions() {
+			id := w.GetExecution().GetWorkflowId()
+			if known[id] || w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+				continue
+			}
+			known[id] = true
+			l := flow.Listed{RunView: view.RunView{ID: id, Status: flow.StatusQueued, Reason: "no worker has looked at it",
+				StartedAt: w.GetStartTime().AsTime(), Since: w.GetStartTime().AsTime()}}
+			if memo := w.GetMemo().GetFields()[flow.MemoRun]; memo != nil {
+				if err := f.Converter.FromPayload(memo, &l); err != nil {
+					return nil, fmt.Errorf("%s cannot be read: %w; is this the fleet's key?", id, err)
+				}
+			}
+			switch w.GetStatus() {
+			case enums.WORKFLOW_EXECUTION_STATUS_FAILED, enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,
+				enums.WORKFLOW_EXECUTION_STATUS_CANCELED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
+				l = endedFromOutside(l, w.GetStatus().String(), w.GetCloseTime().AsTime())
+			}
+			runs = append(runs, l)
+		}
+		if page = list.GetNextPageToken(); len(page) == 0 {
+			return runs, nil
+		}
+	}
+}
+
+// endedFromOutside is a run whose workflow was ended by somebody with the server's own tools.
+func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
+	code := supervisor.ExitFailed
+	l.Status, l.Reason, l.Since = "failed", "its workflow was ended on the server: "+how, at
+	l.EndedAt, l.ExitCode = &at, &code
+	l.OpenQuestions, l.Questions, l.Worker = nil, nil, ""
+	return l
+}
+
+// Run gives a run by its id, or by its name if one has it.
+func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
+	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
+	if isRun(id) {
+		runs, err := f.list(ctx, query+fmt.Sprintf(" AND WorkflowId = '%s'", id))
+		if err != nil || len(runs) > 0 {
+			return first(runs), err
+		}
+		return flow.Listed{}, &NoRunError{id}
+	}
+	all, err := f.Runs(ctx, true, false)
+	if err != nil {
+		return flow.Listed{}, err
+	}
+	for _, r := range all {
+		if r.Name == id && id != "" {
+			return r, nil
+		}
+	}
+	return flow.Listed{}, &NoRunError{id}
+}
+
+func first(runs []flow.Listed) flow.Listed {
+	if len(runs) == 0 {
+		return flow.Listed{}
+	}
+	return runs[0]
+}
+
+var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
+
+func isRun(id string) bool { return runID.MatchString(id) }
+
+// Questions gives the open questions of all runs, oldest first.
+func (f Fleet) Questions(ctx context.Context) ([]view.QuestionView, error) {
+	runs, err := f.Runs(ctx, false, true)
+	if err != nil {
+		return nil, err
+	}
+	open := []view.QuestionView{}
+	for _, r := range runs {
+		for _, q := range r.Questions {
+			q.RunName = r.Name
+			open = append(open, q)
+		}
+	}
+	slices.SortStableFunc(open, func(a, b view.QuestionView) int { return a.AskedAt.Compare(b.AskedAt) })
+	return open, nil
+}
+
+// WhoseAnswer gives the answer that a question has; nil if it has none that the fleet knows.
+func (f Fleet) WhoseAnswer(ctx context.Context, question string) (*flow.Answer, error) {
+	runs, err := f.Runs(ctx, true, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		for _, a := range r.Answered {
+			if a.Question == question {
+				return &a, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Answer gives a question its answer. *RefusedError says why it was not taken; of kind flow.ErrTaken, whose was first.
+// What it returns without an error is kept, whatever dies.
+func (f Fleet) Answer(ctx context.Context, run string, a flow.Answer) (flow.Answered, error) {
+	var answered flow.Answered
+	err := f.update(ctx, run, flow.UpdateAnswer, a, &answered)
+	return answered, err
+}
+
+// Stop ends a run.
+func (f Fleet) Stop(ctx context.Context, run, by string) error {
+	return f.update(ctx, run, flow.UpdateStop, by, nil)
+}
+
+// update says something to a run, and waits until it is done, or kept and not done within patience.
+func (f Fleet) update(ctx context.Context, run, name string, arg, result any) error {
+	bound, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	handle, err := f.Client.UpdateWorkflow(bound, sdk.UpdateWorkflowOptions{WorkflowID: run, UpdateName: name,
+		Args: []any{arg}, WaitForStage: sdk.WorkflowUpdateStageAccepted})
+	if err == nil {
+		err = handle.Get(bound, result)
+		if bound.Err() != nil && ctx.Err() == nil {
+			return nil // it is kept, and the worker has not taken it yet
+		}
+	}
+	var refused *temporal.ApplicationError
+	var gone *serviceerror.NotFound
+	switch {
+	case errors.As(err, &refused):
+		return &RefusedError{Kind: refused.Type(), Words: refused.Message()}
+	case errors.As(err, &gone):
+		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended, or never was; nothing was kept"}
+	case err != nil && bound.Err() != nil && ctx.Err() == nil:
+		return ErrNoWorker
+	}
+	return said(err)
+}
+
+// Wait waits until a run has ended, or is parked for an answer.
+func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
+	for {
+		l, err := f.Run(ctx, run)
+		if err != nil || l.ExitCode != nil {
+			return l, err
+		}
+		handle, err := f.Client.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{WorkflowID: l.ID, UpdateName: flow.UpdateWait,
+			WaitForStage: sdk.WorkflowUpdateStageAccepted})
+		if err == nil {
+			err = handle.Get(ctx, &l)
+		}
+		var gone *serviceerror.NotFound
+		if errors.As(err, &gone) { // it ended meanwhile
+			if err := f.closed(ctx, l.ID); err != nil {
+				return l, err
+			}
+			continue
+		}
+		return l, said(err)
+	}
+}
+
+// closed waits until the present workflow of a run is closed.
+func (f Fleet) closed(ctx context.Context, run string) error {
+	err := f.Client.GetWorkflow(ctx, run, "").Get(ctx, nil)
+	var failed *temporal.WorkflowExecutionError
+	if errors.As(err, &failed) {
+		return nil
+	}
+	return said(err)
+}
+
+// said makes of an error of the server one for people.
+func said(err error) error {
+	var away *serviceerror.Unavailable
+	switch {
+	case errors.As(err, &away), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the fleet's server cannot be reached: %w", err)
+	}
+	return err
+}

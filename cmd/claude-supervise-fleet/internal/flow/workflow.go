@@ -1,0 +1,335 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// An Input begins the workflow of a run, or goes on with it: after an earlier one has ended, or has a long history.
+type Input struct {
+	Task    Task              `json:"task"`
+	Epoch   int               `json:"epoch"`             // that was taken last
+	Commit  string            `json:"commit,omitempty"`  // that Ref was
+	Answers []Answer          `json:"answers,omitempty"` // that were acknowledged
+	Retry   bool              `json:"retry,omitempty"`   // what failed is tried again
+	Parked  bool              `json:"parked,omitempty"`  // it waits for an answer
+	Seen    Seen              `json:"seen"`              // last
+	Closed  map[string]string `json:"closed,omitempty"`  // questions that were answered on a worker, and by whom
+}
+
+// Again is how long a run waits before it is tried again where a worker could not have it, at first and at most.
+const (
+	againFirst = 2 * time.Second
+	againMost  = 5 * time.Minute
+)
+
+// tooLong is how long an activity may take: there is no limit to how long a person may.
+const tooLong = 10 * 365 * 24 * time.Hour
+
+// A run is one run in its workflow.
+type run struct {
+	Input
+	log       log.Logger
+	held      bool            // a worker has it
+	refused   map[string]bool // answers that the run has not taken
+	handed    map[string]bool // answers that the worker of this epoch has given to the run
+	fresh     bool            // an answer has come that no attempt was given
+	stopping  string          // who wants its end
+	reason    string          // why it waits, where no worker says it
+	since     time.Time
+	ended     *int // exit code
+	lastOpen  []string
+	lastPhase string
+	lastMemo  string
+}
+
+// Run is the workflow. It returns how the run ended.
+func Run(ctx workflow.Context, in Input) (Listed, error) {
+	r := &run{Input: in, log: workflow.GetLogger(ctx), refused: map[string]bool{}, handed: map[string]bool{},
+		since: workflow.Now(ctx)}
+	if err := r.listens(ctx); err != nil {
+		return Listed{}, err
+	}
+	if !r.Parked {
+		r.waits(ctx, "it waits for a worker"+r.labels())
+	}
+	again := againFirst
+	for r.ended == nil {
+		if r.Parked {
+			if err := workflow.Await(ctx, func() bool { return r.fresh || r.stopping != "" }); err != nil {
+				return Listed{}, err
+			}
+			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && r.stopping == "" {
+				if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+					return Listed{}, err
+				}
+				r.Parked = false
+				return Listed{}, workflow.NewContinueAsNewError(ctx, WorkflowName, r.Input)
+			}
+			r.Parked = false
+		}
+		if r.stopping != "" && !r.held {
+			r.ends(ctx, supervisor.ExitStopped, "stopped by "+r.stopping)
+			break
+		}
+		if err := r.attempt(ctx, &again); err != nil {
+			return Listed{}, err
+		}
+	}
+	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	return r.listed(), err
+}
+
+// attempt has a worker supervise the run, until it has left it or is not heard of.
+func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
+	r.Epoch++
+	r.fresh, r.handed = false, map[string]bool{}
+	if r.Epoch > 1 || r.Seen.Run != nil {
+		r.waits(ctx, "it waits for a worker"+r.labels()+" to go on with it")
+	}
+	var out Outcome
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: Queue(r.Task.Labels), HeartbeatTimeout: r.Task.Lease, StartToCloseTimeout: tooLong,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("epoch %d", r.Epoch),
+	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry}).
+		Get(ctx, &out)
+	r.held = false
+	var failed *temporal.ApplicationError
+	switch {
+	case err == nil:
+		*again = againFirst
+		r.Retry = false
+		out.Seen.Epoch = r.Epoch
+		r.sees(out.Seen)
+		switch {
+		case out.Back:
+			r.waits(ctx, fmt.Sprintf("its worker %s has left; it waits for another%s", out.Seen.Worker, r.labels()))
+		case out.Code == supervisor.ExitParked:
+			// What was answered while it was being parked may be in no snapshot: the next attempt is given it.
+			r.fresh = r.fresh || r.unanswered()
+			r.Parked = true
+			r.shows(ctx)
+		default:
+			r.ends(ctx, out.Code, "")
+		}
+		return nil
+	case temporal.IsTimeoutError(err):
+		r.note(fmt.Sprintf("worker %s was not heard of: the run goes on from its last snapshot (epoch %d); a turn that was "+
+			"under way is done again", r.Seen.Worker, r.Epoch+1))
+		*again = againFirst
+		return nil
+	case errors.As(err, &failed) && failed.Type() == ErrNever:
+		r.ends(ctx, supervisor.ExitFailed, failed.Message())
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	why := err.Error()
+	if failed != nil {
+		why = failed.Message()
+	}
+	r.waits(ctx, fmt.Sprintf("it is tried again in %s: %s", *again, why))
+	_, err = workflow.AwaitWithTimeout(ctx, *again, func() bool { return r.stopping != "" })
+	*again = min(2**again, againMost)
+	return err
+}
+
+// unanswered reports whether a question is open that has an answer here.
+func (r *run) unanswered() bool {
+	for _, q := range r.Seen.Questions {
+		if r.answer(q.ID) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) answer(question string) *Answer {
+	for i, a := range r.Answers {
+		if a.Question == question {
+			return &r.Answers[i]
+		}
+	}
+	return nil
+}
+
+func (r *run) labels() string {
+	if len(r.Task.Labels) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with the labels %s", joined(r.Task.Labels))
+}
+
+// listens takes what workers and people say. Only the worker of the present epoch is listened to.
+func (r *run) listens(ctx workflow.Context) error {
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		seen := workflow.GetSignalChannel(ctx, SignalSeen)
+		for {
+			var s Seen
+			if more := seen.Receive(ctx, &s); !more {
+				return
+			}
+			if s.Epoch != r.Epoch || r.ended != nil || r.Parked {
+				continue
+			}
+			r.held = true
+			r.sees(s)
+			r.shows(ctx)
+		}
+	})
+	return errors.Join(
+		workflow.SetQueryHandler(ctx, QueryRun, func() (Listed, error) { return r.listed(), nil }),
+		workflow.SetUpdateHandler(ctx, UpdateWait, func(ctx workflow.Context) (Listed, error) {
+			err := workflow.Await(ctx, func() bool { return r.ended != nil || r.Parked })
+			return r.listed(), err
+		}),
+		workflow.SetUpdateHandlerWithOptions(ctx, UpdateAnswer, r.takeAnswer,
+			workflow.UpdateHandlerOptions{Validator: r.mayAnswer}),
+		workflow.SetUpdateHandlerWithOptions(ctx, UpdateStop, r.takeStop,
+			workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, _ string) error {
+				if r.ended != nil {
+					return refusal(ErrEnded, "%s has ended; there is nothing to stop", r.Task.Run)
+				}
+				return nil
+			}}),
+	)
+}
+
+func refusal(kind, format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), kind, nil)
+}
+
+// sees takes what a worker says of the run.
+func (r *run) sees(s Seen) {
+	if s.Commit != "" {
+		r.Commit = s.Commit
+	}
+	if s.Run == nil {
+		s.Run, s.Questions = r.Seen.Run, r.Seen.Questions
+	}
+	s.Notes = append(r.Seen.Notes[:len(r.Seen.Notes):len(r.Seen.Notes)], s.Notes...)
+	r.Seen, r.reason = s, ""
+}
+
+func (r *run) note(text string) {
+	if len(r.Seen.Notes) == 0 || r.Seen.Notes[len(r.Seen.Notes)-1] != text {
+		r.Seen.Notes = append(r.Seen.Notes, text)
+	}
+}
+
+// open gives the questions that can be answered.
+func (r *run) open() []view.QuestionView {
+	var open []view.QuestionView
+	if r.ended != nil {
+		return nil
+	}
+	for _, q := range r.Seen.Questions {
+		if r.answer(q.ID) == nil && r.Closed[q.ID] == "" {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// mayAnswer lets the first answer to an open question in.
+func (r *run) mayAnswer(_ workflow.Context, a Answer) error {
+	if before := r.answer(a.Question); before != nil {
+		return refusal(ErrTaken, "%s was answered before, by %s at %s: %s", a.Question, before.By,
+			before.At.UTC().Format(time.RFC3339), before.Text)
+	}
+	if by := r.Closed[a.Question]; by != "" {
+		return refusal(ErrTaken, "%s was answered before: %s", a.Question, by)
+	}
+	if r.ended != nil {
+		return refusal(ErrEnded, "%s has ended; its questions count no more", r.Task.Run)
+	}
+	for _, q := range r.Seen.Questions {
+		if q.ID == a.Question {
+			return nil
+		}
+	}
+	return refusal(ErrNoQuestion, "%s asks no question %s", r.Task.Run, a.Question)
+}
+
+// takeAnswer keeps an answer, and gives it to the worker that has the run.
+func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
+	r.Answers = append(r.Answers, a)
+	r.fresh = true
+	if !r.held {
+		r.shows(ctx)
+		return Answered{}, nil
+	}
+	epoch := r.Epoch
+	sent, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: r.Seen.Queue, StartToCloseTimeout: 20 * time.Second, ScheduleToCloseTimeout: tooLong,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
+	}))
+	giving := workflow.ExecuteActivity(sent, Deliver, Delivery{Run: r.Task.Run, Epoch: epoch, Answer: a})
+	lost := func() bool { return !r.held || r.Epoch != epoch }
+	if err := workflow.Await(ctx, func() bool { return giving.IsReady() || lost() }); err != nil {
+		return Answered{}, err
+	}
+	if !giving.IsReady() {
+		cancel() // whoever has the run next is given it
+		r.shows(ctx)
+		return Answered{}, nil
+	}
+	err := giving.Get(ctx, nil)
+	var no *temporal.ApplicationError
+	if errors.As(err, &no) && (no.Type() == ErrRefused || no.Type() == ErrTaken) {
+		r.forget(a.Question)
+		if no.Type() == ErrTaken { // on the worker's machine
+			r.Closed = with(r.Closed, a.Question, no.Message())
+		}
+		r.shows(ctx)
+		return Answered{}, refusal(no.Type(), "%s", no.Message())
+	}
+	r.shows(ctx)
+	return Answered{Given: err == nil}, nil
+}
+
+func (r *run) forget(question string) {
+	kept := r.Answers[:0:0]
+	for _, a := range r.Answers {
+		if a.Question != question {
+			kept = append(kept, a)
+		}
+	}
+	r.Answers = kept
+}
+
+// takeStop ends the run: on the worker that has it, or here. It waits for neither.
+func (r *run) takeStop(ctx workflow.Context, by string) error {
+	r.stopping = by
+	if !r.held {
+		return nil
+	}
+	epoch := r.Epoch
+	sent, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: r.Seen.Queue, StartToCloseTimeout: 20 * time.Second, ScheduleToCloseTimeout: tooLong,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
+	}))
+	defer cancel()
+	halting := workflow.ExecuteActivity(sent, Halt, Stopping{Run: r.Task.Run, Epoch: epoch, By: by})
+	return workflow.Await(ctx, func() bool { return halting.IsReady() || !r.held || r.Epoch != epoch })
+}
+
+// waits says why no worker has the run.
+func (r *run) waits(ctx workflow.Context, why string) {
+	r.held, r.reason, r.since = false, why, workflow.Now(ctx)
+	r.shows(ctx)
+}
+
+// ends ends the run. A reason is given where no worker has said one.
+func (r *run) ends(ctx workflow.Context, code int, reason string) {
+	r.ended, r.reason, r.since = &code, reason, workflow.Now(ctx)
+	r.shows(ctx)
+}

@@ -1,0 +1,210 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/mock"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// A stage is a server without a server, and workers that do what a test says.
+type stage struct {
+	*testsuite.TestWorkflowEnvironment
+	t        *testing.T
+	attempts []Attempt
+	given    []Answer
+}
+
+func onStage(t *testing.T, worker func(context.Context, Attempt) (Outcome, error)) *stage {
+	var suite testsuite.WorkflowTestSuite
+	s := &stage{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
+	s.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowName})
+	s.RegisterActivityWithOptions(func(ctx context.Context, a Attempt) (Outcome, error) {
+		s.attempts = append(s.attempts, a)
+		return worker(ctx, a)
+	}, activity.RegisterOptions{Name: Supervise})
+	s.RegisterActivityWithOptions(func(_ context.Context, d Delivery) error {
+		s.given = append(s.given, d.Answer)
+		return nil
+	}, activity.RegisterOptions{Name: Deliver})
+	s.RegisterActivityWithOptions(func(context.Context, Stopping) error { return nil },
+		activity.RegisterOptions{Name: Halt})
+	return s
+}
+
+const id = "r-abcd1234"
+
+func (s *stage) plays() Listed {
+	s.t.Helper()
+	s.ExecuteWorkflow(WorkflowName, Input{Task: Task{Run: id, Prompt: "do it", Lease: time.Minute}})
+	if !s.IsWorkflowCompleted() {
+		s.t.Fatal("it does not end")
+	}
+	var l Listed
+	if err := s.GetWorkflowResult(&l); err != nil {
+		s.t.Fatal(err)
+	}
+	return l
+}
+
+// answers gives an answer after a while, and what became of it.
+func (s *stage) answers(after time.Duration, question, text, by string) *error {
+	became := new(error)
+	s.RegisterDelayedCallback(func() {
+		s.UpdateWorkflow(UpdateAnswer, by, &testsuite.TestUpdateCallback{
+			OnAccept:   func() {},
+			OnReject:   func(err error) { *became = err },
+			OnComplete: func(_ any, err error) { *became = err },
+		}, Answer{Question: question, Text: text, By: by})
+	}, after)
+	return became
+}
+
+func seen(epoch int, status supervisor.Status, questions ...string) Seen {
+	s := Seen{Epoch: epoch, Worker: "one", Queue: "q", Run: &view.RunView{ID: id, Status: status}}
+	for _, q := range questions {
+		s.Questions = append(s.Questions, view.QuestionView{ID: q, Run: id})
+	}
+	return s
+}
+
+func parked(epoch int, questions ...string) (Outcome, error) {
+	return Outcome{Seen: seen(epoch, "parked", questions...), Code: supervisor.ExitParked}, nil
+}
+
+func succeeded(epoch int) (Outcome, error) {
+	return Outcome{Seen: seen(epoch, "succeeded"), Code: supervisor.ExitSuccess}, nil
+}
+
+func isKind(err error, kind string) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.Type() == kind
+}
+
+func TestAParkedRunGoesOnWithTheFirstAnswer(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch == 1 {
+			return parked(1, "q-1")
+		}
+		return succeeded(a.Epoch)
+	})
+	other := s.answers(time.Hour-time.Second, "q-2", "no", "eve")
+	first := s.answers(time.Hour, "q-1", "yes", "ann")
+	second := s.answers(time.Hour, "q-1", "no", "bob")
+	l := s.plays()
+	if l.ExitCode == nil || *l.ExitCode != 0 || l.Status != "succeeded" {
+		t.Errorf("it ends as %+v", l)
+	}
+	if *first != nil || !isKind(*second, ErrTaken) || !isKind(*other, ErrNoQuestion) {
+		t.Errorf("the first is told %v, the second %v, an answer to nothing %v", *first, *second, *other)
+	}
+	if len(s.attempts) != 2 || len(s.attempts[1].Answers) != 1 || s.attempts[1].Answers[0].Text != "yes" {
+		t.Errorf("the attempts are %+v", s.attempts)
+	}
+}
+
+func TestAHeldQuestionIsAnsweredOnItsWorkerAndNobodyElse(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) { return succeeded(a.Epoch) })
+	s.OnActivity(Supervise, mock.Anything, mock.Anything).Return(func(_ context.Context, a Attempt) (Outcome, error) {
+		s.attempts = append(s.attempts, a)
+		return succeeded(a.Epoch)
+	}).After(time.Hour)
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalSeen, seen(7, "waiting", "q-9")) }, time.Second)
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalSeen, seen(1, "waiting", "q-1")) }, 2*time.Second)
+	stale := s.answers(3*time.Second, "q-9", "yes", "eve")
+	good := s.answers(4*time.Second, "q-1", "yes", "ann")
+	s.plays()
+	if !isKind(*stale, ErrNoQuestion) || *good != nil {
+		t.Errorf("the question of another epoch: %v; the other: %v", *stale, *good)
+	}
+	if len(s.given) != 1 || s.given[0].Question != "q-1" {
+		t.Errorf("given: %+v", s.given)
+	}
+}
+
+func TestARunWhoseWorkerIsLostGoesOnWithAllAnswers(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		switch a.Epoch {
+		case 1:
+			return parked(1, "q-1")
+		case 2:
+			return Outcome{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, nil)
+		}
+		return succeeded(a.Epoch)
+	})
+	s.answers(time.Hour, "q-1", "yes", "ann")
+	l := s.plays()
+	if len(s.attempts) != 3 || len(s.attempts[2].Answers) != 1 {
+		t.Fatalf("the attempts are %+v", s.attempts)
+	}
+	if !slices.ContainsFunc(l.Notes, func(n string) bool { return len(n) > 0 }) {
+		t.Error("nobody is told")
+	}
+}
+
+func TestARunThatNoWorkerCanHaveIsTriedAgainUnlessForGood(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch < 4 {
+			return Outcome{}, errors.New("the disk is full")
+		}
+		return Outcome{}, temporal.NewNonRetryableApplicationError("no such commit", ErrNever, nil)
+	})
+	l := s.plays()
+	if len(s.attempts) != 4 || *l.ExitCode != supervisor.ExitFailed || l.Reason != "no such commit" {
+		t.Errorf("after %d attempts it is %+v", len(s.attempts), l)
+	}
+}
+
+func TestARunThatIsGivenBackIsTakenAtOnce(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch == 1 {
+			return Outcome{Seen: seen(1, "interrupted"), Code: supervisor.ExitInterrupted, Back: true}, nil
+		}
+		return succeeded(a.Epoch)
+	})
+	if s.plays(); len(s.attempts) != 2 {
+		t.Errorf("the attempts are %+v", s.attempts)
+	}
+}
+
+func TestAParkedRunIsStoppedWithoutAWorker(t *testing.T) {
+	s := onStage(t, func(_ context.Context, _ Attempt) (Outcome, error) { return parked(1, "q-1") })
+	s.RegisterDelayedCallback(func() {
+		s.UpdateWorkflow(UpdateStop, "", &testsuite.TestUpdateCallback{
+			OnAccept: func() {}, OnReject: func(err error) { t.Error(err) }, OnComplete: func(any, error) {}}, "ann")
+	}, time.Hour)
+	l := s.plays()
+	if *l.ExitCode != supervisor.ExitStopped || l.Status != "stopped" || len(s.attempts) != 1 || len(l.OpenQuestions) != 0 {
+		t.Errorf("it is %+v after %d attempts", l, len(s.attempts))
+	}
+}
+
+func TestWhoWaitsIsToldOfAPark(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch == 1 {
+			return parked(1, "q-1")
+		}
+		return succeeded(a.Epoch)
+	})
+	var told Listed
+	s.RegisterDelayedCallback(func() {
+		s.UpdateWorkflow(UpdateWait, "", &testsuite.TestUpdateCallback{
+			OnAccept: func() {}, OnReject: func(err error) { t.Error(err) },
+			OnComplete: func(l any, _ error) { told = l.(Listed) }})
+	}, 0)
+	s.answers(time.Hour, "q-1", "yes", "ann")
+	if s.plays(); told.Status != "parked" || len(told.OpenQuestions) != 1 {
+		t.Errorf("told: %+v", told)
+	}
+}

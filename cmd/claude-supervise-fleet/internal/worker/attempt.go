@@ -1,0 +1,348 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/pack"
+	"claude-supervise/supervisor/view"
+)
+
+// endsWithin is how long the supervisor of a run that is lost may take to end its agents, before it is killed.
+const endsWithin = 20 * time.Second
+
+// supervise is the activity that has a run until it ends, parks, or this worker leaves.
+func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
+	h := &held{Worker: w, Attempt: a, commit: a.Commit,
+		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
+	if !plainRun(a.Task.Run) {
+		return out, never("%q is no id of a run", a.Task.Run)
+	}
+	if err := os.MkdirAll(h.snapshotsOf(), 0o700); err != nil {
+		return out, err
+	}
+	defer func() {
+		h.close()
+		if removed := os.RemoveAll(h.dir); removed != nil && err == nil {
+			w.Log.Warn("the folder of a run cannot be removed", "folder", h.dir, "error", removed)
+		}
+	}()
+
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	token := activity.GetInfo(ctx).TaskToken
+	beat := func(ctx context.Context) error {
+		h.mu.Lock()
+		last := h.last
+		h.mu.Unlock()
+		return w.Client.RecordActivityHeartbeat(ctx, token, last)
+	}
+	renew := func(until time.Duration) error { return pack.Lease(h.snapshots(), a.Task.Run, until) }
+	beating := make(chan struct{})
+	go func() {
+		defer close(beating)
+		if err := holdLease(ctx, a.Task.Lease, beat, renew, leaseTime); err != nil {
+			leave(err)
+		}
+	}()
+	defer func() { leave(nil); <-beating }()
+	out, err = h.run(ctx)
+	if errors.Is(context.Cause(ctx), errLost) {
+		return out, errLost
+	}
+	return out, err
+}
+
+func never(format string, args ...any) error {
+	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), flow.ErrNever, nil)
+}
+
+// run prepares the folder of the run, and supervises it.
+func (h *held) run(ctx context.Context) (flow.Outcome, error) {
+	h.Worker.add(h)
+	defer h.Worker.remove(h)
+	origin, told, err := h.Store.Newest(ctx, h.Task.Run, h.Epoch, filepath.Join(h.dir, "from"),
+		func(file string) error { return h.goOnFrom(ctx, file) })
+	if err != nil {
+		return flow.Outcome{}, err
+	}
+	for _, t := range told {
+		h.note("%s", t)
+	}
+	args, stdin := []string{"resume", h.Task.Run}, ""
+	switch {
+	case origin.Epoch == 0:
+		if err := h.place(ctx); err != nil {
+			return flow.Outcome{}, err
+		}
+		if args, stdin, err = h.runArgs(); err != nil {
+			return flow.Outcome{}, err
+		}
+	case h.Retry:
+		args = []string{"resume", "--failed", h.Task.Run}
+	}
+	if origin.Epoch > 0 {
+		if err := h.answers(ctx); err != nil {
+			return flow.Outcome{}, err
+		}
+	}
+	args = append(args, "--json", "--no-notify", "--on-question", "park", "--snapshots", h.snapshots())
+	if origin.Epoch == 0 && len(h.Task.Claude) > 0 {
+		args = append(append(args, "--"), h.Task.Claude...)
+	}
+	return h.drive(ctx, args, stdin)
+}
+
+// runArgs gives the arguments that begin the run, and its stdin.
+func (h *held) runArgs() (args []string, stdin string, err error) {
+	args = []string{"run"}
+	if h.Task.File != "" {
+		file := filepath.Join(h.dir, "task.yaml")
+		if err := os.WriteFile(file, []byte(h.Task.File), 0o600); err != nil {
+			return nil, "", err
+		}
+		args = append(args, "-f", file)
+	}
+	if h.Task.Prompt != "" {
+		args, stdin = append(args, "-"), h.Task.Prompt
+	}
+	if h.Task.Name != "" {
+		args = append(args, "--name", h.Task.Name)
+	}
+	return append(append(args, "--cwd", h.work()), h.Task.Flags...), stdin, nil
+}
+
+// place makes the folder in which the agents work.
+func (h *held) place(ctx context.Context) error {
+	if err := os.RemoveAll(h.work()); err != nil { // of a snapshot that could not be unpacked
+		return err
+	}
+	if h.Task.Repo == "" {
+		return os.MkdirAll(h.work(), 0o700)
+	}
+	commit, err := h.Repos.Clone(ctx, h.Task.Repo, h.Task.Ref, h.commit, h.work())
+	if errors.Is(err, errGone) {
+		return never("%v", err)
+	}
+	if err == nil {
+		h.commit = commit
+	}
+	return err
+}
+
+// goOnFrom takes the run out of a snapshot.
+func (h *held) goOnFrom(ctx context.Context, file string) error {
+	h.close()
+	if err := os.RemoveAll(h.stateHome()); err != nil {
+		return err
+	}
+	if err := h.place(ctx); err != nil {
+		return err
+	}
+	u, err := h.unpack(ctx, file)
+	if err != nil {
+		return err
+	}
+	if u.Snapshot != nil && len(u.Snapshot.InTurn) > 0 {
+		h.note("a turn was under way when the snapshot was taken: it is done again")
+	}
+	for _, w := range u.Withheld {
+		h.note("not taken along: %s", w.What)
+	}
+	return h.isSafe(file)
+}
+
+// answers gives the run the answers that were acknowledged and that its snapshot does not have.
+func (h *held) answers(ctx context.Context) error {
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return err
+	}
+	open, err := c.Reader().Questions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, q := range open {
+		for _, a := range h.Answers {
+			if a.Question != q.ID {
+				continue
+			}
+			var taken *client.TakenError
+			if err := h.give(ctx, a); err != nil && !errors.As(err, &taken) {
+				h.note("the answer to %s by %s was not taken: %v", a.Question, a.By, err)
+			}
+		}
+	}
+	return nil
+}
+
+// drive has the supervisor of the run run, tells the workflow what becomes of it, and gives how it left the run.
+func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Outcome, error) {
+	news := make(chan struct{}, 1)
+	changed := func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	p, err := h.startSupervisor(args, stdin, changed)
+	if err != nil {
+		return flow.Outcome{}, err
+	}
+	uploading, stopUploads := context.WithCancel(ctx)
+	defer stopUploads()
+	last, uploaded := make(chan struct{}), make(chan error, 1)
+	go func() { uploaded <- h.uploads(uploading, last, changed) }()
+
+	leaving := activity.GetWorkerStopChannel(ctx)
+	back := false
+	for running := true; running; {
+		select {
+		case <-news:
+			h.tell(ctx, changed)
+		case <-leaving:
+			back, leaving = true, nil
+			p.interrupt()
+		case <-p.ended:
+			running = false
+		case <-ctx.Done(): // the run is not ours any more
+			stopUploads()
+			h.end(p)
+			return flow.Outcome{}, errors.Join(context.Cause(ctx), <-uploaded)
+		}
+	}
+	close(last)
+	for all := false; !all; {
+		select {
+		case err := <-uploaded:
+			if err != nil {
+				return flow.Outcome{}, err
+			}
+			all = true
+		case <-news:
+			h.tell(ctx, changed) // that it cannot be uploaded
+		}
+	}
+	seen, err := h.look(ctx)
+	if err != nil {
+		return flow.Outcome{}, err
+	}
+	return h.outcome(ctx, p, seen, back)
+}
+
+// outcome says how a supervisor has left the run.
+func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back bool) (flow.Outcome, error) {
+	out := flow.Outcome{Seen: seen, Code: p.code}
+	ended := seen.Run != nil && seen.Run.EndedAt != nil
+	switch {
+	case ended && seen.Run.ExitCode != nil:
+		out.Code = *seen.Run.ExitCode
+	case p.code == supervisor.ExitParked:
+	case back:
+		out.Back = true
+		return out, nil
+	case p.code == supervisor.ExitUsage:
+		return out, never("the worker's claude-supervise refuses the task: %s", p.said())
+	default:
+		return out, fmt.Errorf("claude-supervise on %s ended with %d: %s", h.Name, p.code, p.said())
+	}
+	if err := h.Store.Keep(ctx, h.Task.Run, h.Epoch); err != nil {
+		h.Log.Warn("old snapshots cannot be removed", "run", h.Task.Run, "error", err)
+	}
+	return out, nil
+}
+
+// end ends the supervisor of a run that is lost, and its agents with it: it sees that another has the next epoch.
+func (h *held) end(p *process) {
+	bound, cancel := context.WithTimeout(context.Background(), endsWithin)
+	defer cancel()
+	if _, err := pack.FolderOf(h.snapshots(), h.Task.Run).TakeOver(bound, h.Epoch); err != nil {
+		p.interrupt()
+	}
+	select {
+	case <-p.ended:
+		return
+	case <-bound.Done():
+	}
+	p.kill()
+	<-p.ended
+	h.sweep(context.Background())
+}
+
+// sweep ends what a supervisor that was killed has left behind.
+func (h *held) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endsWithin)
+	defer cancel()
+	if _, err := h.does(ctx, "stop", h.Task.Run); err != nil {
+		h.Log.Warn("what is left of a run could not be ended", "run", h.Task.Run, "error", err)
+	}
+}
+
+// tellWithin is how long the server may take to be told something; tellAgain is when that is tried again.
+const (
+	tellWithin = 5 * time.Second
+	tellAgain  = 2 * time.Second
+)
+
+// tell says to the workflow what has become of the run, where it does not know it; again is called later where the
+// server cannot be told now.
+func (h *held) tell(ctx context.Context, again func()) {
+	seen, err := h.look(ctx)
+	if err != nil {
+		h.Log.Warn("the run cannot be read", "run", h.Task.Run, "error", err)
+		time.AfterFunc(tellAgain, again)
+		return
+	}
+	h.mu.Lock()
+	same := sameSeen(seen, h.last)
+	h.mu.Unlock()
+	if same {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	err = h.Client.SignalWorkflow(ctx, h.Task.Run, "", flow.SignalSeen, seen)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		h.notes = append(seen.Notes, h.notes...)
+		time.AfterFunc(tellAgain, again)
+		return
+	}
+	h.last = seen
+}
+
+// sameSeen reports whether the workflow need not be told of a change: what only counts up, it is told with the next.
+func sameSeen(a, b flow.Seen) bool {
+	if len(a.Notes) > 0 {
+		return false
+	}
+	a.Notes, b.Notes = nil, nil
+	for _, s := range []*flow.Seen{&a, &b} {
+		if s.Run == nil {
+			continue
+		}
+		run := *s.Run
+		run.CostUSD, run.SupervisorPID, run.Agents = 0, 0, slices.Clone(run.Agents)
+		for i, agent := range run.Agents {
+			run.Agents[i] = view.AgentView{ID: agent.ID, Status: agent.Status, Reason: agent.Reason}
+		}
+		s.Run = &run
+	}
+	one, err := json.Marshal(a)
+	other, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(one, other)
+}

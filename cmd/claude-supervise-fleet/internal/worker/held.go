@@ -1,0 +1,145 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/pack"
+	"claude-supervise/supervisor/view"
+)
+
+// A held run is one that this worker has: an attempt, its folder, and what it has said of the run.
+type held struct {
+	*Worker
+	flow.Attempt
+	dir    string
+	commit string
+	notes  []string
+
+	mu     sync.Mutex
+	client *client.Client // of the run's own state; nil before there is one
+	safe   time.Time      // the moment of the newest snapshot that is in the blob store
+	last   flow.Seen
+}
+
+func (h *held) work() string      { return filepath.Join(h.dir, "work") }
+func (h *held) stateHome() string { return filepath.Join(h.dir, "state") }
+func (h *held) snapshots() string { return filepath.Join(h.dir, "snapshots") }
+func (h *held) snapshotsOf() string {
+	return filepath.Join(h.snapshots(), h.Task.Run)
+}
+
+// env is the environment of the run's claude-supervise.
+func (h *held) env(more ...string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return len(v) > 15 && v[:15] == "XDG_STATE_HOME="
+	})
+	return append(append(env, "XDG_STATE_HOME="+h.stateHome()), more...)
+}
+
+// opened gives a client of the run's state; nil if there is none yet.
+func (h *held) opened() (*client.Client, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client != nil {
+		return h.client, nil
+	}
+	c, err := client.OpenClientIn(h.stateHome())
+	if view.Gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.client = &c
+	return h.client, nil
+}
+
+func (h *held) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client != nil {
+		_ = h.client.Close() // what was left is on disk
+		h.client = nil
+	}
+}
+
+// look reads what has become of the run. Questions are those that a snapshot in the blob store has: from there on
+// nothing can happen that has them asked again.
+func (h *held) look(ctx context.Context) (flow.Seen, error) {
+	seen := flow.Seen{Epoch: h.Epoch, Worker: h.Name, Queue: h.Queue(), Commit: h.commit}
+	h.mu.Lock()
+	seen.Notes, h.notes = h.notes, nil
+	safe := h.safe
+	h.mu.Unlock()
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return seen, err
+	}
+	run, err := c.Reader().Run(ctx, h.Task.Run)
+	if view.NoSuchID(err) {
+		return seen, nil
+	}
+	if err != nil {
+		return seen, err
+	}
+	seen.Run = &run
+	all, err := c.Reader().Questions(ctx)
+	if err != nil {
+		return seen, err
+	}
+	for _, q := range all {
+		if q.Run == h.Task.Run && !q.AskedAt.After(safe) {
+			q.AnswerCommand = "claude-supervise fleet answer " + q.ID + " VALUE"
+			seen.Questions = append(seen.Questions, q)
+		}
+	}
+	return seen, nil
+}
+
+// give gives an open question its answer. One that the question has already is given. It is an error of package client,
+// or one that says that there is no such question in the run.
+func (h *held) give(ctx context.Context, a flow.Answer) error {
+	c, err := h.opened()
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return errors.New("the run has not begun here")
+	}
+	err = c.Answer(ctx, a.Question, client.Answer{Text: a.Text, Skip: a.Skip, Decline: a.Decline, AllLike: a.AllLike,
+		By: a.By})
+	var taken *client.TakenError
+	if errors.As(err, &taken) && taken.By == a.By && taken.Answer == a.Text {
+		err = nil
+	}
+	return err
+}
+
+// isSafe notes that a snapshot is in the blob store.
+func (h *held) isSafe(file string) error {
+	at, err := pack.TakenAt(file)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if at.After(h.safe) {
+		h.safe = at
+	}
+	return nil
+}
+
+func (h *held) note(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.notes = append(h.notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,176 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
+)
+
+// background is how a supervisor is told the id of its run, and that nobody sits before it.
+const background = "CLAUDE_SUPERVISE_BACKGROUND="
+
+// A process is the claude-supervise of one run.
+type process struct {
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	code   int
+	stderr bytes.Buffer
+}
+
+// startSupervisor starts the supervisor of a run. changed is told with each thing that happens in the run. It ends
+// with this process, where the kernel can see to that.
+func (h *held) startSupervisor(args []string, stdin string, changed func()) (*process, error) {
+	p := &process{cmd: exec.Command(h.Program, args...), ended: make(chan struct{})}
+	p.cmd.Dir = h.work()
+	p.cmd.Env = h.env(background + h.Task.Run)
+	p.cmd.Stdin = strings.NewReader(stdin)
+	p.cmd.Stderr = &tail{buffer: &p.stderr}
+	p.cmd.SysProcAttr = diesWithUs()
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	ready, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.ExtraFiles = []*os.File{theirs} // it says there that it is under way, which its events say, too
+	started := make(chan error)
+	go func() { // until the process has ended: the kernel looks at this thread to see whether we live
+		runtime.LockOSThread()
+		err := p.cmd.Start()
+		_ = theirs.Close()
+		_ = ready.Close()
+		started <- err
+		if err != nil {
+			return
+		}
+		for lines := bufio.NewReaderSize(out, 64<<10); ; {
+			_, prefix, err := lines.ReadLine()
+			if err != nil {
+				break
+			}
+			if !prefix {
+				changed()
+			}
+		}
+		err = p.cmd.Wait()
+		p.code = p.cmd.ProcessState.ExitCode()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			p.code = supervisor.ExitInternal
+		}
+		close(p.ended)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("%s cannot be started: %w", h.Program, err)
+	}
+	return p, nil
+}
+
+// said gives the last of what the process said on stderr, as one line.
+func (p *process) said() string {
+	return text.Line(strings.TrimSpace(p.stderr.String()), 1000)
+}
+
+// interrupt has the supervisor end its agents, save, and leave.
+func (p *process) interrupt() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
+
+// kill ends it at once.
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// tail keeps the last of what is written.
+type tail struct{ buffer *bytes.Buffer }
+
+const maxTail = 8 << 10
+
+// Write keeps it.
+func (t *tail) Write(b []byte) (int, error) {
+	t.buffer.Write(b)
+	if over := t.buffer.Len() - maxTail; over > 0 {
+		t.buffer.Next(over)
+	}
+	return len(b), nil
+}
+
+// does runs claude-supervise to its end with the run's state.
+func (h *held) does(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, h.Program, args...)
+	cmd.Dir, cmd.Env = h.dir, h.env()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err == nil {
+		return out, nil
+	}
+	words := strings.TrimPrefix(text.Line(strings.TrimSpace(said.String()), 1000), "claude-supervise: ")
+	var exit *exec.ExitError
+	if words == "" || !errors.As(err, &exit) {
+		return nil, fmt.Errorf("claude-supervise %s: %w", args[0], err)
+	}
+	return nil, &exitError{code: exit.ExitCode(), words: words}
+}
+
+// An exitError is what claude-supervise has said, and its exit code.
+type exitError struct {
+	code  int
+	words string
+}
+
+// Error is what was said.
+func (e *exitError) Error() string { return e.words }
+
+// unpacked is what unpack --json prints, as far as it is of use here.
+type unpacked struct {
+	Withheld []struct {
+		What  string `json:"what"`
+		Again string `json:"again"` // the flag that grants it
+	} `json:"withheld"`
+	Snapshot *struct {
+		InTurn []string `json:"in_turn"`
+	} `json:"snapshot"`
+}
+
+// unpack takes the run out of a snapshot. Whatever lies in a file, claude-supervise keeps nothing that it grants; but
+// this one was sealed by the fleet, so what a person has granted the run before is given to it again.
+func (h *held) unpack(ctx context.Context, file string) (unpacked, error) {
+	before, err := h.unpackWith(ctx, file, nil, "--dry-run")
+	if err != nil {
+		return before, err
+	}
+	var again []string
+	for _, w := range before.Withheld {
+		flags, err := shell.Fields(w.Again, func(string) string { return "" })
+		if err == nil && len(flags) == 2 && flags[0] == "--allow" {
+			again = append(again, flags...)
+		}
+	}
+	return h.unpackWith(ctx, file, again)
+}
+
+func (h *held) unpackWith(ctx context.Context, file string, again []string, more ...string) (unpacked, error) {
+	args := slices.Concat([]string{"unpack", file, "--json", "--cwd", h.work()}, more, h.Task.Given, again)
+	if claude := slices.Concat(h.Task.Claude, h.Task.Again); len(claude) > 0 {
+		args = append(append(args, "--"), claude...)
+	}
+	var u unpacked
+	out, err := h.does(ctx, args...)
+	if err != nil {
+		return u, err
+	}
+	return u, json.Unmarshal(out, &u)
+}

@@ -1,0 +1,187 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+)
+
+// A Store keeps the snapshots of runs.
+type Store struct {
+	Bucket *blob.Bucket
+	Key    *seal.Key
+}
+
+const sealedSuffix = ".age"
+
+var blobName = regexp.MustCompile(`^runs/([^/]+)/([0-9]{6})/([0-9]{6,9}\.tar\.gz)\.age$`)
+
+func blobKey(run string, epoch int, file string) string {
+	return fmt.Sprintf("runs/%s/%06d/%s%s", run, epoch, file, sealedSuffix)
+}
+
+// Put seals a snapshot and uploads it. When it returns nil, it is safe.
+func (s Store) Put(ctx context.Context, run string, epoch int, path string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read
+	key := blobKey(run, epoch, filepath.Base(path))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // what is not closed by then is not written
+	out, err := s.Bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	if err != nil {
+		return err
+	}
+	if err := s.Key.File(key, out, in); err != nil {
+		cancel()
+		return errors.Join(err, out.Close())
+	}
+	return out.Close()
+}
+
+// Delete removes a snapshot; one that is not there is removed.
+func (s Store) Delete(ctx context.Context, run string, epoch int, file string) error {
+	err := s.Bucket.Delete(ctx, blobKey(run, epoch, file))
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return err
+}
+
+// snapshots gives the names of a run's snapshots by epoch, oldest first.
+func (s Store) snapshots(ctx context.Context, run string) (map[int][]string, error) {
+	all := map[int][]string{}
+	for list := s.Bucket.List(&blob.ListOptions{Prefix: "runs/" + run + "/"}); ; {
+		object, err := list.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the blob store cannot be listed: %w", err)
+		}
+		m := blobName.FindStringSubmatch(object.Key)
+		if m == nil || m[1] != run {
+			continue
+		}
+		epoch, err := strconv.Atoi(m[2])
+		if err != nil {
+			continue
+		}
+		all[epoch] = append(all[epoch], m[3])
+	}
+	for _, names := range all {
+		slices.SortFunc(names, func(a, b string) int {
+			if len(a) != len(b) {
+				return len(a) - len(b)
+			}
+			return strings.Compare(a, b)
+		})
+	}
+	return all, nil
+}
+
+// get downloads a snapshot into a folder, under its own name.
+func (s Store) get(ctx context.Context, run string, epoch int, file, folder string) error {
+	key := blobKey(run, epoch, file)
+	sealed, err := os.CreateTemp(folder, ".sealed-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(sealed.Name()); _ = sealed.Close() }() // nobody needs it any more
+	if err := s.Bucket.Download(ctx, key, sealed, nil); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(filepath.Join(folder, file), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(s.Key.Open(key, out, sealed), out.Close())
+	if err != nil {
+		return errors.Join(fmt.Errorf("the snapshot %s: %w", key, err), os.Remove(out.Name()))
+	}
+	return nil
+}
+
+// An Origin is where a run goes on from.
+type Origin struct {
+	Epoch int    // whose snapshot it is; 0: there is none
+	File  string // the path of the snapshot, with what it rests on beside it
+}
+
+// Newest downloads the snapshots of the newest epoch before an epoch that has some, into folder/RUN, which is made.
+// What cannot be opened is left out and told. Try is given them newest first, until it returns nil or there are no
+// more: then the epoch before is tried. Where there is none, or none will do, the origin is the zero value.
+func (s Store) Newest(ctx context.Context, run string, before int, folder string,
+	try func(file string) error) (Origin, []string, error) {
+	all, err := s.snapshots(ctx, run)
+	if err != nil {
+		return Origin{}, nil, err
+	}
+	var told []string
+	for epoch := before - 1; epoch > 0; epoch-- {
+		if len(all[epoch]) == 0 {
+			continue
+		}
+		into := filepath.Join(folder, run)
+		if err := errors.Join(os.RemoveAll(into), os.MkdirAll(into, 0o700)); err != nil {
+			return Origin{}, told, err
+		}
+		var here []string
+		for _, name := range all[epoch] {
+			err := s.get(ctx, run, epoch, name, into)
+			switch {
+			case err == nil:
+				here = append(here, name)
+			case errors.Is(err, seal.ErrForged) || gcerrors.Code(err) == gcerrors.NotFound:
+				told = append(told, fmt.Sprintf("a snapshot was not used: %v", err))
+			default:
+				return Origin{}, told, fmt.Errorf("the snapshots cannot be downloaded: %w", err)
+			}
+		}
+		for _, name := range slices.Backward(here) {
+			file := filepath.Join(into, name)
+			err := try(file)
+			if err == nil {
+				return Origin{Epoch: epoch, File: file}, told, nil
+			}
+			if ctx.Err() != nil {
+				return Origin{}, told, ctx.Err()
+			}
+			told = append(told, fmt.Sprintf("snapshot %s of epoch %d was not used: %v", name, epoch, err))
+		}
+	}
+	return Origin{}, told, nil
+}
+
+// Keep removes the snapshots of epochs before one that has some of its own.
+func (s Store) Keep(ctx context.Context, run string, epoch int) error {
+	all, err := s.snapshots(ctx, run)
+	if err != nil || len(all[epoch]) == 0 {
+		return err
+	}
+	for old, names := range all {
+		if old >= epoch {
+			continue
+		}
+		for _, name := range names {
+			if err := s.Delete(ctx, run, old, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

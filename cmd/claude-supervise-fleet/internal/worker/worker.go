@@ -1,0 +1,242 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor/client"
+)
+
+// A Worker supervises runs on this machine.
+type Worker struct {
+	Name     string // for people: the machine's
+	Dir      string // absolute
+	Program  string // the path of claude-supervise
+	Client   sdk.Client
+	Store    Store
+	Repos    *Repos
+	Labels   []string
+	Capacity int           // how many runs at a time
+	Leave    time.Duration // how long it may take to leave in order
+	Log      *slog.Logger
+
+	instance string // of this process
+	mu       sync.Mutex
+	held     map[string]*held // by run
+}
+
+// MaxLabels is how many labels a worker can have: it reads a queue for each set of them.
+const MaxLabels = 5
+
+// Queue is the task queue that only this process reads.
+func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w.instance }
+
+// Run has runs until ctx ends, and leaves in order then: each run is parked, or interrupted at its last snapshot, and
+// given back. ready is called when it takes runs.
+func (w *Worker) Run(ctx context.Context, ready func()) error {
+	if len(w.Labels) > MaxLabels {
+		return fmt.Errorf("a worker can have %d labels, not %d", MaxLabels, len(w.Labels))
+	}
+	w.instance, w.held = rand.Text()[:8], map[string]*held{}
+	if err := os.MkdirAll(filepath.Join(w.Dir, "runs"), 0o700); err != nil {
+		return fmt.Errorf("the worker's folder cannot be made: %w", err)
+	}
+	lock := flock.New(filepath.Join(w.Dir, "lock"), flock.SetPermissions(0o600))
+	if got, err := lock.TryLock(); err != nil || !got {
+		return errors.Join(err, fmt.Errorf("another worker uses %s; give this one a folder of its own with --dir", w.Dir))
+	}
+	defer func() { _ = lock.Close() }() // the kernel would do it
+	if err := w.clear(ctx); err != nil {
+		return err
+	}
+	if w.Repos == nil {
+		w.Repos = &Repos{Dir: filepath.Join(w.Dir, "repos")}
+	}
+	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{DisableWorkflowWorker: true})
+	own.RegisterActivityWithOptions(w.deliver, activity.RegisterOptions{Name: flow.Deliver})
+	own.RegisterActivityWithOptions(w.halt, activity.RegisterOptions{Name: flow.Halt})
+	if err := own.Start(); err != nil {
+		return fmt.Errorf("the worker cannot start: %w", err)
+	}
+	defer own.Stop()
+	workers, err := w.takers()
+	if err != nil {
+		return err
+	}
+	for i, taker := range workers {
+		if err := taker.Start(); err != nil {
+			stopAll(workers[:i])
+			return fmt.Errorf("the worker cannot start: %w", err)
+		}
+	}
+	ready()
+	<-ctx.Done()
+	stopAll(workers)
+	return nil
+}
+
+func stopAll(workers []sdkworker.Worker) {
+	var all sync.WaitGroup
+	for _, w := range workers {
+		all.Go(w.Stop)
+	}
+	all.Wait()
+}
+
+// takers gives what takes runs from the queues of all sets of the worker's labels, the empty one included, where
+// workflows are, too. Together they take as many as the capacity.
+func (w *Worker) takers() ([]sdkworker.Worker, error) {
+	slots, err := sdkworker.NewFixedSizeSlotSupplier(w.Capacity)
+	if err != nil {
+		return nil, fmt.Errorf("--capacity: %w", err)
+	}
+	labels := slices.Compact(slices.Sorted(slices.Values(w.Labels)))
+	var workers []sdkworker.Worker
+	for set := range 1 << len(labels) {
+		var of []string
+		for i, label := range labels {
+			if set&(1<<i) != 0 {
+				of = append(of, label)
+			}
+		}
+		tuner, err := tunerFor(slots)
+		if err != nil {
+			return nil, err
+		}
+		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
+			Tuner: tuner, WorkerStopTimeout: w.Leave, DisableWorkflowWorker: set != 0,
+			DisableEagerActivities: true, // a run may be for other labels than the workflow's worker has
+		})
+		if set == 0 {
+			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
+		}
+		taker.RegisterActivityWithOptions(w.supervise, activity.RegisterOptions{Name: flow.Supervise})
+		workers = append(workers, taker)
+	}
+	return workers, nil
+}
+
+// tunerFor has activities take the slots that all queues share.
+func tunerFor(activities sdkworker.SlotSupplier) (sdkworker.WorkerTuner, error) {
+	var made []sdkworker.SlotSupplier
+	for range 4 {
+		s, err := sdkworker.NewFixedSizeSlotSupplier(100)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, s)
+	}
+	return sdkworker.NewCompositeTuner(sdkworker.CompositeTunerOptions{
+		WorkflowSlotSupplier: made[0], ActivitySlotSupplier: activities, LocalActivitySlotSupplier: made[1],
+		NexusSlotSupplier: made[2], SessionActivitySlotSupplier: made[3],
+	})
+}
+
+// clear ends and removes what a worker that died has left behind in this folder.
+func (w *Worker) clear(ctx context.Context) error {
+	entries, err := os.ReadDir(filepath.Join(w.Dir, "runs"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		run, epoch, ok := strings.Cut(e.Name(), ".")
+		n, err := strconv.Atoi(epoch)
+		if !ok || err != nil || !plainRun(run) {
+			continue
+		}
+		h := &held{Worker: w, Attempt: flow.Attempt{Task: flow.Task{Run: run}, Epoch: n},
+			dir: filepath.Join(w.Dir, "runs", e.Name())}
+		if c, err := h.opened(); err == nil && c != nil {
+			h.close()
+			h.sweep(ctx)
+		}
+		if err := os.RemoveAll(h.dir); err != nil {
+			return fmt.Errorf("what an earlier worker has left cannot be removed: %w", err)
+		}
+	}
+	return nil
+}
+
+var runName = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
+
+func plainRun(id string) bool { return runName.MatchString(id) }
+
+func (w *Worker) add(h *held) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held[h.Task.Run] = h
+}
+
+func (w *Worker) remove(h *held) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held[h.Task.Run] == h {
+		delete(w.held, h.Task.Run)
+	}
+}
+
+// has gives a run in its present epoch, if this worker has it.
+func (w *Worker) has(run string, epoch int) (*held, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.held[run]; h != nil && h.Epoch == epoch {
+		return h, nil
+	}
+	return nil, fmt.Errorf("worker %s does not have %s in epoch %d", w.Name, run, epoch)
+}
+
+func refusal(kind string, err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), kind, nil)
+}
+
+// deliver is the activity that gives a held question its answer. What it has done it does not do again.
+func (w *Worker) deliver(ctx context.Context, d flow.Delivery) error {
+	h, err := w.has(d.Run, d.Epoch)
+	if err != nil {
+		return err
+	}
+	err = h.give(ctx, d.Answer)
+	var taken *client.TakenError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.As(err, &taken):
+		return refusal(flow.ErrTaken, err)
+	}
+	return refusal(flow.ErrRefused, err)
+}
+
+// halt is the activity that stops a run.
+func (w *Worker) halt(ctx context.Context, s flow.Stopping) error {
+	h, err := w.has(s.Run, s.Epoch)
+	if err != nil {
+		return err
+	}
+	c, err := h.opened()
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return errors.New("the run has not begun")
+	}
+	return c.Stop(ctx, s.Run, "", false, s.By)
+}

@@ -1,0 +1,84 @@
+package pack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/checkpoints"
+)
+
+// Whoever starts a supervisor on one of several machines can bound by time how long it may go on: a file `lease` in the
+// folder of the run's snapshots says until when. Past that, the supervisor says nothing to its agents and begins no
+// turn, until the lease is renewed. So a supervisor that stood still, or whose machine was cut off, has lost the run by
+// the time somebody else may have it, though nobody could tell it.
+//
+// The time is of the machine's own clock since it was booted, suspension included: nobody sets it.
+
+const leaseName = "lease"
+
+type leaseFile struct {
+	Until int64 `json:"until"` // nanoseconds of leaseClock
+}
+
+// errNoLease means that the time of the lease has passed.
+var errNoLease = errors.New("the lease of this machine on the run has run out: it cannot reach the fleet's " +
+	"server, or stood still; nothing is delivered and no turn begun until it is renewed")
+
+// Lease lets the supervisor of a run go on until a time of LeaseClock; it has to be called again before. dir is the one
+// that `run --snapshots` is given. The folder of the run is made where it is not there.
+func Lease(dir, run string, until time.Duration) error {
+	folder := filepath.Join(dir, run)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	doc, err := json.Marshal(leaseFile{Until: int64(until)})
+	if err != nil {
+		return err
+	}
+	return checkpoints.ReplaceFile(filepath.Join(folder, leaseName), doc, 0o600)
+}
+
+// LeaseClock is the time since the machine was booted.
+func LeaseClock() (time.Duration, error) {
+	var now unix.Timespec
+	if err := unix.ClockGettime(leaseClock, &now); err != nil {
+		return 0, fmt.Errorf("the clock of leases cannot be read: %w", err)
+	}
+	return time.Duration(now.Nano()), nil
+}
+
+// leased is nil where nobody bounds the run by time, or the time has not come.
+func (f *Folder) leased() error {
+	file, err := os.OpenFile(filepath.Join(f.path, leaseName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	content, err := io.ReadAll(io.LimitReader(file, maxEpochIn))
+	if err != nil {
+		return err
+	}
+	var l leaseFile
+	if err := json.Unmarshal(content, &l); err != nil {
+		return fmt.Errorf("it is no lease: %w", err)
+	}
+	now, err := LeaseClock()
+	if err != nil {
+		return err
+	}
+	if int64(now) >= l.Until {
+		return errNoLease
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+package pack
+
+import "golang.org/x/sys/unix"
+
+const leaseClock = unix.CLOCK_BOOTTIME
