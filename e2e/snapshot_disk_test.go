@@ -9,21 +9,68 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A disk of snapshots that is full costs the run nothing: it says so, and goes on to its end.
-func TestARunGoesOnWithoutSnapshotsWhereTheirDiskIsFull(t *testing.T) {
+// snapshotDisk is a disk of its own for snapshots, of a size as mount has it.
+func snapshotDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
+		t.Fatalf("%s: %v", cannotMount, err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+// A disk of snapshots that is full, or cannot be written to any more, costs the run nothing: it says so, and goes on to
+// its end.
+func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 	smallDisk(t, func(t *testing.T, w *world, _ disk) {
-		dir := t.TempDir()
-		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=12k,mode=700"); err != nil {
-			t.Fatalf("%s: %v", cannotMount, err)
-		}
-		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 		s := load(t, "ask")
 		w.standIn(s)
 		w.put("filler", strings.Repeat(w.home, 2000))
-		code, out, said := w.run(w.runArgs(s, "--snapshots", dir, "--answer", "way of login=JWT")...)
-		if code != 0 {
-			t.Fatalf("it exits %d:\n%s%s", code, out, said)
+		full, readOnly := snapshotDisk(t, "12k"), snapshotDisk(t, "4m")
+		for dir, says := range map[string]string{full: "no space left on device", readOnly: "read-only file system"} {
+			run := w.start(w.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
+			q := run.until("question").Question
+			if dir == readOnly {
+				if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.must("answer", q.ID, "JWT")
+			if code := run.wait(); code != 0 {
+				t.Fatalf("it exits %d:\n%s", code, run.stderr)
+			}
+			var said strings.Builder
+			for _, e := range run.seen {
+				said.WriteString(e.Text + "\n")
+			}
+			lacksNone(t, "what it says", said.String(), "no snapshot could be taken", says, "The run goes on")
 		}
-		lacksNone(t, "what it says", said, "no snapshot could be taken", "no space left on device", "The run goes on")
+		code, _, said := w.run(w.runArgs(s, "--snapshots", readOnly)...)
+		if code != 2 || !strings.Contains(said, "read-only file system; nothing was started") {
+			t.Errorf("where it cannot be written to before, it exits %d: %s", code, said)
+		}
+		if ran := len(parse[[]runView](t, w.must("ps", "-a", "--json"))); ran != 2 {
+			t.Errorf("there are %d runs", ran)
+		}
+	})
+}
+
+// Snapshots may lie on another disk than the state and the work, and be unpacked from there.
+func TestSnapshotsMayLieOnAnotherDisk(t *testing.T) {
+	smallDisk(t, func(t *testing.T, w *world, _ disk) {
+		s := load(t, "ask")
+		w.standIn(s)
+		dir := snapshotDisk(t, "4m")
+		if code, _, said := w.run(w.runArgs(s, "--snapshots", dir, "--hold", "0", "--on-question", "park")...); code != 75 {
+			t.Fatalf("it exits %d: %s", code, said)
+		}
+		there := w.elsewhere()
+		there.must("unpack", dir)
+		there.must("answer", there.questions()[0].ID, "JWT")
+		there.must(append([]string{"resume", w.ps().ID, "--"}, s.ClaudeFlags...)...)
+		if got := there.got("auth.txt"); got != "login by JWT\n" {
+			t.Errorf("there the work is %q", got)
+		}
 	})
 }

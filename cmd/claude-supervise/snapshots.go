@@ -42,6 +42,9 @@ func (f snapshotFlags) given(state, cwd string) (*supervisor.SnapshotTo, error) 
 	if err := pack.MayHoldSnapshots(dir, cwd, state); err != nil {
 		return nil, usage("--snapshots: %w", err)
 	}
+	if err := pack.ReadyForSnapshots(dir); err != nil {
+		return nil, usage("--snapshots: %w", err)
+	}
 	return &supervisor.SnapshotTo{Dir: dir, Keep: f.keep}, nil
 }
 

@@ -96,17 +96,25 @@ func MayHoldSnapshots(dir, cwd, state string) error {
 			return fmt.Errorf("%s holds the snapshots of %s; name the folder above it", dir, filepath.Base(real))
 		}
 	}
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err == nil && !info.IsDir():
-		err = fmt.Errorf("%s is no folder", dir)
-	case err == nil:
-		err = unix.Access(dir, unix.W_OK|unix.X_OK)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("snapshots cannot be put into %s: it is no folder", dir)
+	}
+	return nil
+}
+
+// ReadyForSnapshots makes the folder below which snapshots are put, and writes to it: a disk that is full or cannot be
+// written to is found before the run is begun.
+func ReadyForSnapshots(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(dir, ".probe-*"); err == nil {
+			_, err = probe.WriteString("snapshots of claude-supervise are put here\n")
+			err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name()))
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("snapshots cannot be put into %s: %w", dir, err)
+		return fmt.Errorf("snapshots cannot be put into %s: %w; nothing was started: name another folder, or none", dir, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +18,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
-	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/permission"
-	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -256,155 +253,6 @@ func (u *unpacking) tryOut(at time.Time) error {
 	}
 	supervisor.Plan(next)
 	return nil
-}
-
-// known refuses a run that goes on here, and finds where it goes on.
-func (u *unpacking) known(ctx context.Context) error {
-	u.cwd = u.Folder
-	if m := u.archive.manifest; m.Snapshot != nil && m.Snapshot.Number > 0 && u.File != "-" {
-		if folder := filepath.Dir(u.File); filepath.Base(folder) == m.Run {
-			if f := FolderOf(filepath.Dir(folder), m.Run); exists(filepath.Join(f.path, epochName)) {
-				u.beside = f
-			}
-		}
-	}
-	here, err := u.Store.Run(ctx, u.archive.manifest.Run)
-	switch {
-	case view.NoSuchID(err):
-	case err != nil:
-		return err
-	case u.wentOn(here):
-		u.same, u.newer = true, true
-		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
-			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
-		}
-		if u.cwd == "" {
-			u.cwd = here.Cwd
-		}
-	case here.Packed == "":
-		return fmt.Errorf(
-			"%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
-				"Nothing was changed; to go on, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
-	default:
-		u.same = true
-		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
-			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
-		}
-		if u.cwd == "" {
-			u.cwd = here.Cwd
-		}
-	}
-	if u.cwd == "" {
-		u.cwd = u.Here
-	}
-	return nil
-}
-
-// wentOn reports whether the file is what has become of a run that this machine had, and lost: a supervisor here was
-// told so, or the folder in which it put its snapshots says so.
-func (u *unpacking) wentOn(here supervisor.Run) bool {
-	later := u.archive.run.Run.Epoch > here.Epoch
-	if here.TakenOver != nil {
-		return later || u.beside != nil
-	}
-	var ours supervisor.Config
-	return later && u.beside != nil && json.Unmarshal(here.Config, &ours) == nil &&
-		ours.Snapshots != nil && ours.Snapshots.Dir == filepath.Dir(u.beside.path)
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// planWork finds where the uncommitted work goes.
-func (u *unpacking) planWork(ctx context.Context) error {
-	m := u.archive.manifest
-	kind := m.Work
-	if u.WithoutWork {
-		kind = workNone
-	}
-	var err error
-	switch kind {
-	case workFiles:
-		u.files, err = planFolder(u.cwd, u.archive)
-		return err
-	case workGit:
-		return u.planGit(ctx, m)
-	}
-	if info, err := os.Stat(u.cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf(
-			"%s is no folder, and there is no work in the file to make it of; nothing was changed: give one with --cwd", u.cwd)
-	}
-	return nil
-}
-
-func (u *unpacking) planGit(ctx context.Context, m manifest) error {
-	if len(u.archive.bundles) == 0 {
-		return notPack("it lacks its work")
-	}
-	var paths []string
-	for _, e := range u.archive.bundles {
-		paths = append(paths, u.archive.path(e))
-	}
-	bundles, err := bundleHeaders(paths)
-	if err != nil {
-		return err
-	}
-	needs := bundles[0].needs
-	if len(needs) == 0 && vacant(u.cwd) && !u.DryRun {
-		u.repo, u.made = u.cwd, missingFolders(u.cwd)
-		if err := os.MkdirAll(u.cwd, 0o777); err != nil {
-			return err
-		}
-		if err := initClone(ctx, u.cwd, u.scratch, m.Git); err != nil {
-			return err
-		}
-	} else if len(needs) == 0 && vacant(u.cwd) {
-		u.told = append(u.told, "a new repository would be made in "+u.cwd)
-		return nil
-	}
-	if u.git, err = planGit(ctx, u.cwd, u.scratch, bundles, m.Git, u.MaxWork); err != nil {
-		return err
-	}
-	u.cwd = filepath.Join(u.git.Top, filepath.FromSlash(m.Git.Prefix))
-	u.told = append(u.told, u.git.told()...)
-	return nil
-}
-
-// vacant reports whether a folder is empty or missing, and in no work tree.
-func vacant(folder string) bool {
-	entries, err := os.ReadDir(folder)
-	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) && !git.HasGitAbove(folder)
-}
-
-// missingFolders gives a folder and those above it that are not there, the deepest first.
-func missingFolders(folder string) []string {
-	var missing []string
-	for ; ; folder = filepath.Dir(folder) {
-		if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
-			return missing
-		}
-		missing = append(missing, folder)
-	}
-}
-
-// told says what is done to a clone.
-func (w *gitWork) told() []string {
-	told := []string{fmt.Sprintf("uncommitted work: %s put in place, %s removed",
-		text.Plural(len(w.put), "file", "files"), text.Plural(len(w.drop), "file", "files"))}
-	if w.moved && !w.unborn && w.to.Head != "" {
-		text := fmt.Sprintf("HEAD was at %.12s and is moved to %.12s, to which the work belongs; no branch is moved",
-			w.here, w.to.Head)
-		if w.to.Branch != "" {
-			text += " (it was on " + w.to.Branch + ")"
-		}
-		told = append(told, text)
-	}
-	if len(w.submodules) > 0 {
-		told = append(told, "submodules stay as they are: "+strings.Join(w.submodules, ", ")+" (git submodule update)")
-	}
-	return told
 }
 
 // planFiles finds where logs and transcripts go.
