@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -74,27 +73,9 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 			defer d.mu.Unlock()
 			d.ns = append(d.ns, n)
 		},
-		Choose: chosen,
+		Choose: func(_ *supervisor.Question, typed string) (string, error) { return typed, nil },
 	})
 	return d
-}
-
-// chosen is what a text answers: the option whose number or label it begins with, with the words behind a number.
-func chosen(q *supervisor.Question, typed string) (string, error) {
-	number, words, _ := strings.Cut(typed, " ")
-	i, err := strconv.Atoi(number)
-	if err == nil && i > 0 && i <= len(q.Options) {
-		if words != "" {
-			words = ": " + words
-		}
-		return q.Options[i-1].Label + words, nil
-	}
-	for _, o := range q.Options {
-		if strings.HasPrefix(o.Label, typed) {
-			return o.Label, nil
-		}
-	}
-	return typed, nil
 }
 
 // plays runs a scenario to its end, with its answers given in advance.
