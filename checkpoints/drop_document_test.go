@@ -50,7 +50,7 @@ func openHome(t *testing.T) *FileDrop {
 	return openFileDrop(t, filepath.Join(t.TempDir(), ".claude"))
 }
 
-func TestTheDocumentsSubagentIsAnsweredByItsDoor(t *testing.T) {
+func TestTheDocumentsSubagentIsAnsweredByItsFileDrop(t *testing.T) {
 	d := openHome(t)
 	w := watchFileDrop(t, d)
 	cmd := bash(t, d, "subagent.sh")

@@ -97,7 +97,7 @@ func pass(d time.Duration) {
 
 const tick = time.Millisecond
 
-func TestWithoutTheKernelTheDoorLooksEverySecond(t *testing.T) {
+func TestWithoutTheKernelTheFileDropLooksEverySecond(t *testing.T) {
 	inSimulatedTime(t, func(t *testing.T, d *FileDrop, w *watchedDrop) {
 		put(t, d, "answers/w_q1.txt", "oauth\n")
 		pass(pollInterval - tick)
@@ -189,7 +189,7 @@ func TestAQuestionIsToldOnceItIsWhole(t *testing.T) {
 	})
 }
 
-func TestWhatTheDoorItselfDoesIsNotTold(t *testing.T) {
+func TestWhatTheFileDropItselfDoesIsNotTold(t *testing.T) {
 	inSimulatedTime(t, func(t *testing.T, d *FileDrop, w *watchedDrop) {
 		closed := postedQuestion
 		closed.ID = "q-closed"
@@ -303,7 +303,7 @@ func TestAClockThatJumpsChangesNothing(t *testing.T) {
 	})
 }
 
-func TestOnlyOneWatchesADoor(t *testing.T) {
+func TestOnlyOneWatchesAFileDrop(t *testing.T) {
 	inSimulatedTime(t, func(t *testing.T, d *FileDrop, w *watchedDrop) {
 		if err := d.Watch(t.Context(), nil); !errors.Is(err, errWatched) {
 			t.Errorf("a second one: %v", err)
@@ -448,7 +448,7 @@ func TestAWatchThatHasEndedTellsNothing(t *testing.T) {
 	w.wants()
 }
 
-func TestTellMayUseTheDoor(t *testing.T) {
+func TestTellMayUseTheFileDrop(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	put(t, d, "answers/w_q1.txt", "a\n")

@@ -259,7 +259,7 @@ func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
 	}
 }
 
-func TestEveryDeedIsDone(t *testing.T) {
+func TestEveryEffectIsDone(t *testing.T) {
 	listed := slices.Sorted(slices.Values(supervisor.EffectKinds))
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(engine.Executing)), listed); diff != "" {
 		t.Error("the engine does (-) what is listed (+):\n" + diff)
