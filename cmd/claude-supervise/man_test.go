@@ -32,7 +32,8 @@ func TestEachCommandAndTopicHasAManPage(t *testing.T) {
 	}
 	for page, want := range map[string][]string{
 		"claude-supervise.1": {"NAME claude-supervise - supervise headless Claude Code, and never lose a question SYNOPSIS", "claude-supervise-limits(7)",
-			"  1  failed, or refused             70  internal error\n", "claude-supervise-run(1)"},
+			"  1  failed, or refused             70  internal error\n", "75  parked, waiting for a person\n",
+			"claude-supervise-run(1)"},
 		"claude-supervise-run.1": {"Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev)", "mcp__github",
 			"[PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]", "max_cost_usd, max_tokens",
 			"\n         claude-supervise run --demo ask\n"},
@@ -104,12 +105,18 @@ func asMarkdown(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
 	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`", "#", `\#`)
 	var b strings.Builder
+	paragraph := false // the line before belongs to one, which code cannot interrupt
 	for line := range strings.Lines(cmp.Or(cmd.Long, cmd.Short)) {
-		if code, is := strings.CutPrefix(line, "  "); is {
+		code, is := strings.CutPrefix(line, "  ")
+		switch {
+		case is && paragraph:
+			b.WriteString("\n    " + code)
+		case is:
 			b.WriteString("    " + code)
-		} else {
+		default:
 			b.WriteString(plain.Replace(line))
 		}
+		paragraph = !is && line != "\n"
 	}
 	cmd.InitDefaultHelpFlag()
 	b.WriteString("\n\n# OPTIONS\n```\n" + strings.TrimPrefix(flagUsages(cmd, 73), "Flags:\n") + "```\n")
