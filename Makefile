@@ -65,7 +65,8 @@ build: ## bin/claude-supervise
 fleet: ## bin/claude-supervise-fleet, and its tests with the embedded server, workers that die included (8 min)
 	cd $(FLEET) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ .
 	$(GO) build -o bin/ ./cmd/claude-supervise
-	cd $(FLEET) && $(GO) vet ./... && $(DARWIN) $(GO) vet ./... && \
+	cd $(FLEET) && $(GO) vet ./... && $(GO) tool -modfile=../../.ci/tools/go.mod golangci-lint run -c \
+	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
 
 fleet-unit: ## the tests of the fleet that need no server (1 min where nothing is cached)

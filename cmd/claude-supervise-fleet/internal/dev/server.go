@@ -51,7 +51,12 @@ type Server struct {
 }
 
 // Start starts a server and returns when it answers.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, o Options) (s *Server, err error) {
+	defer func() { // as where another process has taken one of its ports meanwhile
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("the server cannot be set up: %.300v", bug)
+		}
+	}()
 	if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the server's state cannot be made: %w", err)
 	}
@@ -90,7 +95,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := server.Start(); err != nil {
 		return nil, fmt.Errorf("the server cannot start: %w", err)
 	}
-	s := &Server{Address: cfg.PublicClient.HostPort, server: server}
+	s = &Server{Address: cfg.PublicClient.HostPort, server: server}
 	if err := s.ready(ctx, o.Namespace); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}

@@ -25,11 +25,16 @@ import (
 )
 
 // patience is how long a person waits for a worker to take what was said to a run.
-const patience = 15 * time.Second
+const patience = 30 * time.Second
 
-// ErrNoWorker means that no worker has taken what was said to a run in time. It was not kept.
-var ErrNoWorker = errors.New("no worker of the fleet answers, so nothing was kept: start one, as with " +
-	"`claude-supervise fleet worker`, and try again")
+// decideWithin is how long a worker may take to have a workflow decide, before another is asked: one that stands still
+// is given a few such tasks by the server, one after the other.
+const decideWithin = 3 * time.Second
+
+// ErrNoWorker means that no worker has taken what was said to a run in time. Whether the run will have it once there is
+// one, nobody knows.
+var ErrNoWorker = errors.New("no worker of the fleet answers: start one, as with `claude-supervise fleet worker`, " +
+	"and try again. Nothing is done twice by that")
 
 // A RefusedError is what a run refuses, and as what kind of error (flow.ErrTaken and so on).
 type RefusedError struct {
@@ -86,7 +91,7 @@ func (f Fleet) start(ctx context.Context, in flow.Input) error {
 	_, err := f.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{
 		ID: in.Task.Run, TaskQueue: flow.BaseQueue,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowExecutionErrorWhenAlreadyStarted: true, WorkflowTaskTimeout: decideWithin,
 	}, flow.WorkflowName, in)
 	if err != nil {
 		return fmt.Errorf("the run cannot be handed in: %w", said(err))

@@ -160,7 +160,9 @@ func (h *held) goOnFrom(ctx context.Context, file string) error {
 		h.note("a turn was under way when the snapshot was taken: it is done again")
 	}
 	for _, w := range u.Withheld {
-		h.note("not taken along: %s", w.What)
+		if w.Again == "" { // else it is given again (unpack)
+			h.note("not taken along: %s", w.What)
+		}
 	}
 	return h.isSafe(file)
 }

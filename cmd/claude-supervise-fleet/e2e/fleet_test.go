@@ -1,0 +1,359 @@
+// Package e2e tests a fleet from outside: a server, workers that are processes with homes of their own, and commands.
+// $CLAUDE_SUPERVISE_TEST_PROGRAMS is the folder of both programs (make fleet).
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds what a test waits for: it never asserts how long something took.
+const patience = 60 * time.Second
+
+// secret stands for the token of claude, which is a worker's own.
+const secret = "sk-test-0123456789-token-of-the-worker"
+
+// A site is a fleet whose server runs on this machine.
+type site struct {
+	t        *testing.T
+	programs string
+	home     string // of the person
+	dev      string // the folder of the server, the key and the snapshots
+}
+
+var starting sync.Mutex
+
+// newSite starts a server.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	programs := os.Getenv("CLAUDE_SUPERVISE_TEST_PROGRAMS")
+	if programs == "" {
+		t.Skip("$CLAUDE_SUPERVISE_TEST_PROGRAMS names no folder with both programs (make fleet)")
+	}
+	home := t.TempDir()
+	s := &site{t: t, programs: programs, home: home,
+		dev: filepath.Join(home, ".local/state/claude-supervise-fleet/dev")}
+	starting.Lock() // a server chooses ports that are free before it listens on them
+	defer starting.Unlock()
+	s.starts(home, "A fleet runs here", "dev", "--no-worker")
+	return s
+}
+
+// A process is one of the fleet, the leader of a group.
+type process struct {
+	cmd  *exec.Cmd
+	home string
+	said *output
+	done chan struct{}
+}
+
+// output is what a process has said so far.
+type output struct {
+	mu   sync.Mutex
+	all  bytes.Buffer
+	more chan struct{}
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return o.all.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.String()
+}
+
+func (s *site) env(home string) []string {
+	return []string{"PATH=" + s.programs + ":" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=" + secret}
+}
+
+// starts starts a process in a group of its own, and waits until it has said something.
+func (s *site) starts(home, until string, args ...string) *process {
+	s.t.Helper()
+	p := &process{cmd: exec.Command(filepath.Join(s.programs, "claude-supervise-fleet"), args...), home: home,
+		said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = s.env(home), p.said, home
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	s.t.Cleanup(func() {
+		p.signal(syscall.SIGCONT)
+		p.signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(patience):
+			p.signal(syscall.SIGKILL)
+			s.t.Errorf("%v does not end: %s", args, p.said)
+		}
+		if s.t.Failed() {
+			s.t.Logf("%v said: %s", args, p.said)
+		}
+	})
+	for timeout := time.After(patience); !strings.Contains(p.said.String(), until); {
+		select {
+		case <-p.said.more:
+		case <-p.done:
+			s.t.Fatalf("%v ended: %s", args, p.said)
+		case <-timeout:
+			s.t.Fatalf("%v never said %q: %s", args, until, p.said)
+		}
+	}
+	return p
+}
+
+// signal sends a signal to the whole group: to the worker and to the supervisors that it has started.
+func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+
+// worker starts a worker with a home of its own.
+func (s *site) worker(name string, flags ...string) *process {
+	s.t.Helper()
+	return s.workerIn(s.t.TempDir(), name, flags...)
+}
+
+func (s *site) workerIn(home, name string, flags ...string) *process {
+	s.t.Helper()
+	var dev struct{ Address, Key, Store string }
+	content, err := os.ReadFile(filepath.Join(s.dev, "dev.json"))
+	if err == nil {
+		err = json.Unmarshal(content, &dev)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.starts(home, "takes up to", append([]string{"worker", "--name", name, "--address", dev.Address,
+		"--key", dev.Key, "--store", dev.Store, "--leave-within", "20s"}, flags...)...)
+}
+
+// says runs a command of the person, and gives its exit code and what it printed.
+func (s *site) says(args ...string) (code int, out, stderr string) {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(s.programs, "claude-supervise"), append([]string{"fleet"}, args...)...)
+	cmd.Env = s.env(s.home)
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err := cmd.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited { //nolint:errorlint // as exec returns it
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+func (s *site) must(args ...string) string {
+	s.t.Helper()
+	code, out, stderr := s.says(args...)
+	if code != 0 {
+		s.t.Fatalf("%v exits %d: %s%s", args, code, out, stderr)
+	}
+	return strings.TrimSpace(out)
+}
+
+type listed struct {
+	ID, Status, Reason, Worker string
+	Epoch                      int
+	Notes                      []string
+	Questions                  []struct{ ID, Question string }
+}
+
+// until waits until a run is as a test wants it.
+func (s *site) until(run, what string, is func(listed) bool) listed {
+	s.t.Helper()
+	var last string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		last = s.must("ps", "-a", "--json")
+		var all []listed
+		if err := json.Unmarshal([]byte(last), &all); err != nil {
+			s.t.Fatal(err)
+		}
+		for _, l := range all {
+			if l.ID == run && is(l) {
+				return l
+			}
+		}
+	}
+	s.t.Fatalf("%s is never %s: %s", run, what, last)
+	return listed{}
+}
+
+// asks waits until a run asks, where a worker has it.
+func (s *site) asks(run, worker string) string {
+	s.t.Helper()
+	l := s.until(run, "asking on "+worker, func(l listed) bool { return l.Worker == worker && len(l.Questions) == 1 })
+	return l.Questions[0].ID
+}
+
+// succeeds waits for the end of a run.
+func (s *site) succeeds(run string) {
+	s.t.Helper()
+	for range 3 { // it may be parked on its way
+		code, out, stderr := s.says("wait", run, "--timeout", patience.String())
+		if code == 0 {
+			return
+		}
+		if code != 75 {
+			s.t.Fatalf("%s ends with %d: %s%s\n%s", run, code, out, stderr, s.must("ps", "-a", "--json"))
+		}
+	}
+}
+
+// left gives the processes of this user that carry the marker of a run, or are its supervisor.
+func left(t *testing.T, run string) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range all {
+		env, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended, or is not ours
+		}
+		if strings.Contains(string(env), "CLAUDE_SUPERVISE_RUN="+run) ||
+			strings.Contains(string(env), "CLAUDE_SUPERVISE_BACKGROUND="+run) {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			found = append(found, fmt.Sprintf("%s: %q", filepath.Base(filepath.Dir(file)), command))
+		}
+	}
+	return found
+}
+
+// nothingIsLeft waits until no process of a run is there.
+func nothingIsLeft(t *testing.T, run string) {
+	t.Helper()
+	var last []string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if last = left(t, run); len(last) == 0 {
+			return
+		}
+	}
+	t.Errorf("of %s is left: %q", run, last)
+}
+
+// asking hands in a run that asks once, writes a file by the answer, and reports.
+func (s *site) asking(flags ...string) string {
+	s.t.Helper()
+	return s.must(append([]string{"run", "--demo", "ask", "--lease", "3s", "--hold", "forever"}, flags...)...)
+}
+
+func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker("one")
+	run := s.must("run", "--demo", "ask", "--hold", "0")
+	l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	nothingIsLeft(t, run)
+	q := l.Questions[0].ID
+	if code, _, said := s.says("answer", "q-nosuch", "JWT"); code != 2 || !strings.Contains(said, "nothing was kept") {
+		t.Errorf("an answer to nothing exits %d: %s", code, said)
+	}
+	if code, _, said := s.says("wait", run); code != 75 {
+		t.Errorf("wait for a parked run exits %d: %s", code, said)
+	}
+	s.must("answer", q, "JWT")
+	if code, _, said := s.says("answer", q, "Sessions"); code != 1 || !strings.Contains(said, "answered before") ||
+		!strings.Contains(said, "JWT") {
+		t.Errorf("the second answer exits %d: %s", code, said)
+	}
+	s.succeeds(run)
+	stopped := s.asking()
+	s.asks(stopped, "one")
+	s.must("stop", stopped)
+	if code, _, said := s.says("wait", stopped); code != 5 {
+		t.Errorf("a stopped run ends with %d: %s", code, said)
+	}
+	nothingIsLeft(t, stopped)
+
+	// Of what the server and the blob store keep nobody else can read anything, and a worker's token is in none of it.
+	err := filepath.WalkDir(s.dev, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, word := range []string{secret, "Which way of login", "auth.txt"} {
+			if bytes.Contains(content, []byte(word)) {
+				t.Errorf("%s holds %q", path, word)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARunWhoseWorkerIsKilledGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one := s.worker("one")
+	run := s.asking()
+	q := s.asks(run, "one")
+	one.signal(syscall.SIGKILL)
+	s.worker("two")
+	s.must("answer", q, "JWT") // nobody has the run, and nobody knows it yet
+	s.succeeds(run)
+	l := s.until(run, "taken over", func(l listed) bool { return l.Epoch == 2 })
+	if !strings.Contains(strings.Join(l.Notes, "\n"), "one was not heard of") {
+		t.Errorf("nobody is told: %q", l.Notes)
+	}
+	// The agent of the old worker may live on, for nothing there has ended it: the worker that comes back does.
+	s.workerIn(one.home, "one")
+	nothingIsLeft(t, run)
+}
+
+func TestAWorkerThatStoodStillDeliversNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one := s.worker("one")
+	run := s.asking()
+	q := s.asks(run, "one")
+	one.signal(syscall.SIGSTOP)
+	s.worker("two")
+	s.must("answer", q, "JWT")
+	s.succeeds(run)
+	one.signal(syscall.SIGCONT)
+	nothingIsLeft(t, run)
+	files, err := filepath.Glob(filepath.Join(one.home, ".local/state/claude-supervise-fleet/worker/runs", "*", "work",
+		"auth.txt"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("its agent went on: %v, %v", files, err)
+	}
+}
+
+func TestAWorkerThatLeavesHandsItsRunsBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one := s.worker("one")
+	run := s.asking("--lease", "10m") // nobody waits for it to run out
+	q := s.asks(run, "one")
+	if err := one.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-one.done
+	nothingIsLeft(t, run)
+	s.worker("two")
+	l := s.until(run, "parked by another worker", func(l listed) bool { return l.Epoch == 2 && l.Status == "parked" })
+	if len(l.Questions) != 1 || l.Questions[0].ID != q {
+		t.Errorf("it is not asked as it was: %+v", l.Questions)
+	}
+	s.must("answer", q, "JWT")
+	s.succeeds(run)
+}
