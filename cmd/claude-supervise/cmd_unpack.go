@@ -89,7 +89,7 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 			return fmt.Errorf("the folder to go on in is not known: %w", err)
 		}
 	}
-	in, total := io.Reader(os.Stdin), int64(0)
+	in := io.Reader(os.Stdin)
 	if file != "-" {
 		if file, err = pack.Newest(file); err != nil {
 			return usage("%w", err)
@@ -103,9 +103,6 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 		}
 		defer func() { _ = opened.Close() }() // only read
 		in = opened
-		if info, err := opened.Stat(); err == nil {
-			total = info.Size()
-		}
 	}
 	client, err := openClient()
 	if err != nil {
@@ -114,7 +111,8 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 	defer func() { _ = client.Close() }() // what was imported is on disk
 	var run pack.UnpackedRun
 	err = terminal.WhileWorking("unpacking "+file, func(progress func(done, total int64)) (err error) {
-		run, err = pack.Unpack(ctx, client, &countedReader{Reader: in, total: total, progress: progress}, opt)
+		opt.Progress = progress
+		run, err = pack.Unpack(ctx, client, in, opt)
 		return err
 	})
 	if err != nil {
@@ -126,21 +124,6 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 		}
 		return p.Result(unpackedText(run, f.dry))
 	})
-}
-
-// A countedReader says how much of it was read.
-type countedReader struct {
-	io.Reader
-	done, total int64
-	progress    func(done, total int64)
-}
-
-// Read reads, and says so.
-func (c *countedReader) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	c.done += int64(n)
-	c.progress(c.done, c.total)
-	return n, err
 }
 
 func unpackedText(r pack.UnpackedRun, dry bool) string {

@@ -24,15 +24,17 @@ import (
 
 // UnpackOptions say where a run goes on.
 type UnpackOptions struct {
-	Folder      string             // where the run goes on; "": its own if it was packed on this machine, else Here
-	Here        string             // the present folder
-	File        string             // what the pack file is called, for people
-	DryRun      bool               // check everything and change nothing
-	WithoutWork bool               // leave the folder as it is
-	MaxWork     int64              // bytes of work that are taken in; 0 is DefaultMaxWork
-	Env         []string           // where claude looks for transcripts; nil is this process's
-	Given       supervisor.Given   // what the person grants the run here, and bounds it by
-	Guarded     permission.Guarded // the calls that nothing of it permits
+	Folder      string // where the run goes on; "": its own if it was packed on this machine, else Here
+	Here        string // the present folder
+	File        string // what the pack file is called, for people
+	DryRun      bool   // check everything and change nothing
+	WithoutWork bool   // leave the folder as it is
+	MaxWork     int64  // bytes of work that are taken in; 0 is DefaultMaxWork
+	// Progress is told how many bytes of the file, and of those that it rests on, were read, and of how many; nil: nobody.
+	Progress func(done, total int64)
+	Env      []string           // where claude looks for transcripts; nil is this process's
+	Given    supervisor.Given   // what the person grants the run here, and bounds it by
+	Guarded  permission.Guarded // the calls that nothing of it permits
 }
 
 // An UnpackedRun says what came out of a pack file.
@@ -77,7 +79,7 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 	if err := errors.Join(os.Mkdir(content, 0o700), os.Mkdir(u.scratch, 0o700)); err != nil {
 		return UnpackedRun{}, err
 	}
-	if u.archive, err = readChain(r, opt.File, content, opt.MaxWork); err != nil {
+	if u.archive, err = readChain(&progress{tell: opt.Progress}, r, opt.File, content, opt.MaxWork); err != nil {
 		return UnpackedRun{}, err
 	}
 	run := u.archive.manifest.Run

@@ -24,10 +24,12 @@ import (
 // bounded like one.
 
 // readChain reads a pack file, and those on which it rests: they lie beside it. file is its path, "-" if it has none.
-func readChain(r io.Reader, file, dir string, maxWork int64) (*archive, error) {
+func readChain(bar *progress, r io.Reader, file, dir string, maxWork int64) (*archive, error) {
 	if file == "-" {
 		return readArchive(r, dir, maxWork)
 	}
+	bar.expect(file)
+	r = bar.reading(r)
 	var begun bytes.Buffer
 	m, err := readManifest(io.TeeReader(r, &begun))
 	if err != nil {
@@ -41,9 +43,12 @@ func readChain(r io.Reader, file, dir string, maxWork int64) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range files {
+		bar.expect(f.path)
+	}
 	p := &archive{dir: dir, kinds: map[string]byte{}}
 	for i, f := range slices.Backward(files) {
-		if err := p.readRested(f.path, maxWork); err != nil {
+		if err := p.readRested(bar, f.path, maxWork); err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(f.path), err)
 		}
 		if p.manifest.Snapshot.base() != f.base || i == len(files)-1 && f.base != "" {
@@ -115,7 +120,7 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-func (p *archive) readRested(path string, maxWork int64) error {
+func (p *archive) readRested(bar *progress, path string, maxWork int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -126,7 +131,7 @@ func (p *archive) readRested(path string, maxWork int64) error {
 			return err
 		}
 	}
-	return p.read(f, maxWork)
+	return p.read(bar.reading(f), maxWork)
 }
 
 // begin makes ready for the snapshot that rests on what was read so far.

@@ -72,6 +72,7 @@ type RunView struct {
 	Agents        []AgentView       `json:"agents"`
 	OpenQuestions []string          `json:"open_questions"`
 	FromPack      string            `json:"from_pack"` // the file it came out of
+	Snapshot      *RunSnapshot      `json:"snapshot"`  // nil: none are taken
 
 	Packed bool   `json:"-"` // it goes on where its pack file is unpacked
 	left   string // why its last supervisor has left, if it has, on purpose
@@ -390,6 +391,10 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 		ID: run.ID, Name: run.Name, Status: run.Status, Reason: run.Reason, Since: run.Since, ExitCode: run.ExitCode,
 		Cwd: run.Cwd, StartedAt: run.StartedAt, EndedAt: run.EndedAt, Agents: []AgentView{}, OpenQuestions: []string{},
 		left: run.Left, FromPack: run.FromPack,
+	}
+	var err error
+	if v.Snapshot, err = runSnapshot(run); err != nil {
+		return v, err
 	}
 	switch {
 	case owned:

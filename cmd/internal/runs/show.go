@@ -78,6 +78,16 @@ func (s *factSheet) run(d view.Details) {
 	if r.FromPack != "" {
 		s.line("Came", "out of a pack file: %s", r.FromPack)
 	}
+	if b := r.Snapshot; b != nil {
+		last := "none yet"
+		if b.At != nil {
+			last = "the last of " + terminal.When(*b.At)
+		}
+		s.line("Snapshots", "%s, in %s", last, b.Folder)
+		if b.Problem != "" {
+			s.line("", "the next could not be taken: %s", b.Problem)
+		}
+	}
 	if r.EndedAt != nil {
 		s.line("Ended", "%s, exit code %d", terminal.When(*r.EndedAt), *r.ExitCode)
 	}
