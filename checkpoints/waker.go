@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,12 @@ type Waker struct {
 	conn  *net.UnixConn
 	woken chan struct{}
 	done  chan struct{} // closed when listen has returned
+
+	slots  chan struct{} // one value for each of pipes
+	waits  sync.WaitGroup
+	mu     sync.Mutex
+	pipes  map[*os.File]bool // of those that leave something now
+	closed bool
 }
 
 // Listen hangs up the wake-up socket of a run. Only the run's owner may: a socket that is there already is taken for a
@@ -42,7 +49,8 @@ func (d Dirs) Listen(run string) (*Waker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", path, err)
 	}
-	b := &Waker{path: path, conn: conn, woken: make(chan struct{}, 1), done: make(chan struct{})}
+	b := &Waker{path: path, conn: conn, woken: make(chan struct{}, 1), done: make(chan struct{}),
+		slots: make(chan struct{}, maxAhead), pipes: map[*os.File]bool{}}
 	go b.listen()
 	return b, nil
 }
@@ -50,15 +58,22 @@ func (d Dirs) Listen(run string) (*Waker, error) {
 // listen ends when Close closes the socket.
 func (b *Waker) listen() {
 	defer close(b.done)
-	ring := make([]byte, 1)
+	ring, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*4))
 	for {
-		if _, err := b.conn.Read(ring); errors.Is(err, net.ErrClosed) {
+		_, n, _, _, err := b.conn.ReadMsgUnix(ring, rights)
+		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		select {
-		case b.woken <- struct{}{}:
-		default: // a ring that has not been read yet says it all
+		if !b.ahead(rights[:n]) {
+			b.notify()
 		}
+	}
+}
+
+func (b *Waker) notify() {
+	select {
+	case b.woken <- struct{}{}:
+	default: // a ring that has not been read yet says it all
 	}
 }
 
@@ -76,24 +91,11 @@ func (b *Waker) Close() error {
 	}
 	closed := b.conn.Close()
 	<-b.done
+	b.closeAhead()
 	return errors.Join(removed, closed)
 }
 
 // Ring rings the wake-up socket at path. It never blocks, and does not say whether anybody was there: with no
 // supervisor there the note waits in the inbox, and one that is behind with its wake-up socket has a ring pending
 // already.
-func Ring(path string) {
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Write(func(fd uintptr) bool { // not conn.Write: that waits while the queue is full
-		_, _ = unix.Write(int(fd), []byte{1})
-		return true
-	})
-}
+func Ring(path string) { send(path, nil) }

@@ -107,8 +107,12 @@ func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 	if a.Change {
 		leave, kind = c.Store.ChangeAnswer, supervisor.EntryChange
 	}
-	if err := c.checkDecision(ctx, question, a); err != nil {
-		return err
+	q, err := view.Question(ctx, c.Store, question)
+	if err == nil { // else who leaves the answer tells what is wrong
+		if err := c.checkDecision(ctx, q, a); err != nil {
+			return err
+		}
+		defer c.ringAhead(ctx, q.Run)()
 	}
 	supervisor.At(c.At, supervisor.BeforeNote+kind)
 	n, err := leave(ctx, supervisor.InboxEntry{Question: question, Value: a.Text, Skip: a.Skip, Decline: a.Decline,
@@ -127,6 +131,7 @@ func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 // Stop asks for the end of an agent, or of the whole run where agent is empty; with only, not of what it started. It
 // does not wait for it. ErrEnded if the run was faster.
 func (c Client) Stop(ctx context.Context, run, agent string, only bool, by string) error {
+	defer c.ringAhead(ctx, run)()
 	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryStop)
 	_, err := c.Store.Leave(ctx,
 		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryStop, Agent: agent, Only: only, By: by,
@@ -143,6 +148,16 @@ func (c Client) ringFor(ctx context.Context, id string) {
 	if q, err := view.Question(ctx, c.Store, id); err == nil {
 		_ = c.Ring(ctx, q.Run)
 	}
+}
+
+// ringAhead has the supervisor of a run woken up even if this process dies once it has left something. What it returns
+// is to be called once it has rung for that, or left nothing.
+func (c Client) ringAhead(ctx context.Context, run string) (rung func()) {
+	r, err := c.Store.Run(ctx, run)
+	if err != nil || r.Waker == "" {
+		return func() {}
+	}
+	return checkpoints.RingAhead(r.Waker)
 }
 
 // Ring wakes the supervisor of a run up: something was left for it.

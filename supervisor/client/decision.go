@@ -6,17 +6,12 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 // checkDecision refuses what is no decision on what is asked for.
-func (c Client) checkDecision(ctx context.Context, id string, a Answer) error {
+func (c Client) checkDecision(ctx context.Context, q *supervisor.Question, a Answer) error {
 	if a.Decline || a.Skip {
 		return nil
-	}
-	q, err := view.Question(ctx, c.Store, id)
-	if err != nil {
-		return nil // who leaves the answer tells what is wrong
 	}
 	if a.AllLike && !supervisor.Sharable(q.Kind) {
 		return fmt.Errorf("the answer to a question of this kind (%s) is for it alone", q.Kind)
