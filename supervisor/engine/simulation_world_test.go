@@ -28,6 +28,7 @@ import (
 //	simulation_people_test.go   disturbances, and the person who brings a run to its end
 //	simulation_rules_test.go    what must hold after each step; simulation_rest_test.go when nothing moves
 //	simulation_faults_test.go   broken supervisors, which the simulation has to find
+//	simulation_replay_test.go   a schedule played again, and a finding made smaller
 //
 // A schedule is played in a bubble of testing/synctest, and what runs there is the engine itself. A new event or effect
 // is modelled in what it comes from; until it is, the runner names it.

@@ -2,75 +2,23 @@ package pack
 
 import (
 	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
-	"claude-supervise/supervisor/internal/gittest"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
-
-// forged packs a run and lets change alter its entries.
-func forged(t testing.TB, change func([]forgedEntry) []forgedEntry) []byte {
-	t.Helper()
-	p := newPC(t)
-	folder := t.TempDir()
-	gittest.Put(t, filepath.Join(folder, "file"), "text\n")
-	p.waiting(folder, supervisor.Config{})
-	z, err := gzip.NewReader(bytes.NewReader(p.mustPack()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var entries []forgedEntry
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		content, readErr := io.ReadAll(r)
-		if err = errors.Join(err, readErr); err != nil {
-			t.Fatal(err)
-		}
-		entries = append(entries, forgedEntry{*h, string(content)})
-	}
-	var file bytes.Buffer
-	zw := gzip.NewWriter(&file)
-	w := tar.NewWriter(zw)
-	for _, e := range change(entries) {
-		e.Size = int64(len(e.content))
-		e.Format = tar.FormatUnknown
-		if err := w.WriteHeader(&e.Header); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, e.content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), zw.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
-}
-
-type forgedEntry struct {
-	tar.Header
-	content string
-}
 
 func TestAForgedPackFileChangesNothing(t *testing.T) {
 	add := func(more ...forgedEntry) func([]forgedEntry) []forgedEntry {
@@ -210,56 +158,6 @@ func TestAnAddressIsPackedWithoutWhatLetsOneIn(t *testing.T) {
 			t.Errorf("%q is packed as %q, not %q", address, got, want)
 		}
 	}
-}
-
-// Whatever is in a pack file, reading it ends, and what is read once is written and read again the same.
-func FuzzReadArchive(f *testing.F) {
-	f.Add(forged(f, func(es []forgedEntry) []forgedEntry { return es }))
-	f.Add([]byte("\x1f\x8b"))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if len(file) > 1<<16 {
-			return
-		}
-		first, err := readArchive(bytes.NewReader(file), t.TempDir(), 1<<20)
-		if err != nil {
-			return
-		}
-		putInPlace(t, first)
-		var again bytes.Buffer
-		p := newPacker(&again, time.Unix(0, 0))
-		if err := errors.Join(p.document(manifestName, first.manifest), p.document(runName, first.run)); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range first.entries {
-			h := &tar.Header{Typeflag: e.kind, Name: e.name, Linkname: e.link, Mode: 0o600, Size: e.size}
-			if err := p.header(h); err != nil {
-				t.Fatal(err)
-			}
-			if e.kind == tar.TypeReg {
-				content, err := os.ReadFile(first.path(e))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := p.tar.Write(content); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if err := p.close(); err != nil {
-			t.Fatal(err)
-		}
-		second, err := readArchive(&again, t.TempDir(), 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, _ := json.Marshal([]any{first.manifest, first.run})
-		two, _ := json.Marshal([]any{second.manifest, second.run})
-		if !bytes.Equal(one, two) || !slices.EqualFunc(first.entries, second.entries, func(a, b entry) bool {
-			return a.name == b.name && a.kind == b.kind && a.link == b.link && a.size == b.size
-		}) {
-			t.Error("it is read as something else the second time")
-		}
-	})
 }
 
 // putInPlace puts the files of a pack into a folder, and sees that nothing lies beside it afterwards.
@@ -524,48 +422,4 @@ func TestWhatAPackFileGrantsIsAskedAnewOrDropped(t *testing.T) {
 		supervisor.InboxEntry{Question: "q-6", Value: supervisor.Deny, By: "me"}); err != nil {
 		t.Errorf("what is asked anew cannot be answered: %v", err)
 	}
-}
-
-// Whatever the records in a pack file are, nothing that they grant is granted.
-func FuzzUnpackedRecords(f *testing.F) {
-	p, err := readArchive(bytes.NewReader(attacked(f)), f.TempDir(), 1<<20)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add([]byte(text.JSON(p.run)))
-	for i := range p.run.Questions { // and each attack by itself
-		one := p.run
-		one.Questions, one.Deliveries, one.Notes = p.run.Questions[i:i+1], nil, nil
-		f.Add([]byte(text.JSON(one)))
-	}
-	f.Fuzz(func(t *testing.T, records []byte) {
-		var e checkpoints.Exported
-		if len(records) > 1<<16 || json.Unmarshal(records, &e) != nil || e.Check() != nil {
-			return
-		}
-		before, err := stateOf(e)
-		if err != nil || checkRecords(before) != nil {
-			return
-		}
-		u := unpacking{archive: &archive{run: e}, cwd: "/new"}
-		if err := u.step(before); err != nil {
-			return
-		}
-		u.notes, u.less = withheld(&u, before)
-		after := u.exported()
-		if err := after.Check(); err != nil {
-			t.Errorf("what is imported is refused: %v", err)
-		}
-		s, err := stateOf(after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if what := granted(s); what != "" {
-			t.Errorf("granted is %s", what)
-		}
-		if len(after.Notes) != len(e.Notes) {
-			t.Errorf("of %d notes %d are left", len(e.Notes), len(after.Notes))
-		}
-		u.result()
-	})
 }

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,200 +8,14 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
 
-// fakeSource has nothing but what is given to Update, and logs.
-type fakeSource struct{ logs map[string][]string }
-
-func (fakeSource) Watch(context.Context, <-chan struct{}, func(view.Overview) error) error {
-	return nil
-}
-func (fakeSource) Past(context.Context, int, int) ([]view.RunView, error) {
-	return []view.RunView{run("r-old", "succeeded")}, nil
-}
-func (fakeSource) Show(_ context.Context, id string) (view.Details, error) {
-	r := run("r-one", "running")
-	return view.Details{Agent: id, Run: r, Worktrees: map[string]view.WorktreeView{
-		"a-kid": {State: "kept", Merge: []string{"git merge b"}, Drop: []string{"git branch -D b"}},
-	}}, nil
-}
-func (s fakeSource) Follow(_ context.Context, id string, _ int, each func([]string) error) error {
-	return each(s.logs[id])
-}
-
-// fakeActions notes what is done.
-type fakeActions struct {
-	done   []string
-	refuse error
-}
-
-func (f *fakeActions) did(what ...string) (string, error) {
-	f.done = append(f.done, strings.Join(what, " "))
-	return strings.Join(what, " "), f.refuse
-}
-func (f *fakeActions) Answer(_ context.Context, id string, r terminal.Reply) (string, error) {
-	if r.Change {
-		return f.did("change", id, r.Text)
-	}
-	return f.did("answer", id, r.Text)
-}
-func (f *fakeActions) Say(_ context.Context, id, text string) (string, error) {
-	return f.did("say", id, text)
-}
-func (f *fakeActions) Stop(_ context.Context, id string) (string, error) { return f.did("stop", id) }
-func (f *fakeActions) Resume(_ context.Context, id string) (string, error) {
-	return f.did("resume", id)
-}
-func (f *fakeActions) Retry(_ context.Context, id string) (string, error) { return f.did("retry", id) }
-func (f *fakeActions) Prune(_ context.Context, id string) (string, error) { return f.did("prune", id) }
-func (f *fakeActions) Open(_ context.Context, folder string) error {
-	_, err := f.did("open", folder)
-	return err
-}
-func (f *fakeActions) Merge(_ context.Context, run, agent string) (string, error) {
-	return f.did("merge", run, agent)
-}
-func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error) {
-	return f.did("drop", run, agent)
-}
-
-func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
-	root := view.AgentView{ID: "a-" + id[2:], Depth: 0, Task: "the task of " + id, Status: status}
-	return view.RunView{ID: id, Status: status, Cwd: "/src/" + id, Agents: append([]view.AgentView{root}, agents...)}
-}
-
-func asked(id, run string) view.QuestionView {
-	q := view.QuestionView{ID: id, Run: run, Agent: "a-" + run[2:], State: supervisor.Open, Kind: "clarification",
-		Question: "What about " + id + "?"}
-	q.Options = slices.Grow(q.Options, 2)[:2]
-	q.Options[0].Label, q.Options[1].Label = "Red", "Green"
-	return q
-}
-
-func someRuns() view.Overview {
-	o := view.Overview{
-		Runs: []view.RunView{
-			run("r-one", "running", view.AgentView{ID: "a-kid", Parent: "a-one", Depth: 1, Task: "a part", Status: "parked"}),
-			run("r-two", "parked"),
-		},
-		Questions: []view.QuestionView{asked("q-1", "r-one"), asked("q-2", "r-two")},
-	}
-	o.Runs[0].Since, o.Runs[0].CostUSD = noon.Add(-2*time.Hour), 1.5
-	o.Questions[0].AskedAt, o.Questions[1].AskedAt = noon.Add(-3*time.Minute), noon.Add(time.Hour) // a clock was set back
-	return o
-}
-
-var noon = time.Unix(1_800_000_000, 0)
-
-// desk is a board whose time is the test's, and on which all is done at once.
-type desk struct {
-	*Board
-	t       *testing.T
-	actions *fakeActions
-	at      time.Time
-	gone    bool
-}
-
-func newDesk(t *testing.T) *desk {
-	t.Helper()
-	d := &desk{t: t, actions: &fakeActions{}, at: noon}
-	var sent []tea.Msg
-	d.Board = New(t.Context(), Config{
-		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"},
-			"a-one": {"said by a-one"}}}, Actions: d.actions,
-		Question: func(q view.QuestionView) terminal.Question {
-			t := terminal.Question{ID: q.ID, Text: q.Question, Kind: string(q.Kind), Run: q.Run, Of: 1}
-			for _, o := range q.Options {
-				t.Options = append(t.Options, terminal.Option(o))
-			}
-			return t
-		},
-		About: func(int, view.Details) string { return "all about it" },
-		Home:  func(folder string) string { return folder },
-	}, func(do func() any) {
-		if msg := do(); msg != nil {
-			sent = append(sent, msg)
-		}
-		for len(sent) > 0 {
-			next := sent[0]
-			sent = sent[1:]
-			d.Update(next, d.at)
-		}
-	}, func(msg tea.Msg) { sent = append(sent, msg) })
-	d.Update(someRuns(), d.at)
-	return d
-}
-
-// types presses keys, each on what the one before has left, once the grace of a form is over.
-func (d *desk) types(keys ...string) {
-	d.t.Helper()
-	for _, key := range keys {
-		d.ready()
-		d.press(key)
-		d.screen(80, 24) // which a person types at
-	}
-}
-
-// ready lets the grace of a form go by.
-func (d *desk) ready() {
-	d.at = d.at.Add(time.Second)
-	d.Update(terminal.Tick{}, d.at)
-}
-
-func (d *desk) press(key string) {
-	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp,
-		"down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown}
-	msg := tea.KeyPressMsg{Code: codes[key]}
-	if msg.Code == 0 {
-		r := []rune(key)[0]
-		msg = tea.KeyPressMsg{Code: r, Text: string(r)}
-	}
-	d.gone = !d.Update(msg, d.at)
-}
-
-func (d *desk) screen(columns, rows int) string {
-	d.t.Helper()
-	drawn := d.Rows(columns, rows, d.at)
-	if len(drawn) != rows {
-		d.t.Errorf("%d rows are drawn on %d", len(drawn), rows)
-	}
-	for _, row := range drawn {
-		if width := ansi.StringWidth(row); width > columns {
-			d.t.Errorf("%d columns on %d: %q", width, columns, row)
-		}
-		if plain := ansi.Strip(row); strings.ContainsAny(plain, "\x1b\n\r\t\a") {
-			d.t.Errorf("%q can drive the terminal", plain)
-		}
-	}
-	return strings.Join(drawn, "\n")
-}
-
-func (d *desk) shows(texts ...string) {
-	d.t.Helper()
-	screen := ansi.Strip(d.screen(80, 24))
-	for _, text := range texts {
-		if !strings.Contains(screen, text) {
-			d.t.Errorf("it does not show %q:\n%s", text, screen)
-		}
-	}
-}
-
-func (d *desk) did(want ...string) {
-	d.t.Helper()
-	if !slices.Equal(d.actions.done, want) {
-		d.t.Errorf("it did %q, not %q", d.actions.done, want)
-	}
-	d.actions.done = nil
-}
-
 func TestTheBoardShowsQuestionsAndTheTreeOfRuns(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.shows("2 questions · 2 runs (1 running) · $1.50", "❯ ?   3m  What about q-1?", "  ?  <1m  What about q-2?",
 		"  running       2h    $1.50  r-one", "  running                    └ the task of r-one",
 		"  parked                       └ a part", "  parked                     the task of r-two", "/src/r-two",
@@ -229,7 +42,7 @@ func TestTheBoardShowsQuestionsAndTheTreeOfRuns(t *testing.T) {
 }
 
 func TestQuestionsAreAnsweredOneAfterTheOther(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.press("a")
 	d.press("2") // within the grace
 	d.press("enter")
@@ -245,7 +58,7 @@ func TestQuestionsAreAnsweredOneAfterTheOther(t *testing.T) {
 }
 
 func TestAQuestionIsPutOffOnTheBoard(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("a", ">")
 	d.shows("What about q-2?")
 	d.types(">")
@@ -253,7 +66,7 @@ func TestAQuestionIsPutOffOnTheBoard(t *testing.T) {
 }
 
 func TestWhatWasTypedStaysWhenTheFormIsLeft(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("a", "tab", "m", "y", " ", "o", "w", "n", "esc", "esc")
 	d.types("down", "up", "enter")
 	d.ready()
@@ -265,7 +78,7 @@ func TestWhatWasTypedStaysWhenTheFormIsLeft(t *testing.T) {
 }
 
 func TestAnAnswerIsChangedOnTheWayBack(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("a", "2", "enter")
 	d.did("answer q-1 Green")
 	d.ready()
@@ -285,7 +98,7 @@ func TestAnAnswerIsChangedOnTheWayBack(t *testing.T) {
 }
 
 func TestARunThatEndsStaysBeforeThePersonsEyes(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	o := someRuns()
 	over := o.Runs[1]
 	over.Status = "succeeded"
@@ -315,7 +128,7 @@ func TestARunThatEndsStaysBeforeThePersonsEyes(t *testing.T) {
 }
 
 func TestALogHasTheWholeScreenWhereThatIsWanted(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	o := someRuns()
 	o.Questions = nil
 	d.Update(o, d.at)
@@ -331,7 +144,7 @@ func TestALogHasTheWholeScreenWhereThatIsWanted(t *testing.T) {
 }
 
 func TestAllKeysAreSaidOnASmallScreen(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("?")
 	seen := ""
 	for range 40 {
@@ -346,7 +159,7 @@ func TestAllKeysAreSaidOnASmallScreen(t *testing.T) {
 }
 
 func TestAnAnswerThatLostSaysWhoWon(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.actions.refuse = errors.New("q-1 was answered by the page: Red")
 	d.types("a", "2", "enter")
 	d.shows("Not taken: q-1 was answered by the page: Red.")
@@ -374,7 +187,7 @@ func without(id string) view.Overview {
 
 func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 	for name, left := range map[string][]string{"open": nil, "left": {"esc", "esc"}} {
-		d := newDesk(t)
+		d := newTestBoard(t)
 		d.types(append([]string{"a", "tab", "m", "y", " ", "o", "w", "n"}, left...)...)
 		d.Update(without("q-1"), d.at)
 		d.shows("What you typed is kept: w writes it to a-one. q-1 was answered by the page:")
@@ -389,12 +202,12 @@ func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 			t.Errorf("%s: it is there again:\n%s", name, screen)
 		}
 	}
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("a", ">", "tab", "m", "y")
 	d.Update(without("q-2"), d.at)
 	d.types("end", "w") // a run of one agent is one row
 	d.shows("to r-two: my")
-	d = newDesk(t)
+	d = newTestBoard(t)
 	d.types("a", "tab", "m", "y", "enter") // one's own answer is no draft
 	d.types("esc")
 	d.Update(without("q-1"), d.at)
@@ -405,7 +218,7 @@ func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 }
 
 func TestQuestionsAndRunsLeaveEachOtherRoom(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	o := someRuns()
 	o.Questions = nil
 	for i := range 12 {
@@ -427,7 +240,7 @@ func TestQuestionsAndRunsLeaveEachOtherRoom(t *testing.T) {
 }
 
 func TestWhatIsDoneIsAskedBefore(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("end", "s", "n")
 	d.did()
 	d.types("s", "y")
@@ -449,7 +262,7 @@ func TestWhatIsDoneIsAskedBefore(t *testing.T) {
 }
 
 func TestALogGrowsAndIsCleaned(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("end")
 	d.Update(said{d.subject, false, []string{"one more"}}, d.at)
 	d.Update(said{"another", false, []string{"not of this"}}, d.at)
@@ -470,7 +283,7 @@ func TestALogGrowsAndIsCleaned(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.Update(unreadable{errors.New("the database is gone")}, d.at)
 	d.shows("! the state cannot be read, and is tried again: the database is gone", "q-1")
 	d.Update(someRuns(), d.at)
@@ -484,7 +297,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 }
 
 func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.screen(80, 24)
 	d.Update(terminal.Mouse{X: 5, Y: 2}, d.at)
 	d.shows("❯ ?  <1m  What about q-2?")
@@ -513,7 +326,7 @@ func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {
 
 // Who is typing an answer when others give theirs goes on for a moment: that is no command.
 func TestWhatIsTypedOnAfterOthersAnsweredIsNoCommand(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	d.types("a", "tab", "m", "y")
 	d.Update(without("q-1"), d.at)
 	for _, key := range []string{"s", "y", "p", "q"} {
@@ -532,7 +345,7 @@ func TestWhatIsTypedOnAfterOthersAnsweredIsNoCommand(t *testing.T) {
 	d.types("home", "down", "s", "y")
 	d.did("stop r-one")
 
-	d = newDesk(t) // who was at none has the board's keys at once
+	d = newTestBoard(t) // who was at none has the board's keys at once
 	d.Update(without("q-1"), d.at)
 	d.press("?")
 	d.shows("any other key: back")
@@ -541,7 +354,7 @@ func TestWhatIsTypedOnAfterOthersAnsweredIsNoCommand(t *testing.T) {
 // A clock that jumps, either way, changes only times that are shown, and none of them to one before now.
 func TestAClockThatJumpsChangesOnlyTimesOnTheBoard(t *testing.T) {
 	for _, jump := range []time.Duration{-100 * 24 * time.Hour, 100 * 24 * time.Hour} {
-		d := newDesk(t)
+		d := newTestBoard(t)
 		d.at = d.at.Add(jump)
 		if screen := ansi.Strip(d.screen(140, 40)); strings.Contains(screen, " -") {
 			t.Errorf("after %v it shows\n%s", jump, screen)
@@ -555,7 +368,7 @@ func TestAClockThatJumpsChangesOnlyTimesOnTheBoard(t *testing.T) {
 // Whatever others wrote stays within the screen and drives nothing, and of a form there is always the question and the
 // option that is chosen.
 func TestHostileTextsFitEveryScreen(t *testing.T) {
-	d := newDesk(t)
+	d := newTestBoard(t)
 	o := someRuns()
 	bad := "\x1b[2J\x1b]0;x\a\u202eevil\u2066 שלום 漢字\t" + strings.Repeat("long ", 20_000)
 	o.Runs[0].Name, o.Runs[0].Reason, o.Runs[0].Cwd = bad, bad, bad
@@ -581,49 +394,5 @@ func TestHostileTextsFitEveryScreen(t *testing.T) {
 		if !strings.Contains(screen, "evil") || !strings.Contains(screen, "❯ 6) option 5") {
 			t.Errorf("at %v the question or the chosen option is not seen:\n%s", size, screen)
 		}
-	}
-}
-
-func manyAgents(n int) view.Overview {
-	o := someRuns()
-	for i := range n {
-		o.Runs[0].Agents = append(o.Runs[0].Agents, view.AgentView{ID: fmt.Sprintf("a-%012d", i), Parent: "a-one", Depth: 1,
-			Task: "Port one of the many files of this project.", Status: "running", Reason: "at work"})
-	}
-	return o
-}
-
-// From a key to what is to be written: see also the canvas, which writes only the rows that have changed.
-func BenchmarkKeyToPaint(b *testing.B) {
-	board := New(b.Context(), Config{Source: fakeSource{}, Actions: &fakeActions{},
-		Question: func(q view.QuestionView) terminal.Question { return terminal.Question{ID: q.ID, Text: q.Question} },
-		About:    func(int, view.Details) string { return "" }, Home: func(f string) string { return f }, Colours: true},
-		func(func() any) {}, func(tea.Msg) {})
-	now := time.Now()
-	board.Update(manyAgents(1000), now)
-	keys := []tea.KeyPressMsg{{Code: tea.KeyDown}, {Code: tea.KeyPgDown}, {Code: tea.KeyUp}, {Code: tea.KeyEnd},
-		{Code: tea.KeyHome}}
-	var took []time.Duration
-	i := 0
-	for b.Loop() {
-		began := time.Now()
-		board.Update(keys[i%len(keys)], now)
-		board.Rows(140, 40, now)
-		took = append(took, time.Since(began))
-		i++
-	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds()), "p95-µs")
-}
-
-// What comes with each change of one of 1,000 agents.
-func BenchmarkOverview(b *testing.B) {
-	board := New(b.Context(), Config{Source: fakeSource{}, Home: func(f string) string { return f },
-		Question: func(q view.QuestionView) terminal.Question { return terminal.Question{ID: q.ID} }},
-		func(func() any) {}, func(tea.Msg) {})
-	o, now := manyAgents(1000), time.Now()
-	for b.Loop() {
-		board.Update(o, now)
-		board.Rows(140, 40, now)
 	}
 }

@@ -1,0 +1,212 @@
+package board
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// fakeSource has nothing but what is given to Update, and logs.
+type fakeSource struct{ logs map[string][]string }
+
+func (fakeSource) Watch(context.Context, <-chan struct{}, func(view.Overview) error) error {
+	return nil
+}
+
+func (fakeSource) Past(context.Context, int, int) ([]view.RunView, error) {
+	return []view.RunView{run("r-old", "succeeded")}, nil
+}
+
+func (fakeSource) Show(_ context.Context, id string) (view.Details, error) {
+	r := run("r-one", "running")
+	return view.Details{Agent: id, Run: r, Worktrees: map[string]view.WorktreeView{
+		"a-kid": {State: "kept", Merge: []string{"git merge b"}, Drop: []string{"git branch -D b"}},
+	}}, nil
+}
+
+func (s fakeSource) Follow(_ context.Context, id string, _ int, each func([]string) error) error {
+	return each(s.logs[id])
+}
+
+// fakeActions notes what is done.
+type fakeActions struct {
+	done   []string
+	refuse error
+}
+
+func (f *fakeActions) did(what ...string) (string, error) {
+	f.done = append(f.done, strings.Join(what, " "))
+	return strings.Join(what, " "), f.refuse
+}
+
+func (f *fakeActions) Answer(_ context.Context, id string, r terminal.Reply) (string, error) {
+	if r.Change {
+		return f.did("change", id, r.Text)
+	}
+	return f.did("answer", id, r.Text)
+}
+
+func (f *fakeActions) Say(_ context.Context, id, text string) (string, error) {
+	return f.did("say", id, text)
+}
+
+func (f *fakeActions) Stop(_ context.Context, id string) (string, error) { return f.did("stop", id) }
+
+func (f *fakeActions) Resume(_ context.Context, id string) (string, error) {
+	return f.did("resume", id)
+}
+
+func (f *fakeActions) Retry(_ context.Context, id string) (string, error) { return f.did("retry", id) }
+
+func (f *fakeActions) Prune(_ context.Context, id string) (string, error) { return f.did("prune", id) }
+
+func (f *fakeActions) Open(_ context.Context, folder string) error {
+	_, err := f.did("open", folder)
+	return err
+}
+
+func (f *fakeActions) Merge(_ context.Context, run, agent string) (string, error) {
+	return f.did("merge", run, agent)
+}
+
+func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error) {
+	return f.did("drop", run, agent)
+}
+
+func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
+	root := view.AgentView{ID: "a-" + id[2:], Depth: 0, Task: "the task of " + id, Status: status}
+	return view.RunView{ID: id, Status: status, Cwd: "/src/" + id, Agents: append([]view.AgentView{root}, agents...)}
+}
+
+func asked(id, run string) view.QuestionView {
+	q := view.QuestionView{ID: id, Run: run, Agent: "a-" + run[2:], State: supervisor.Open, Kind: "clarification",
+		Question: "What about " + id + "?"}
+	q.Options = slices.Grow(q.Options, 2)[:2]
+	q.Options[0].Label, q.Options[1].Label = "Red", "Green"
+	return q
+}
+
+func someRuns() view.Overview {
+	o := view.Overview{
+		Runs: []view.RunView{
+			run("r-one", "running", view.AgentView{ID: "a-kid", Parent: "a-one", Depth: 1, Task: "a part", Status: "parked"}),
+			run("r-two", "parked"),
+		},
+		Questions: []view.QuestionView{asked("q-1", "r-one"), asked("q-2", "r-two")},
+	}
+	o.Runs[0].Since, o.Runs[0].CostUSD = noon.Add(-2*time.Hour), 1.5
+	o.Questions[0].AskedAt, o.Questions[1].AskedAt = noon.Add(-3*time.Minute), noon.Add(time.Hour) // a clock was set back
+	return o
+}
+
+var noon = time.Unix(1_800_000_000, 0)
+
+// testBoard is a board whose time is the test's, and on which all is done at once.
+type testBoard struct {
+	*Board
+	t       *testing.T
+	actions *fakeActions
+	at      time.Time
+	gone    bool
+}
+
+func newTestBoard(t *testing.T) *testBoard {
+	t.Helper()
+	d := &testBoard{t: t, actions: &fakeActions{}, at: noon}
+	var sent []tea.Msg
+	d.Board = New(t.Context(), Config{
+		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"},
+			"a-one": {"said by a-one"}}}, Actions: d.actions,
+		Question: func(q view.QuestionView) terminal.Question {
+			t := terminal.Question{ID: q.ID, Text: q.Question, Kind: string(q.Kind), Run: q.Run, Of: 1}
+			for _, o := range q.Options {
+				t.Options = append(t.Options, terminal.Option(o))
+			}
+			return t
+		},
+		About: func(int, view.Details) string { return "all about it" },
+		Home:  func(folder string) string { return folder },
+	}, func(do func() any) {
+		if msg := do(); msg != nil {
+			sent = append(sent, msg)
+		}
+		for len(sent) > 0 {
+			next := sent[0]
+			sent = sent[1:]
+			d.Update(next, d.at)
+		}
+	}, func(msg tea.Msg) { sent = append(sent, msg) })
+	d.Update(someRuns(), d.at)
+	return d
+}
+
+// types presses keys, each on what the one before has left, once the grace of a form is over.
+func (d *testBoard) types(keys ...string) {
+	d.t.Helper()
+	for _, key := range keys {
+		d.ready()
+		d.press(key)
+		d.screen(80, 24) // which a person types at
+	}
+}
+
+// ready lets the grace of a form go by.
+func (d *testBoard) ready() {
+	d.at = d.at.Add(time.Second)
+	d.Update(terminal.Tick{}, d.at)
+}
+
+func (d *testBoard) press(key string) {
+	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp,
+		"down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown}
+	msg := tea.KeyPressMsg{Code: codes[key]}
+	if msg.Code == 0 {
+		r := []rune(key)[0]
+		msg = tea.KeyPressMsg{Code: r, Text: string(r)}
+	}
+	d.gone = !d.Update(msg, d.at)
+}
+
+func (d *testBoard) screen(columns, rows int) string {
+	d.t.Helper()
+	drawn := d.Rows(columns, rows, d.at)
+	if len(drawn) != rows {
+		d.t.Errorf("%d rows are drawn on %d", len(drawn), rows)
+	}
+	for _, row := range drawn {
+		if width := ansi.StringWidth(row); width > columns {
+			d.t.Errorf("%d columns on %d: %q", width, columns, row)
+		}
+		if plain := ansi.Strip(row); strings.ContainsAny(plain, "\x1b\n\r\t\a") {
+			d.t.Errorf("%q can drive the terminal", plain)
+		}
+	}
+	return strings.Join(drawn, "\n")
+}
+
+func (d *testBoard) shows(texts ...string) {
+	d.t.Helper()
+	screen := ansi.Strip(d.screen(80, 24))
+	for _, text := range texts {
+		if !strings.Contains(screen, text) {
+			d.t.Errorf("it does not show %q:\n%s", text, screen)
+		}
+	}
+}
+
+func (d *testBoard) did(want ...string) {
+	d.t.Helper()
+	if !slices.Equal(d.actions.done, want) {
+		d.t.Errorf("it did %q, not %q", d.actions.done, want)
+	}
+	d.actions.done = nil
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"maps"
+	"runtime"
+	"testing"
+)
+
+// What is left of a finding without the disturbances that have no part in it breaks the same rule, named by its plot
+// alone.
+func TestAFindingIsMadeSmaller(t *testing.T) {
+	s := faulty(beforehand(confirm(true)))
+	_, found := simulate(t, s, 37, schedules, func(found []finding) bool { return len(found) > 0 })
+	if len(found) == 0 {
+		t.Fatal("nothing is found")
+	}
+	small := found[0].smaller(t, s)
+	p, err := parsePlot(small.plot.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.dropped) == 0 || !maps.Equal(p.dropped, small.dropped) {
+		t.Errorf("%v is read as %v", small.plot, p)
+	}
+	if b := play(t, p, s, newReached(), nil); b == nil || *b != small.broken {
+		t.Errorf("%v breaks %+v, and not %+v", p, b, small.broken)
+	}
+}
+
+// What a seed gives does not depend on anything else: not on how many goroutines run at once, nor on what was played
+// before.
+func TestAScheduleIsTheSameWhenItIsPlayedAgain(t *testing.T) {
+	seeds, times := uint64(50), 100
+	if testing.Short() {
+		seeds, times = 10, 10
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	told := func(seed uint64, processors int) []string {
+		runtime.GOMAXPROCS(processors)
+		return retell(t, plot{seed: seed}, sound)
+	}
+	for seed := range seeds {
+		isSame(t, seed, told(seed, 1), told(seed, 2))
+	}
+	first := told(seeds, 1)
+	for n := range times / fewer {
+		isSame(t, seeds, first, told(seeds, 1+n%2))
+	}
+}
+
+func isSame(t *testing.T, seed uint64, one, two []string) {
+	t.Helper()
+	for i := range max(len(one), len(two)) {
+		if i >= len(one) || i >= len(two) || one[i] != two[i] {
+			t.Fatalf("seed %d differs in line %d:\n%q\n%q", seed, i, one[i:min(i+3, len(one))], two[i:min(i+3, len(two))])
+		}
+	}
+}
