@@ -29,6 +29,8 @@ type site struct {
 	programs string
 	home     string // of the person
 	dev      string // the folder of the server, the key and the snapshots
+
+	more func(home string) []string // what workers have in their environment; nil: nothing more
 }
 
 var starting sync.Mutex
@@ -81,7 +83,21 @@ func (o *output) String() string {
 }
 
 func (s *site) env(home string) []string {
-	return []string{"PATH=" + s.programs + ":" + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_API_KEY=" + secret}
+	var env []string
+	if s.more != nil {
+		env = s.more(home)
+	}
+	return append(env, "PATH="+s.programs+":"+os.Getenv("PATH"), "HOME="+home, "ANTHROPIC_API_KEY="+secret)
+}
+
+// file writes a file of the person's.
+func (s *site) file(name string, content []byte) string {
+	s.t.Helper()
+	path := filepath.Join(s.home, name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
 }
 
 // starts starts a process in a group of its own, and waits until it has said something.
@@ -131,7 +147,16 @@ func (s *site) worker(name string, flags ...string) *process {
 
 func (s *site) workerIn(home, name string, flags ...string) *process {
 	s.t.Helper()
-	var dev struct{ Address, Key, Store string }
+	dev := s.server()
+	return s.starts(home, "takes up to", append([]string{"worker", "--name", name, "--address", dev.Address,
+		"--key", dev.Key, "--store", dev.Store, "--leave-within", "20s"}, flags...)...)
+}
+
+// A server is where the fleet of a site is.
+type server struct{ Address, Namespace, Key, Store string }
+
+func (s *site) server() (dev server) {
+	s.t.Helper()
 	content, err := os.ReadFile(filepath.Join(s.dev, "dev.json"))
 	if err == nil {
 		err = json.Unmarshal(content, &dev)
@@ -139,8 +164,7 @@ func (s *site) workerIn(home, name string, flags ...string) *process {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.starts(home, "takes up to", append([]string{"worker", "--name", name, "--address", dev.Address,
-		"--key", dev.Key, "--store", dev.Store, "--leave-within", "20s"}, flags...)...)
+	return dev
 }
 
 // says runs a command of the person, and gives its exit code and what it printed.
@@ -274,6 +298,7 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 		t.Errorf("the second answer exits %d: %s", code, said)
 	}
 	s.succeeds(run)
+	s.keepsHistory(run, "parked")
 	stopped := s.asking()
 	s.asks(stopped, "one")
 	s.must("stop", stopped)
@@ -281,6 +306,7 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 		t.Errorf("a stopped run ends with %d: %s", code, said)
 	}
 	nothingIsLeft(t, stopped)
+	s.keepsHistory(stopped, "stopped")
 
 	// Of what the server and the blob store keep nobody else can read anything, and a worker's token is in none of it.
 	err := filepath.WalkDir(s.dev, func(path string, d fs.DirEntry, err error) error {
@@ -314,6 +340,7 @@ func TestARunWhoseWorkerIsKilledGoesOnElsewhere(t *testing.T) {
 	if !strings.Contains(strings.Join(l.Notes, "\n"), "one was not heard of") {
 		t.Errorf("nobody is told: %q", l.Notes)
 	}
+	s.keepsHistory(run, "lost")
 	// The agent of the old worker may live on, for nothing there has ended it: the worker that comes back does.
 	s.workerIn(one.home, "one")
 	nothingIsLeft(t, run)
@@ -356,4 +383,5 @@ func TestAWorkerThatLeavesHandsItsRunsBack(t *testing.T) {
 	}
 	s.must("answer", q, "JWT")
 	s.succeeds(run)
+	s.keepsHistory(run, "handed-back")
 }

@@ -17,6 +17,9 @@ func (k *Key) Converter() converter.DataConverter {
 	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{k})
 }
 
+// Codec gives what seals and opens payloads.
+func (k *Key) Codec() converter.PayloadCodec { return codec{k} }
+
 type codec struct{ *Key }
 
 // Encode seals payloads.

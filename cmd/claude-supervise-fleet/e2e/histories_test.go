@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/api/temporalproto"
+	sdk "go.temporal.io/sdk/client"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+)
+
+// keepsHistory writes what the workflow of a run has done, opened, into $CLAUDE_SUPERVISE_TEST_HISTORIES, if that is
+// set: internal/flow replays what lies in its testdata (make fleet-histories).
+func (s *site) keepsHistory(run, name string) {
+	s.t.Helper()
+	folder := os.Getenv("CLAUDE_SUPERVISE_TEST_HISTORIES")
+	if folder == "" {
+		return
+	}
+	dev := s.server()
+	key, err := seal.ReadKey(dev.Key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	client, err := sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	var h historypb.History
+	for events := client.GetWorkflowHistory(s.t.Context(), run, "", false,
+		enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		event, err := events.Next()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		h.Events = append(h.Events, event)
+	}
+	open := func(_ *proxy.VisitPayloadsContext, p []*commonpb.Payload) ([]*commonpb.Payload, error) {
+		for i, one := range p {
+			opened, err := key.Codec().Decode([]*commonpb.Payload{one})
+			if err == nil {
+				p[i] = opened[0] // else it is the server's own
+			}
+		}
+		return p, nil
+	}
+	if err := proxy.VisitPayloads(context.Background(), &h, proxy.VisitPayloadsOptions{Visitor: open,
+		SkipSearchAttributes: true}); err != nil {
+		s.t.Fatal(err)
+	}
+	doc, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".json"), doc, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
