@@ -54,7 +54,14 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
-.PHONY: release-check page-scale board
+.PHONY: release-check page-scale board fleet fleet-unit fleet-histories
+
+# claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
+# nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
+FLEET := cmd/claude-supervise-fleet
+FLEET_UNIT := ./internal/commands ./internal/fleet ./internal/flow ./internal/seal ./internal/worker
+# The release whose histories make fleet-histories records.
+VERSION ?= next
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,7 +74,12 @@ fleet: ## bin/claude-supervise-fleet, and its tests with the embedded server, wo
 	$(GO) build -o bin/ ./cmd/claude-supervise
 	cd $(FLEET) && $(GO) vet ./... && $(GO) tool -modfile=../../.ci/tools/go.mod golangci-lint run -c \
 	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
+
+fleet-histories: ## what the workflow of a fleet does, recorded for the release VERSION: later ones replay it
+	mkdir -p $(FLEET)/internal/flow/testdata/$(VERSION)
+	CLAUDE_SUPERVISE_TEST_HISTORIES="$(CURDIR)/$(FLEET)/internal/flow/testdata/$(VERSION)" $(MAKE) fleet
 
 fleet-unit: ## the tests of the fleet that need no server (1 min where nothing is cached)
 	cd $(FLEET) && $(GO) test -vet off $(FLEET_UNIT)
