@@ -201,6 +201,9 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 
 // planBudgets plans what budgets need: their clocks, and the questions of those that are used up.
 func (s State) planBudgets() []Effect {
+	if !s.Bounded() {
+		return nil
+	}
 	var plan []Effect
 	for _, a := range s.sortedScopes() {
 		if a.Status.Ended() {

@@ -84,8 +84,9 @@ func MustCheckInbox(before, after State, event Happened) bool {
 	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
 		return true
 	}
-	for id, a := range after.Agents {
-		old := before.Agents[id]
+	agents, questions, _ := after.changed(before)
+	for _, a := range agents {
+		old := before.Agents[a.ID]
 		if old == nil || old == a {
 			continue
 		}

@@ -5,17 +5,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"claude-supervise/checkpoints"
 )
 
 // An index says what of a state belongs to which agent, so that what concerns one agent costs the same in a run of one
 // and of a thousand. It is made of the records alone, and like them never changed once a step has made it.
 type index struct {
 	order      []string            // agents, the root first, each after its parent, in the order in which they came
+	place      map[string]int      // of each in order
 	children   map[string][]string // by parent, in the order in which they came
 	questions  map[string][]string // ids, by agent
 	deliveries map[string][]string // uuids, by agent
 	seq        int                 // of the newest delivery
 	active     map[string]bool     // agents that have a process, or are given a folder for one
+	queued     map[string]bool     // agents that wait for a slot
+	pending    map[string]bool     // questions after which something is still to be done
 	scopes     int                 // how many agents have a budget
 }
 
@@ -26,7 +31,7 @@ func (s State) indexed() *index {
 	}
 	x := &index{
 		children: map[string][]string{}, questions: map[string][]string{}, deliveries: map[string][]string{},
-		active: map[string]bool{},
+		active: map[string]bool{}, queued: map[string]bool{}, pending: map[string]bool{}, place: map[string]int{},
 	}
 	as := slices.Collect(maps.Values(s.Agents))
 	slices.SortFunc(as, func(a, b *Agent) int { return cmp.Or(a.Seq-b.Seq, strings.Compare(a.ID, b.ID)) })
@@ -35,8 +40,14 @@ func (s State) indexed() *index {
 		if s.active(a) {
 			x.active[a.ID] = true
 		}
+		if queues(a) {
+			x.queued[a.ID] = true
+		}
 	}
 	for _, q := range s.Questions {
+		if pending(q) {
+			x.pending[q.ID] = true
+		}
 		x.questions[q.Agent] = append(x.questions[q.Agent], q.ID)
 	}
 	for _, v := range s.Deliveries {
@@ -47,6 +58,7 @@ func (s State) indexed() *index {
 }
 
 func (x *index) addAgent(a *Agent) {
+	x.place[a.ID] = len(x.order)
 	x.order = append(x.order, a.ID)
 	if a.Parent != "" {
 		x.children[a.Parent] = append(x.children[a.Parent], a.ID)
@@ -58,34 +70,72 @@ func (x *index) addAgent(a *Agent) {
 
 func (s State) active(a *Agent) bool { return a.Placing || s.Live(a.ID) != nil }
 
-// reindex takes note of which of the agents that a step has touched have a process.
+func queues(a *Agent) bool { return a.QueuedAt != nil && !a.Placing && !a.Status.Ended() }
+
+// pending reports whether something is still to be done about a question: by a person, or with the answer.
+func pending(q *Question) bool {
+	return q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered || q.Ran != nil && !q.Ran.Done
+}
+
+// reindex takes note of which of the agents that a step has touched have a process or wait for one, and of which of
+// the questions something is still to be done.
 func (d *transition) reindex() {
 	for id := range d.touched {
-		if on := d.active(d.Agents[id]); on != d.index.active[id] {
-			x := d.add()
-			if on {
-				x.active[id] = true
-			} else {
-				delete(x.active, id)
-			}
+		a := d.Agents[id]
+		d.mark(id, d.active(a), func(x *index) map[string]bool { return x.active })
+		d.mark(id, queues(a), func(x *index) map[string]bool { return x.queued })
+	}
+	for id := range d.asked {
+		if q := d.Questions[id]; q != nil {
+			d.mark(id, pending(q), func(x *index) map[string]bool { return x.pending })
 		}
 	}
+}
+
+// mark puts an id into a set of the index, or takes it out.
+func (d *transition) mark(id string, on bool, set func(*index) map[string]bool) {
+	if set(d.index)[id] == on {
+		return
+	}
+	if s := set(&d.add().index); on {
+		s[id] = true
+	} else {
+		delete(s, id)
+	}
+}
+
+// FindPending gives the questions that f accepts of those after which something is still to be done, oldest first.
+func (s State) FindPending(f func(*Question) bool) []*Question {
+	var qs []*Question
+	for id := range s.indexed().pending {
+		if q := s.Questions[id]; f(q) {
+			qs = append(qs, q)
+		}
+	}
+	slices.SortFunc(qs, byAge)
+	return qs
 }
 
 // An adding is an index to which a step adds: lists that an older one has too are copied when they are first touched.
 type adding struct {
 	index
-	own map[string]bool // lists, by their kind and agent
+	own     map[string]bool // lists, by their kind and agent
+	placing bool            // place is its own
 }
 
 func (x *index) adding() *adding {
 	return &adding{index: index{
-		order: slices.Clip(x.order), children: maps.Clone(x.children), questions: maps.Clone(x.questions),
-		deliveries: maps.Clone(x.deliveries), seq: x.seq, active: maps.Clone(x.active), scopes: x.scopes,
+		order: slices.Clip(x.order), place: x.place, children: maps.Clone(x.children), questions: maps.Clone(x.questions),
+		deliveries: maps.Clone(x.deliveries), seq: x.seq, active: maps.Clone(x.active), queued: maps.Clone(x.queued),
+		pending: maps.Clone(x.pending), scopes: x.scopes,
 	}, own: map[string]bool{}}
 }
 
 func (x *adding) agent(a *Agent) {
+	if !x.placing {
+		x.placing, x.place = true, maps.Clone(x.place)
+	}
+	x.place[a.ID] = len(x.order)
 	x.order = append(x.order, a.ID)
 	if a.Budget != nil {
 		x.scopes++

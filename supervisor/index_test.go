@@ -15,10 +15,16 @@ func indexHolds(s State) string {
 	switch {
 	case !slices.Equal(kept.order, made.order):
 		return "the order of the agents"
+	case !maps.Equal(kept.place, made.place):
+		return "the places of the agents"
 	case kept.seq != made.seq:
 		return "the newest delivery"
 	case !maps.Equal(kept.active, made.active):
 		return "who has a process"
+	case !maps.Equal(kept.queued, made.queued):
+		return "who waits for a process"
+	case !maps.Equal(kept.pending, made.pending):
+		return "questions after which something is to be done"
 	case kept.scopes != made.scopes:
 		return "the budgets"
 	case !sameLists(kept.children, made.children):

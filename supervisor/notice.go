@@ -76,7 +76,8 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(Progress, b.Agent, Notification{Text: "still ran at the end: " + s})
 		}
 	}
-	for _, a := range after.AllAgents() {
+	agents, changed, _ := after.changed(before)
+	for _, a := range agents {
 		old := before.Agents[a.ID]
 		if old == a {
 			continue
@@ -126,8 +127,7 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(Progress, a.ID, Notification{Text: a.Reason})
 		}
 	}
-	changed := after.FindQuestions(func(q *Question) bool { return before.Questions[q.ID] != q })
-	treeNotices(before, after, changed, tell)
+	treeNotices(before, agents, changed, tell)
 	for _, q := range changed {
 		old := before.Questions[q.ID]
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen

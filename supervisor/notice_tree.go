@@ -26,9 +26,10 @@ const (
 	DelegationBegun    Stage = "begun" // the child is there; it may wait for a slot, or for others
 )
 
-// treeNotices tells what a step has changed in the tree of agents. Of the questions it is given those that have
+// treeNotices tells what a step has changed in the tree of agents. It is given the agents and questions that have
 // changed.
-func treeNotices(before, after State, changed []*Question, tell func(NotificationType, string, Notification)) {
+func treeNotices(before State, agents []*Agent, changed []*Question,
+	tell func(NotificationType, string, Notification)) {
 	for _, q := range changed {
 		if q.Kind != checkpoints.AskDelegation {
 			continue
@@ -53,7 +54,7 @@ func treeNotices(before, after State, changed []*Question, tell func(Notificatio
 		}
 		tell(WorkDelegated, q.Agent, n)
 	}
-	for _, a := range after.AllAgents() {
+	for _, a := range agents {
 		old := before.Agents[a.ID]
 		if old == a || a.Delegated == nil {
 			continue

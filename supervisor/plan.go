@@ -90,14 +90,18 @@ func (s State) Plan(undone []string) []Effect {
 		return nil
 	}
 	plan := s.planSnapshot() // first: what it holds back may be due at once with it
-	for _, a := range s.AllAgents() {
-		plan = append(plan, s.planAgent(a)...)
-		plan = append(plan, s.planWaits(a)...)
+	parts, n := s.planned(), len(plan)
+	for _, alone := range parts {
+		n += len(alone)
+	}
+	plan = slices.Grow(plan, n)
+	for _, alone := range parts {
+		plan = append(plan, alone...)
 	}
 	plan = append(plan, s.planAnswers()...)
 	plan = append(plan, s.planBudgets()...)
 	plan = append(plan, s.planEase()...)
-	if unseen := s.FindQuestions(func(q *Question) bool {
+	if unseen := s.FindPending(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]

@@ -73,7 +73,7 @@ func (s State) planAnswers() []Effect {
 		plan = append(plan, Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	lives := func(q *Question) bool { return !s.Agents[q.Agent].Status.Ended() }
-	for _, q := range s.FindQuestions(func(q *Question) bool { return unsaid(q) && lives(q) }) {
+	for _, q := range s.FindPending(func(q *Question) bool { return unsaid(q) && lives(q) }) {
 		if slices.ContainsFunc(s.Group(q.Group),
 			func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
@@ -92,7 +92,7 @@ func (s State) planAnswers() []Effect {
 	if s.Run.Leaving == LeavingInterrupted {
 		return plan
 	}
-	for _, q := range s.FindQuestions(func(q *Question) bool {
+	for _, q := range s.FindPending(func(q *Question) bool {
 		return q.Ran != nil && !q.Ran.Done && lives(q) && s.Agents[q.Agent].StopWanted == ""
 	}) {
 		do(DoRun, "run", q)

@@ -33,8 +33,8 @@ func (d *transition) dispatch() {
 		return
 	}
 	var queue []*Agent
-	for _, a := range d.Agents {
-		if a.QueuedAt != nil && !a.Placing && !a.Status.Ended() {
+	for id := range d.index.queued {
+		if a := d.Agents[id]; queues(a) {
 			queue = append(queue, a)
 		}
 	}

@@ -39,7 +39,10 @@ type State struct {
 	Deliveries map[string]*Delivery // by uuid
 	Taken      int64                // inbox notes up to this one are taken
 
-	index *index // nil: made when it is wanted
+	index *index     // nil: made when it is wanted
+	plans [][]Effect // of each agent by itself (planned.go), in the order of the index; nil: made when they are wanted
+
+	recent []*touch // what the last steps have touched, the newest last (touched.go)
 }
 
 // Launch gives the agent's last launch, nil before the first.
@@ -192,27 +195,17 @@ func Changes(before, after State) checkpoints.Change {
 	if after.Run != before.Run {
 		c.Run = after.Run
 	}
-	for id, a := range after.Agents {
-		if before.Agents[id] != a {
+	var agents []*Agent
+	agents, c.Questions, c.Deliveries = after.changed(before)
+	for _, a := range agents {
+		if before.Agents[a.ID] != a {
 			c.Agents = append(c.Agents, a)
 		}
-	}
-	for agent, ls := range after.Launches {
-		old := before.Launches[agent]
-		for i, l := range ls {
+		old := before.Launches[a.ID]
+		for i, l := range after.Launches[a.ID] {
 			if i >= len(old) || old[i] != l {
 				c.Launches = append(c.Launches, l)
 			}
-		}
-	}
-	for id, q := range after.Questions {
-		if before.Questions[id] != q {
-			c.Questions = append(c.Questions, q)
-		}
-	}
-	for id, d := range after.Deliveries {
-		if before.Deliveries[id] != d {
-			c.Deliveries = append(c.Deliveries, d)
 		}
 	}
 	return c
@@ -228,6 +221,8 @@ type transition struct {
 	adding  *adding
 	touched map[string]bool // agents of which something has changed, and whose state is to be settled
 	settled map[string]bool // those of them that are
+	asked   map[string]bool // questions that may have changed
+	said    map[string]bool // deliveries that may have changed
 
 	accounts map[string]*usage // see books
 }
@@ -235,7 +230,8 @@ type transition struct {
 // NewTransition begins the next state, which is that of the time at.
 func NewTransition(s State, at time.Time) *transition {
 	s.index = s.indexed()
-	return &transition{State: s, at: at, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{}}
+	return &transition{State: s, at: at, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{},
+		asked: map[string]bool{}, said: map[string]bool{}}
 }
 
 // touch has an agent settled, again if it was before: something that it goes by has changed.
@@ -287,12 +283,12 @@ func (d *transition) agent(id string) *Agent {
 }
 
 func (d *transition) question(id string) *Question {
-	d.touched[d.Questions[id].Agent] = true
+	d.touched[d.Questions[id].Agent], d.asked[id] = true, true
 	return own(d, d.Questions[id], func(q *Question) { copied(&d.owns.questions, &d.Questions)[id] = q })
 }
 
 func (d *transition) delivery(uuid string) *Delivery {
-	d.touched[d.Deliveries[uuid].Agent] = true
+	d.touched[d.Deliveries[uuid].Agent], d.said[uuid] = true, true
 	return own(d, d.Deliveries[uuid], func(v *Delivery) { copied(&d.owns.deliveries, &d.Deliveries)[uuid] = v })
 }
 
@@ -319,7 +315,7 @@ func (d *transition) addLaunch(l *Launch) {
 }
 
 func (d *transition) addQuestion(q *Question) {
-	d.fresh[q], d.touched[q.Agent] = true, true
+	d.fresh[q], d.touched[q.Agent], d.asked[q.ID] = true, true, true
 	copied(&d.owns.questions, &d.Questions)[q.ID] = q
 	x := d.add()
 	x.put("questions", x.questions, q.Agent, q.ID)
@@ -327,7 +323,7 @@ func (d *transition) addQuestion(q *Question) {
 
 // addDelivery adds what is to be said. One that is made again takes the place of the one that was dropped.
 func (d *transition) addDelivery(v *Delivery) {
-	d.fresh[v], d.touched[v.Agent] = true, true
+	d.fresh[v], d.touched[v.Agent], d.said[v.UUID] = true, true, true
 	x := d.add()
 	x.seq++
 	v.Seq = x.seq

@@ -29,6 +29,8 @@ func Step(s State, h Happened) (State, error) {
 		d.noticeQuiet(s)
 	}
 	d.reindex()
+	d.replan(s, h.Event)
+	d.remember(h.Event)
 	return d.State, nil
 }
 

@@ -191,9 +191,11 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	}
 	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
-	planned, leaving := make(map[string]bool, len(plan)), false
+	for _, u := range e.inflight {
+		u.planned = false
+	}
+	leaving := false
 	for _, effect := range plan {
-		planned[effect.Key] = true
 		if effect.Do == supervisor.DoLeave {
 			leaving = true
 			if len(e.inflight) > 0 || e.state.Run.Leaving == supervisor.LeavingParked &&
@@ -208,12 +210,13 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 			}
 			return e.carryOut(ctx) // an answer came in before the file drop was shut
 		}
-		if _, ok := e.inflight[effect.Key]; !ok && !e.heldBack(effect.Do) {
+		if u, ok := e.inflight[effect.Key]; ok {
+			u.planned = true
+		} else if !e.heldBack(effect.Do) {
 			e.start(ctx, effect)
 		}
 	}
-	for key, u := range e.inflight {
-		u.planned = planned[key]
+	for _, u := range e.inflight {
 		if !u.planned && (u.effect.Do.Wait() ||
 			u.effect.Do == supervisor.DoRun) { // a person's command ends when it is wanted no more
 			u.cancel(errNoNeed)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"testing/synctest"
@@ -163,6 +164,9 @@ func (e *simEngine) step(s supervisor.State, event supervisor.Happened) (supervi
 		e.w.reached.unwelcome++
 		return next, err
 	}
+	anew, err := e.w.step(recordsOf(s), event)
+	e.w.must("a step goes by the records alone", err == nil && reflect.DeepEqual(recordsOf(next), recordsOf(anew)),
+		"%T of %v", event.Event, err)
 	e.taken = append(e.taken, simStep{s, next, event})
 	return next, nil
 }

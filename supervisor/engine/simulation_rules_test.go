@@ -92,6 +92,9 @@ func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effec
 	defer e.w.enter()()
 	plan := e.w.plan(s, undone)
 	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone)), "%v", plan)
+	anew := e.w.plan(recordsOf(s), undone)
+	e.w.must("what a state keeps of its plan is what its records make", reflect.DeepEqual(plan, anew), "%v\n%v", plan,
+		anew)
 	keys := map[string]bool{}
 	for _, effect := range plan {
 		e.w.must("the keys of a plan are unique", !keys[effect.Key], "%s", effect.Key)
@@ -100,6 +103,12 @@ func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effec
 		e.w.must("nothing is planned for an agent that has ended", a == nil || !a.Status.Ended(), "%s", effect.Key)
 	}
 	return plan
+}
+
+// recordsOf is a state without what it keeps beside its records.
+func recordsOf(s supervisor.State) supervisor.State {
+	return supervisor.State{Run: s.Run, Config: s.Config, Agents: s.Agents, Launches: s.Launches, Questions: s.Questions,
+		Deliveries: s.Deliveries, Taken: s.Taken}
 }
 
 func questionsGoForward(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {

@@ -1,0 +1,56 @@
+package supervisor
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+)
+
+// BenchmarkTurnBesideManyAgents is what a turn of one agent costs, two events with all that the engine asks of the core,
+// in a run of so many others at work.
+func BenchmarkTurnBesideManyAgents(b *testing.B) {
+	for _, n := range []int{0, 100, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := atWork(n)
+			at := s.Run.StartedAt.Add(time.Hour)
+			do := func(s State, body Event) State {
+				h := Happened{At: at, Event: body}
+				next, err := Step(s, h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				Changes(s, next)
+				Notifications(s, next, h)
+				MustCheckInbox(s, next, h)
+				if len(Plan(next)) < n {
+					b.Fatal("agents at work are watched")
+				}
+				return next
+			}
+			for b.Loop() {
+				do(do(s, TurnEnded{Agent: Root, Launch: 1}), TurnBegun{Agent: Root, Launch: 1})
+			}
+		})
+	}
+}
+
+// atWork is a run of a root and n children, all of them in a turn.
+func atWork(n int) State {
+	s := askedBefore(0)
+	s.Config.SilentAfter = time.Hour
+	for i := range n {
+		id := fmt.Sprintf("a-%012d", i)
+		a := *s.Agents[Root]
+		a.ID, a.Parent, a.Seq, a.Depth = id, Root, i+1, 1
+		a.Delegated = &checkpoints.Delegated{}
+		l := *s.Launches[Root][0]
+		l.Agent = id
+		s.Agents[id], s.Launches[id] = &a, []*Launch{&l}
+	}
+	s.index, s.plans = nil, nil
+	s.index = s.indexed()
+	s.plans = s.planned()
+	return s
+}
