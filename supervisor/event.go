@@ -97,8 +97,8 @@ func MustCheckInbox(before, after State, event Happened) bool {
 			return true
 		}
 	}
-	for id, q := range after.Questions {
-		if old := before.Questions[id]; q.Delivering && (old == nil || !old.Delivering) {
+	for _, q := range questions {
+		if old := before.Questions[q.ID]; q.Delivering && (old == nil || !old.Delivering) {
 			return true
 		}
 	}
@@ -106,13 +106,14 @@ func MustCheckInbox(before, after State, event Happened) bool {
 }
 
 // MayBeLost reports whether a power cut may undo an event, and what came of it: it tells of a process of this machine,
-// which the same cut ends, and of nothing that anybody was told, or that has effect elsewhere. A supervisor that comes
-// afterwards finds what a crash could have left just before the event, and asks the transcript as it does then. So it
-// need not wait for the disk; what waits takes it along.
+// which the same cut ends, or of a notice, which the next supervisor gives again in any case; and of nothing that has
+// effect elsewhere. A supervisor that comes afterwards finds what a crash could have left just before the event, and
+// asks the transcript as it does then. So it need not wait for the disk; what waits takes it along.
 func MayBeLost(event Happened, told []Notification) bool {
 	switch e := event.Event.(type) {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
 		Recovered, SubagentStarted:
+	case NotificationSent:
 	case SignalRead: // a report is told once it was checked
 		if kind := e.Signal.Kind; kind != signals.Completion && kind != signals.WorkflowComplete {
 			return false

@@ -95,3 +95,20 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 		t.Errorf("%d bytes are said", len(text))
 	}
 }
+
+func TestLostNoticeChangesNothingForTheNextSupervisor(t *testing.T) {
+	sent := NotificationSent{Question: "q-1"}
+	if !MayBeLost(Happened{Event: sent}, nil) {
+		t.Error("the disk is waited for")
+	}
+	for _, lost := range []bool{false, true} {
+		s := Begin(t, nil)
+		s.Asks("q-1", "Which?")
+		if !lost {
+			s.Do(sent)
+			s.plansNot("notify q-1")
+		}
+		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+		s.plans("notify q-1")
+	}
+}
