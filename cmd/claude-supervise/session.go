@@ -34,6 +34,7 @@ type session struct {
 	asJSON   bool
 	working  working
 	prompted map[string]bool // the questions that the prompt was given
+	printed  map[string]bool // those that were printed as JSON
 }
 
 // sessionFlags are those that run and resume share.
@@ -51,7 +52,8 @@ func newSession(f sessionFlags) (*session, error) {
 	s := &session{
 		Client:  client,
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asJSON:  f.asJSON, prompted: map[string]bool{}, working: working{spent: map[string]spending{}},
+		asJSON:  f.asJSON, prompted: map[string]bool{}, printed: map[string]bool{},
+		working: working{spent: map[string]spending{}},
 	}
 	keyboard := os.Stdin
 	if f.stdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
@@ -214,6 +216,12 @@ func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error
 func (s *session) open(open []*supervisor.Question) {
 	s.caller.closed(open)
 	s.phone.set(open)
+	for _, q := range open {
+		if s.asJSON && !s.printed[q.ID] { // here, and not with its notice: so it stands before all that becomes of it
+			s.printed[q.ID] = true
+			s.print(event(supervisor.Asking(q)))
+		}
+	}
 	if !s.asks {
 		return
 	}
@@ -226,10 +234,7 @@ func (s *session) open(open []*supervisor.Question) {
 // notify gives a question's one notice. On a terminal the prompt is the notice.
 func (s *session) notify(ctx context.Context, q *supervisor.Question) {
 	defer s.caller.call(ctx, q)
-	switch {
-	case s.asJSON:
-		s.print(event(supervisor.Asking(q)))
-	case !s.asks:
+	if !s.asJSON && !s.asks {
 		asked := shown(q)
 		asked.Advance = "" // the run's last words say it
 		s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
