@@ -102,7 +102,7 @@ func (s State) Plan(undone []string) []Effect {
 	plan = append(plan, s.planBudgets()...)
 	plan = append(plan, s.planEase()...)
 	if unseen := s.FindPending(func(q *Question) bool {
-		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch
+		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch && s.Run.TakenOver == nil
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]
 		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})

@@ -171,13 +171,23 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 	return ""
 }
 
+// endsFromAbove reports whether an agent is about to end because of one above it.
+func endsFromAbove(s supervisor.State, a *supervisor.Agent) bool {
+	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
+		if a.Status.Ended() || a.StopWanted != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	if reserved(e.Event) || after.Config.Policy == supervisor.Fail {
 		return ""
 	}
 	stuck := map[string]bool{}
 	for _, a := range after.Agents {
-		if a.Status == checkpoints.OverBudget && !a.Tidying {
+		if a.Status == checkpoints.OverBudget && !a.Tidying && !endsFromAbove(after, a) {
 			stuck[a.Exceeds] = true
 		}
 	}

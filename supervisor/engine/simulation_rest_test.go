@@ -65,11 +65,14 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 	again := strings.Contains(e.read, "\nIt is gone.")
 	for _, n := range t.given {
 		if v := word(n); v != "" && strings.Contains(e.read, v) {
-			times := in.count(func(o talkEntry) bool {
+			says := func(o talkEntry) bool {
 				return strings.Contains(o.read, v) && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
-			})
-			w.must("an answer is delivered once", times >= 1 && times <= answeredSo(w.disk.kept, in.agent, n),
-				"%q, of %s, %d times", v, n.Question, times)
+			}
+			times, most := in.count(says), answeredSo(w.disk.kept, in.agent, n)
+			if n.AllLike { // also who had asked in the conversation that its own begins with
+				most += countOf(in.entries[:min(in.forked, len(in.entries))], says)
+			}
+			w.must("an answer is delivered once", times >= 1 && times <= most, "%q, of %s, %d times", v, n.Question, times)
 		}
 	}
 	for _, n := range t.said {
@@ -142,9 +145,11 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 		path, given, through)
 }
 
-func (t *talk) count(f func(talkEntry) bool) int {
+func (t *talk) count(f func(talkEntry) bool) int { return countOf(t.entries, f) }
+
+func countOf(entries []talkEntry, f func(talkEntry) bool) int {
 	n := 0
-	for _, e := range t.entries {
+	for _, e := range entries {
 		if f(e) {
 			n++
 		}
@@ -197,7 +202,7 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 		return atItsScript(s, a)
 	case checkpoints.Queued:
 		return slices.ContainsFunc(s.AllAgents(), func(o *supervisor.Agent) bool {
-			return o.Status == checkpoints.Running && atItsScript(s, o)
+			return (o.Status == checkpoints.Running || o.Status == checkpoints.Waiting) && atItsScript(s, o)
 		})
 	case checkpoints.OverBudget:
 		return len(s.FindQuestions(supervisor.IsOpen)) > 0

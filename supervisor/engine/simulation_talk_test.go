@@ -18,6 +18,7 @@ type talk struct {
 	entries []talkEntry
 	lost    []talkEntry // between turns: the model has made of them what it could
 	written int         // entries that are on the disk, however young
+	forked  int         // entries that came with the conversation it began with
 
 	delegated []string // fields of what the model has delegated last
 }

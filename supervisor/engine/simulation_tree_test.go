@@ -91,7 +91,7 @@ func (p *simProcess) forks() {
 		return
 	}
 	p.talk.entries = slices.Clone(from.entries)
-	p.talk.written = len(p.talk.entries)
+	p.talk.written, p.talk.forked = len(p.talk.entries), len(p.talk.entries)
 }
 
 // delegates is what the model does to have another do a part of its work: by a signal or by our tool, new work or once
