@@ -94,24 +94,27 @@ func (w *world) elsewhere() *world {
 	return other
 }
 
-func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
-	t.Parallel()
-	scenario, err := examples.Load("testdata/ci/scenario.yaml")
+// eachThatMoves tells a story with the stand-in, which asks once, and with the real CLI, whose model asks twice.
+func eachThatMoves(t *testing.T, story func(t *testing.T, agent func(*world) (*world, examples.Scenario))) {
+	twice, err := examples.Load("testdata/ci/scenario.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := load(t, "ask")
-	eachAgent(t, map[string]func(*world) *world{
-		"stand-in": func(w *world) *world { return w.standIn(ask) },
-		"real CLI": func(w *world) *world { return w.real(scenario, func(messagesapi.Request) {}) },
-	}, func(t *testing.T, agent func(*world) *world) {
+	once := load(t, "ask")
+	eachAgent(t, map[string]func(*world) (*world, examples.Scenario){
+		"stand-in": func(w *world) (*world, examples.Scenario) { return w.standIn(once), once },
+		"real CLI": func(w *world) (*world, examples.Scenario) {
+			return w.real(twice, func(messagesapi.Request) {}), twice
+		},
+	}, story)
+}
+
+func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
+	t.Parallel()
+	eachThatMoves(t, func(t *testing.T, agent func(*world) (*world, examples.Scenario)) {
 		origin := newOrigin(t)
-		here := agent(newWorld(t).inClone(origin))
+		here, s := agent(newWorld(t).inClone(origin))
 		here.muddle()
-		s := ask
-		if here.api != nil {
-			s = scenario
-		}
 		run, question := here.parked(s)
 		here.must("pack", run)
 		there := here.elsewhere().inClone(origin)

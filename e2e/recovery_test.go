@@ -33,7 +33,7 @@ func agents(t *testing.T, scenario string, story func(*testing.T, *world, exampl
 }
 
 // eachAgent is agents where the story makes the world: in puts the agent into it.
-func eachAgent(t *testing.T, all map[string]func(*world) *world, story func(t *testing.T, in func(*world) *world)) {
+func eachAgent[Agent any](t *testing.T, all map[string]Agent, story func(t *testing.T, in Agent)) {
 	t.Helper()
 	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(all))) {
 		t.Run(name, func(t *testing.T) {

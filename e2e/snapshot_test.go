@@ -34,20 +34,8 @@ func (w *world) snapshotted() <-chan struct{} {
 // says so, and delivers nothing, not even an answer that was acknowledged meanwhile.
 func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 	t.Parallel()
-	scenario, err := examples.Load("testdata/ci/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := load(t, "ask")
-	eachAgent(t, map[string]func(*world) *world{
-		"stand-in": func(w *world) *world { return w.standIn(ask) },
-		"real CLI": func(w *world) *world { return w.real(scenario, func(messagesapi.Request) {}) },
-	}, func(t *testing.T, agent func(*world) *world) {
-		here := agent(newWorld(t))
-		s := ask
-		if here.api != nil {
-			s = scenario
-		}
+	eachThatMoves(t, func(t *testing.T, agent func(*world) (*world, examples.Scenario)) {
+		here, s := agent(newWorld(t))
 		dir := t.TempDir()
 		taken := here.snapshotted()
 		run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
@@ -239,4 +227,45 @@ func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 	}
 	here.must("answer", question, "this")
 	here.ends(run, 0)
+}
+
+// The real CLI is packed in the middle of a turn, and goes on here: elsewhere that turn is done again.
+func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
+	t.Parallel()
+	s, err := examples.Load("testdata/ci/scenario.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, goes := make(chan struct{}, 64), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(goes) })
+	here := newWorld(t).real(s, func(messagesapi.Request) {
+		asked <- struct{}{}
+		<-goes
+	})
+	t.Cleanup(goOn)
+	run := here.start(here.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+	<-asked // the model is asked, and does not answer yet
+	id, file := here.ps().ID, filepath.Join(t.TempDir(), "now.tgz")
+	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" goes on here", "in the middle of a turn")
+	there := here.elsewhere()
+	there.cwd = filepath.Join(t.TempDir(), "there")
+	if err := os.MkdirAll(there.cwd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lacksNone(t, "unpack", there.must("unpack", file), "A turn of", "it is done again")
+
+	goOn()
+	first := run.until("question").Question
+	here.must("stop", id)
+	if code := run.wait(); code != 5 {
+		t.Fatalf("here it exits %d: %s", code, run.stderr)
+	}
+	next := there.start(append([]string{"resume", id, "--on-question", "ask", "--"}, s.ClaudeFlags...)...)
+	if again := next.until("question").Question; again.Question != first.Question || again.ID == first.ID {
+		t.Errorf("there it asks %+v, here it asked %+v", again, first)
+	}
+	there.must("stop", id)
+	if code := next.wait(); code != 5 {
+		t.Fatalf("there it exits %d: %s", code, next.stderr)
+	}
 }
