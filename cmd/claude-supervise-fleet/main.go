@@ -7,6 +7,8 @@ import (
 	"os"
 
 	_ "gocloud.dev/blob/fileblob" // file://
+	_ "gocloud.dev/blob/gcsblob"  // gs://
+	_ "gocloud.dev/blob/s3blob"   // s3://
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/commands"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/dev"

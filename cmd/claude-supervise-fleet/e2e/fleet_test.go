@@ -299,6 +299,12 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 	}
 	s.succeeds(run)
 	s.keepsHistory(run, "parked")
+	if shown := s.must("show", run); !strings.Contains(shown, "succeeded") || !strings.Contains(shown, "JWT") {
+		t.Errorf("it is shown as %s", shown)
+	}
+	if said := s.must("logs", run); !strings.Contains(said, "I look at what there is first.") {
+		t.Errorf("its log is %s", said)
+	}
 	stopped := s.asking()
 	s.asks(stopped, "one")
 	s.must("stop", stopped)

@@ -68,7 +68,8 @@ it out.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitcode.Usage("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newWait())
+	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newWait(),
+		newShow(), newLogs())
 	return root
 }
 

@@ -242,6 +242,9 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	if err != nil {
 		return flow.Outcome{}, err
 	}
+	if seen.Run != nil {
+		h.records(ctx)
+	}
 	return h.outcome(ctx, p, seen, back)
 }
 

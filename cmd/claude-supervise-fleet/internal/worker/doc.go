@@ -16,6 +16,8 @@
 // In the blob store:
 //
 //	runs/RUN/EPOCH/NNNNNN.tar.gz.age    a snapshot, sealed with the fleet's key under this name
+//	runs/RUN/EPOCH/show.json.age        what show and logs say of the run, as it was when this epoch parked it, ended
+//	runs/RUN/EPOCH/log.jsonl.age        it or gave it back; sealed likewise
 //
 // Nobody else writes below one EPOCH, so nothing there is ever replaced. Whoever goes on with a run takes the newest
 // snapshot of the newest epoch that has one that is whole.

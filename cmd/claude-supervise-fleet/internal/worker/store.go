@@ -182,6 +182,11 @@ func (s Store) Keep(ctx context.Context, run string, epoch int) error {
 				return err
 			}
 		}
+		for _, r := range []Record{ShowRecord, LogRecord} {
+			if err := s.Delete(ctx, run, old, string(r)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -1,0 +1,114 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/runs"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
+)
+
+// fleetProgram is how a person calls this program.
+const fleetProgram = runs.Program("claude-supervise fleet")
+
+func newShow() *cobra.Command {
+	var c connection
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "show a run of the fleet",
+		Long: `Show a run of the fleet, with its agents, questions and reports, as it was when a
+worker last parked it, ended it or handed it back. ps shows how it is now.`,
+		Example: "  claude-supervise fleet show r-3f9a2c1b",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			content, err := c.record(cmd, args, worker.ShowRecord)
+			if err != nil {
+				return err
+			}
+			var d view.Details
+			if err := json.Unmarshal(content, &d); err != nil {
+				return fmt.Errorf("what was kept of the run cannot be read: %w", err)
+			}
+			return terminal.Print(func(p *terminal.Printer) error {
+				if asJSON {
+					return p.JSON(d)
+				}
+				return p.Result(fleetProgram.Show(p.Width(), d))
+			})
+		},
+	}
+	c.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newLogs() *cobra.Command {
+	var c connection
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "logs RUN",
+		Short: "print what the agents of a run of the fleet said and did",
+		Long: `Print what the agents of a run of the fleet said and did, until a worker last
+parked it, ended it or handed it back.`,
+		Example: "  claude-supervise fleet logs r-3f9a2c1b",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			content, err := c.record(cmd, args, worker.LogRecord)
+			if err != nil {
+				return err
+			}
+			return terminal.Print(func(p *terminal.Printer) error {
+				for line := range bytes.Lines(content) {
+					if asJSON {
+						if err := p.Raw(line); err != nil {
+							return err
+						}
+						continue
+					}
+					var r view.Remark
+					if err := json.Unmarshal(line, &r); err != nil {
+						return err
+					}
+					if err := p.Result(r.String()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each thing, one per line")
+	return cmd
+}
+
+// record reads what was kept of the run that is named.
+func (c connection) record(cmd *cobra.Command, args []string, r worker.Record) ([]byte, error) {
+	if len(args) != 1 {
+		return nil, exitcode.Usage("%s takes the id of one run; claude-supervise fleet ps -a lists them", cmd.Name())
+	}
+	f, err := c.connect(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	run, err := f.Run(cmd.Context(), args[0])
+	if err != nil {
+		return nil, err
+	}
+	store, err := f.snapshots(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Bucket.Close() }() // only read
+	var out bytes.Buffer
+	err = store.Record(cmd.Context(), run.ID, run.Epoch, r, &out)
+	return out.Bytes(), err
+}
