@@ -106,9 +106,10 @@ func MustCheckInbox(before, after State, event Happened) bool {
 }
 
 // MayBeLost reports whether a power cut may undo an event, and what came of it: it tells of a process of this machine,
-// which the same cut ends, or of a notice, which the next supervisor gives again in any case; and of nothing that has
-// effect elsewhere. A supervisor that comes afterwards finds what a crash could have left just before the event, and
-// asks the transcript as it does then. So it need not wait for the disk; what waits takes it along.
+// which the same cut ends, or that a question was told of, which the next supervisor does again in any case; and of
+// nothing else that anybody was told, or that has effect elsewhere. A supervisor that comes afterwards finds what a
+// crash could have left just before the event, and asks the transcript as it does then. So it need not wait for the
+// disk; what waits takes it along.
 func MayBeLost(event Happened, told []Notification) bool {
 	switch e := event.Event.(type) {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
