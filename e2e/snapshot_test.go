@@ -131,7 +131,7 @@ func TestAMachineThatComesBackLearnsThatItsRunGoesOnElsewhere(t *testing.T) {
 func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := load(t, "ask")
-	for _, point := range []string{"before snapshot", "after pack written", "before save snapshotted",
+	for _, point := range []string{"before snapshot", "after pack written", "after snapshot", "before save snapshotted",
 		"after save snapshotted", "after taking over"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -176,6 +176,53 @@ func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {
 			goesOn.must(flags...)
 			if got := goesOn.got("auth.txt"); got != "login by JWT\n" {
 				t.Errorf("auth.txt holds %q", got)
+			}
+		})
+	}
+}
+
+// A supervisor that is killed while it finds out that it has lost its run leaves nothing that goes on: the run is
+// elsewhere, and cannot be resumed here.
+func TestAKillOfASupervisorThatHasLostItsRunLeavesItElsewhere(t *testing.T) {
+	t.Parallel()
+	s := load(t, "ask")
+	for _, point := range []string{"before save lease_read", "after save lease_read"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			here := newWorldWith(t, plainProgram).standIn(s)
+			dir, taken := t.TempDir(), make(chan struct{}, 64)
+			var killed atomic.Bool
+			here.watches(func(pid int, p pass) {
+				switch {
+				case p.point == "after save snapshotted":
+					taken <- struct{}{}
+				case p.point == point && killed.CompareAndSwap(false, true):
+					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
+				}
+			})
+			run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
+			question := run.until("question").Question.ID
+			<-taken
+			id := here.ps().ID
+			there := newWorldWith(t, plainProgram).standIn(s)
+			there.must("unpack", dir)
+			run.wait()
+			if !killed.Load() {
+				t.Fatalf("it never came to %s", point)
+			}
+			if code, _, said := here.run("resume", id); code != 1 || !strings.Contains(said, "goes on") {
+				t.Errorf("it goes on in two places: exit %d: %s", code, said)
+			}
+			there.must("answer", question, "JWT")
+			there.must(append([]string{"resume", id, "--"}, s.ClaudeFlags...)...)
+			if got := there.got("auth.txt"); got != "login by JWT\n" {
+				t.Errorf("auth.txt holds %q", got)
+			}
+			if _, err := os.Lstat(filepath.Join(here.cwd, "auth.txt")); err == nil {
+				t.Error("the agent of the killed supervisor went on")
+			}
+			if left := marked(id); len(left) > 0 {
+				t.Errorf("processes %v are left", left)
 			}
 		})
 	}
