@@ -101,7 +101,7 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 	}
 	return signals.Question{
 		ID: "overrun", Header: "overrun", Options: options,
-		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What is to become of it?", Title(a), a.Estimate),
+		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", Title(a), a.Estimate),
 		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
 	}
 }

@@ -140,7 +140,7 @@ func detach(o runRequest, asJSON bool) error {
 		if asJSON {
 			return p.JSON(map[string]string{"id": run, "run": run, "output": log})
 		}
-		p.Notice(fmt.Sprintf("It goes on in the background. What you may want next:\n"+
+		p.Notice(fmt.Sprintf("It continues in the background. Commands for it:\n"+
 			"  claude-supervise attach %[1]s\n  claude-supervise answer\n  claude-supervise wait %[1]s", run))
 		return p.Result(run)
 	})

@@ -205,7 +205,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 }
 
 func inBackgroundWords(run, log string) string {
-	return fmt.Sprintf("%s goes on in the background; what it says goes to\n  %s", run, log)
+	return fmt.Sprintf("%s continues in the background; its output goes to\n  %s", run, log)
 }
 
 // goOn tells how a run that nobody supervises goes on after an answer, or lets it: unasked with --resume, and on a

@@ -275,7 +275,7 @@ func (c Client) takeable(ctx context.Context, id string) (supervisor.State, erro
 		return supervisor.State{}, &checkpoints.PackedError{Run: run, File: s.Run.Packed}
 	case c.Supervised(run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
 		return supervisor.State{},
-			fmt.Errorf("%s cannot be resumed: %w (pid %d); it goes on by itself once its questions are answered",
+			fmt.Errorf("%s cannot be resumed: %w (pid %d); it continues when its questions are answered",
 				run, supervisor.ErrOwned, s.Run.PID)
 	}
 	return s, nil

@@ -77,7 +77,7 @@ func Live(ctx context.Context, c client.Client, run string, now bool, by string,
 		if why == "" {
 			why = b.Problem
 		}
-		return LiveSnapshot{}, fmt.Errorf("%s could not be packed: %s; it goes on as before", run, why)
+		return LiveSnapshot{}, fmt.Errorf("%s could not be packed: %s; the run continues", run, why)
 	}
 	path := c.Dirs.RunFile(run, b.Files[n.Seq])
 	defer func() { _ = os.Remove(path) }() // else the next supervisor does

@@ -118,7 +118,7 @@ func (t Takeover) open(ctx context.Context, scratch string) (g repo, into person
 func (t Takeover) commit(ctx context.Context, g repo, programs []string) (string, error) {
 	n, err := g.open(ctx, t.Path)
 	if err == nil && n.Git == n.Common {
-		err = fmt.Errorf("%s is no worktree of its own any more", t.Path)
+		err = fmt.Errorf("%s is no longer a worktree of its own", t.Path)
 	}
 	if err != nil {
 		return "", err

@@ -174,7 +174,7 @@ func TestAMergeRunsNothingThatAnAgentHasChosen(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(path, ".git"), []byte("gitdir: "+common+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "is no worktree of its own any more"},
+		}, "is no longer a worktree of its own"},
 		"a hook": {func(t *testing.T, path, program string) {
 			gittest.Put(t, filepath.Join(path, "new.txt"), "x\n")
 			common := gittest.GitIn(t, path, "rev-parse", "--path-format=absolute", "--git-common-dir")
