@@ -318,6 +318,8 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 				servesAsShown(t, command)
 			case strings.HasPrefix(command, "curl "):
 				asksThePage(t, command)
+			case strings.HasPrefix(command, "claude-supervise fleet "), strings.HasPrefix(command, "temporal operator "):
+				// TestTheCommandsOfTheTopicAreTaken of claude-supervise-fleet, another module, is about them.
 			case strings.HasPrefix(command, "claude-supervise run --each "):
 				doesEach(t, command)
 			case strings.HasPrefix(command, "claude-supervise run --demo "):
