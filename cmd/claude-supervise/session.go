@@ -140,7 +140,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 	actors.Add(func() (err error) {
 		defer func() {
 			if bug := recover(); bug != nil {
-				err = fmt.Errorf("%w: %v; what was saved is safe, and resume continues\n\n%s", supervisor.ErrBug, bug, debug.Stack())
+				err = fmt.Errorf("%w: %v; what was saved is safe: resume continues\n\n%s", supervisor.ErrBug, bug, debug.Stack())
 			}
 		}()
 		out, err = do(ctx, sup)
