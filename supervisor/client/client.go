@@ -173,6 +173,10 @@ func (c Client) Ring(ctx context.Context, run string) error {
 // Supervised reports whether some process supervises the run now.
 func (c Client) Supervised(run string) bool { return c.Dirs.Owned(run) }
 
+// goesOn reports whether a supervisor of the run goes on with it: one that has said that it leaves lets its lock go in a
+// moment, for which whoever takes the run over waits.
+func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Supervised(r.ID) }
+
 // Run gives a run's record.
 func (c Client) Run(ctx context.Context, id string) (supervisor.Run, error) {
 	return c.Store.Run(ctx, id)
@@ -220,7 +224,7 @@ func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) ([
 	}
 	var all []ResumePlan
 	for _, r := range runs {
-		if r.Packed != "" || c.Supervised(r.ID) {
+		if r.Packed != "" || c.goesOn(r) {
 			continue
 		}
 		plan, err := c.Resumable(ctx, r.ID, time.Now())
@@ -273,7 +277,7 @@ func (c Client) takeable(ctx context.Context, id string) (supervisor.State, erro
 		return supervisor.State{}, err
 	case s.Run.Packed != "":
 		return supervisor.State{}, &checkpoints.PackedError{Run: run, File: s.Run.Packed}
-	case c.Supervised(run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
+	case c.goesOn(*s.Run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
 		return supervisor.State{},
 			fmt.Errorf("%s cannot be resumed: %w (pid %d); it continues when its questions are answered",
 				run, supervisor.ErrOwned, s.Run.PID)
