@@ -173,8 +173,8 @@ func (c Client) Ring(ctx context.Context, run string) error {
 // Supervised reports whether some process supervises the run now.
 func (c Client) Supervised(run string) bool { return c.Dirs.Owned(run) }
 
-// goesOn reports whether a supervisor of the run goes on with it. One that has said that it leaves lets its lock go in a
-// moment, for which whoever takes the run over waits.
+// goesOn reports whether a supervisor of the run goes on with it. One that has said that it leaves lets its lock go
+// in a moment, for which whoever takes the run over waits.
 func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Supervised(r.ID) }
 
 // Run gives a run's record.
