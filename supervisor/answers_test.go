@@ -368,6 +368,27 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 	}
 }
 
+// Whether it was ever put there may not be known: the supervisor was killed before it said so.
+func TestAnAnswerThatNobodyIsKnownToHaveTakenIsLookedForAndSaid(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		s := Begin(t, nil)
+		s.polled()
+		s.Answers("q-1", "oauth")
+		s.Do(FileGone{ID: "workflow_1_q1", Launch: 1})
+		killed(s)
+		s.plans("file q-1")
+		s.Do(Reclaimed{Question: "q-1", Launch: 1})
+		looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && waitsForReceipt(v) })
+		if len(looked) != 1 {
+			t.Fatalf("looked for are %v", looked)
+		}
+		s.Do(Confirmed{UUID: looked[0].UUID, Found: found})
+		if said := s.question().State == checkpoints.QuestionAnswered; said == found {
+			t.Errorf("found is %v: the answer is %s", found, s.question().State)
+		}
+	}
+}
+
 func killed(s *Story) { s.dies(procs.Failure{Kind: procs.Crashed}) }
 
 func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {

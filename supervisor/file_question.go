@@ -156,13 +156,14 @@ func (e FileGone) apply(d *transition) error {
 func (d *transition) takenByScript(group string) {
 	first := d.Questions[group]
 	a, l := d.agent(first.Agent), d.Launch(first.Agent)
-	for _, q := range d.Group(group) {
-		inFile(d.question(q.ID), false, "")
-		d.question(q.ID).Delivering = true
+	state, known := checkpoints.DeliveryDelivered, checkpoints.QuestionDelivered
+	if l.Phase.Ended() { // it is looked up
+		state, known = checkpoints.DeliverySent, checkpoints.QuestionAnswered
 	}
-	state := checkpoints.DeliveryDelivered
-	if l.Phase.Ended() {
-		state = checkpoints.DeliverySent
+	for _, q := range d.Group(group) {
+		q = d.question(q.ID)
+		inFile(q, false, "")
+		q.State, q.Delivering = known, true
 	}
 	key := "file " + first.File.ID
 	d.addDelivery(&Delivery{UUID: deliveryID(a, key), Agent: a.ID, Key: key, State: state, Launch: l.N, Turn: l.Turns,

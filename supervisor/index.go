@@ -154,6 +154,7 @@ func (x *adding) move(a *Agent, parent string) {
 		delete(x.children, a.Parent)
 	}
 	x.put("children", x.children, parent, a.ID)
+	slices.SortFunc(x.children[parent], func(a, b string) int { return x.place[a] - x.place[b] })
 }
 
 func (x *adding) put(kind string, lists map[string][]string, agent, id string) {
