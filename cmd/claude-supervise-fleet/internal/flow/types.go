@@ -77,6 +77,7 @@ type Outcome struct {
 	Seen Seen `json:"seen"`
 	Code int  `json:"code"`           // as `claude-supervise run` exits
 	Back bool `json:"back,omitempty"` // the worker leaves: somebody else is to go on
+	Full bool `json:"full,omitempty"` // the worker had no room, and has not touched the run
 }
 
 // Seen is what a worker sees of a run.

@@ -104,6 +104,9 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	r.held = false
 	var failed *temporal.ApplicationError
 	switch {
+	case err == nil && out.Full:
+		r.Epoch-- // it was not begun
+		return nil
 	case err == nil:
 		*again = againFirst
 		r.Retry = false

@@ -92,6 +92,23 @@ func isKind(err error, kind string) bool {
 	return errors.As(err, &app) && app.Type() == kind
 }
 
+func TestARunThatAWorkerHadNoRoomForIsNotBegun(t *testing.T) {
+	turned := false
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch != 1 {
+			t.Errorf("it has epoch %d", a.Epoch)
+		}
+		if !turned {
+			turned = true
+			return Outcome{Full: true}, nil
+		}
+		return succeeded(a.Epoch)
+	})
+	if l := s.plays(); !turned || l.Status != "succeeded" {
+		t.Errorf("it ends as %+v", l)
+	}
+}
+
 func TestAParkedRunGoesOnWithTheFirstAnswer(t *testing.T) {
 	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
 		if a.Epoch == 1 {

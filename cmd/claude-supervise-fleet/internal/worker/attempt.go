@@ -31,6 +31,10 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 	if !plainRun(a.Task.Run) {
 		return out, never("%q is no id of a run", a.Task.Run)
 	}
+	if !w.room.take() {
+		return flow.Outcome{Full: true}, nil
+	}
+	defer w.room.leave()
 	if err := os.MkdirAll(h.snapshotsOf(), 0o700); err != nil {
 		return out, err
 	}

@@ -40,6 +40,7 @@ type Worker struct {
 	Log      *slog.Logger
 
 	instance string // of this process
+	room     *room
 	mu       sync.Mutex
 	held     map[string]*held // by run
 }
@@ -105,10 +106,7 @@ func stopAll(workers []sdkworker.Worker) {
 // takers gives what takes runs from the queues of all sets of the worker's labels, the empty one included, where
 // workflows are, too. Together they take as many as the capacity.
 func (w *Worker) takers() ([]sdkworker.Worker, error) {
-	slots, err := sdkworker.NewFixedSizeSlotSupplier(w.Capacity)
-	if err != nil {
-		return nil, fmt.Errorf("--capacity: %w", err)
-	}
+	w.room = newRoom(w.Capacity)
 	labels := slices.Compact(slices.Sorted(slices.Values(w.Labels)))
 	var workers []sdkworker.Worker
 	for set := range 1 << len(labels) {
@@ -118,7 +116,7 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 				of = append(of, label)
 			}
 		}
-		tuner, err := tunerFor(slots)
+		tuner, err := tunerFor(&queueRoom{room: w.room})
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +133,7 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 	return workers, nil
 }
 
-// tunerFor has activities take the slots that all queues share.
+// tunerFor has activities take places of the room that all queues share.
 func tunerFor(activities sdkworker.SlotSupplier) (sdkworker.WorkerTuner, error) {
 	var made []sdkworker.SlotSupplier
 	for range 4 {
