@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,8 +11,10 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 func newWait() *cobra.Command {
@@ -55,11 +56,6 @@ timeout.`,
 	return cmd
 }
 
-// worstFirst is the order of exit codes.
-var worstFirst = []int{supervisor.ExitInternal, supervisor.ExitNoAgent, supervisor.ExitFailed,
-	supervisor.ExitUnreported, supervisor.ExitStopped, supervisor.ExitBudget, supervisor.ExitInterrupted,
-	supervisor.ExitParked, supervisor.ExitPartial, supervisor.ExitSuccess}
-
 func waitFor(ctx context.Context, f connected, ids []string, asJSON bool) error {
 	ended := make([]flow.Listed, len(ids))
 	var all errgroup.Group
@@ -69,33 +65,32 @@ func waitFor(ctx context.Context, f connected, ids []string, asJSON bool) error 
 	}
 	if err := all.Wait(); err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			say("It is not over after the time of --timeout.")
+			say("Not all of them have ended or are parked. See: %s ps", fleetProgram)
 			return exitcode.Error(supervisor.ExitTimedOut)
 		}
 		return err
 	}
-	worst := len(worstFirst) - 1
+	worst := supervisor.ExitSuccess
 	for _, r := range ended {
 		code := supervisor.ExitParked
 		if r.ExitCode != nil {
 			code = *r.ExitCode
 		}
-		if i := slices.Index(worstFirst, code); i >= 0 {
-			worst = min(worst, i)
-		} else {
-			worst = min(worst, slices.Index(worstFirst, supervisor.ExitFailed))
-		}
+		worst = view.WorseCode(worst, code)
 		if err := terminal.Print(func(p *terminal.Printer) error {
 			if asJSON {
 				return p.JSON(r)
 			}
-			return p.Result(fmt.Sprintf("%s is %s: %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0)))
+			for _, q := range r.OpenQuestions {
+				p.Notice(fmt.Sprintf("Answer with:\n  %s answer %s VALUE", fleetProgram, q))
+			}
+			return p.Result(runs.State(r.RunView))
 		}); err != nil {
 			return err
 		}
 	}
-	if code := worstFirst[worst]; code != supervisor.ExitSuccess {
-		return exitcode.Error(code)
+	if worst != supervisor.ExitSuccess {
+		return exitcode.Error(worst)
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ it out.`,
   claude-supervise fleet questions
   claude-supervise fleet answer q-7kq2mx 2`,
 		SilenceErrors: true, SilenceUsage: true,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: string(fleetProgram)},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
