@@ -67,7 +67,8 @@ func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 	p.sees(`Esc: back to the question\n>$`)
 	p.keys("keep it simple", "Enter")
 	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\..*❯ 2\) Sessions`)
-	p.sees(`(?s)I still wait for the way of login.*the agent reads: keep it simple.*❯ 2\) Sessions`)
+	p.sees(`(?s)the agent reads: keep it simple.*❯ 2\) Sessions`) // which the log says, and the agent's own words beside it
+	p.sees(`(?s)I still wait for the way of login.*❯ 2\) Sessions`)
 	w.written("told.txt", "simple\n")
 	if open := w.questions(); len(open) != 1 || open[0].Answer != nil {
 		t.Errorf("open are %+v", open)

@@ -195,7 +195,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	s.sees("The answer is kept; the script that asks will take it")
 	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
 	s.types("y\r")
-	s.sees("goes on in the background")
+	s.sees("continues in the background")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}

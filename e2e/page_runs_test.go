@@ -98,7 +98,7 @@ func TestARunThatIsLeftIsResumedInABrowser(t *testing.T) {
 	}
 	b.check("orphaned")
 	b.click(`//button[starts-with(., "Resume")]`)
-	b.until("document.querySelector('#told').textContent.includes('goes on in the background')")
+	b.until("document.querySelector('#told').textContent.includes('continues in the background')")
 	b.until("!document.querySelector('.status.orphaned') && !document.querySelector('form[action$=resume]')")
 	b.click(`//*[@id="runs"]//a[starts-with(., "Log")]`)
 	b.do(chromedp.WaitReady("#message"), fill("#message", "Mind the tests."))

@@ -54,7 +54,7 @@ func TestARunIsTakenBackOntoTheMachineThatLostIt(t *testing.T) {
 			}
 			code, _, said := here.run("answer", first, "blue")
 			kept := "the answer to " + first + " (blue) was kept on this machine alone and does not count"
-			if known := run != nil; known != (code != 0) || known && !strings.Contains(said, "goes on where") {
+			if known := how != "it knows of nothing"; known != (code != 0) || known && !strings.Contains(said, "goes on where") {
 				t.Errorf("an answer here exits %d: %s", code, said)
 			}
 			if told := here.must("unpack", snapshots); !strings.Contains(told, "It is taken over (epoch 4)") ||

@@ -135,7 +135,7 @@ func (pageActions) Resume(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", &web.Refusal{Status: http.StatusConflict, Text: err.Error()}
 	}
-	return plan.Run + " goes on in the background.", nil
+	return plan.Run + " continues in the background.", nil
 }
 
 // Say leaves a message for an agent.
