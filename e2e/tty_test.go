@@ -164,6 +164,17 @@ func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 	}
 }
 
+func TestAPathGivenInAdvanceIsLookedUpWhereItsAgentWorks(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	w.committed()
+	said := w.must("run", "--worktree", "--each", "echo it", "Find {item}", "--answer", "Q1=made.txt",
+		"--on-question", "fail", "--demo", w.scenario(asksForItsFile))
+	if !strings.Contains(said, "it is made.txt") {
+		t.Errorf("it ends with %q", said)
+	}
+}
+
 func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)

@@ -30,7 +30,7 @@ func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			used := s.ComputeUsage()[scope.ID].Used
 			over := supervisor.Exceeding(*scope.Budget, used, supervisor.Exceeded(*scope.Budget, used))
-			n := e.naming(checkpoints.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")
+			n := e.naming(f.Agent, checkpoints.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")
 			if slices.ContainsFunc(s.FindQuestionsOf(scope.ID, supervisor.OfBudget),
 				func(q *supervisor.Question) bool { return q.AnsweredAt != nil }) {
 				n.Presets = nil

@@ -113,7 +113,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 				return e.Files.Look(tool, input, cwd)
 			})
 		})
-		asked.Agent, asked.Launch, asked.Naming = c.Agent, c.Launch, e.naming(asked.Kind, asked.Questions, asked.Rule)
+		asked.Agent, asked.Launch = c.Agent, c.Launch
+		asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
 		asked.Call = checkpoints.ToolCall{
 			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
 			From: supervisor.SubagentOf(m.From),
@@ -192,7 +193,7 @@ func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 	}
 	named := supervisor.Named{Signal: sig}
 	if kind, qs := supervisor.ParseQuestions(sig); len(qs) > 0 {
-		named.Naming = e.naming(kind, qs, "")
+		named.Naming = e.naming(c.Agent, kind, qs, "")
 	}
 	return e.apply(ctx, supervisor.Called{
 		Agent: c.Agent, Launch: c.Launch, Named: named,
@@ -243,9 +244,10 @@ func (e *engine) tell(c *child, n supervisor.Notification) {
 	e.say(n)
 }
 
-// naming gives questions their ids, and the answers that were given in advance: for each the preset whose key names
-// it most exactly, among those that it can take. rule is the one that they offer.
-func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question, rule string) supervisor.Naming {
+// naming gives an agent's questions their ids, and the answers that were given in advance: for each the preset whose
+// key names it most exactly, among those that it can take. rule is the one that they offer.
+func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signals.Question,
+	rule string) supervisor.Naming {
 	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]supervisor.Preset, len(qs))}
 	if kind == checkpoints.AskDelegation {
 		n.Child = e.IDs.Agent()
@@ -258,7 +260,7 @@ func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question, ru
 			if fit <= best {
 				continue
 			}
-			value, why := e.preset(p, kind, q, rule)
+			value, why := e.preset(p, agent, kind, q, rule)
 			if why != "" {
 				e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
 					Trouble: true, Text: p.Origin() + " does not answer it: " + why})
@@ -272,10 +274,10 @@ func (e *engine) naming(kind checkpoints.QuestionKind, qs []signals.Question, ru
 }
 
 // preset gives a preset as the answer to a question, or says why it is none.
-func (e *engine) preset(p supervisor.Preset, kind checkpoints.QuestionKind, asked signals.Question,
+func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.QuestionKind, asked signals.Question,
 	rule string) (value, why string) {
 	q := supervisor.NewQuestion(kind, asked)
-	q.Rule = rule
+	q.Run, q.Agent, q.Rule = e.run, agent, rule // a path begins where the agent works
 	if kind == checkpoints.AskBudget {
 		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
 	}

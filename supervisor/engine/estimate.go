@@ -20,7 +20,7 @@ func (e *engine) waitOverdue(f supervisor.Effect) func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			asked := e.state.OverrunQuestion(e.state.Agents[f.Agent])
 			return supervisor.Overdue{Agent: f.Agent,
-				Naming: e.naming(checkpoints.AskOverrun, []signals.Question{asked}, "")}
+				Naming: e.naming(f.Agent, checkpoints.AskOverrun, []signals.Question{asked}, "")}
 		}}
 	}
 }

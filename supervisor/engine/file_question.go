@@ -201,5 +201,5 @@ func (e *engine) ownFile(ctx context.Context, agent string, launch int, id, aske
 	}, f)
 	kind, qs := supervisor.ParseQuestions(sig)
 	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch, Ran: asker == agent,
-		Named: supervisor.Named{Signal: sig, Naming: e.naming(kind, qs, "")}})
+		Named: supervisor.Named{Signal: sig, Naming: e.naming(agent, kind, qs, "")}})
 }

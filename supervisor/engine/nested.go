@@ -18,7 +18,8 @@ func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed
 		if all == nil {
 			all = supervisor.NotesNamed{}
 		}
-		named := e.naming(checkpoints.AskDelegation, []signals.Question{supervisor.DelegationQuestion(nest.Work)}, "")
+		named := e.naming(n.Agent, checkpoints.AskDelegation,
+			[]signals.Question{supervisor.DelegationQuestion(nest.Work)}, "")
 		named.Child = nest.Agent
 		all[n.Seq] = named
 	}

@@ -23,7 +23,7 @@ func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	r := supervisor.Resolve(first)
 	if r.Asks() {
 		kind, asked := r.FurtherQuestion(first, e.state.Folder(first.Agent))
-		b.Naming = e.naming(kind, []signals.Question{asked}, "")
+		b.Naming = e.naming(first.Agent, kind, []signals.Question{asked}, "")
 	}
 	if r.How == supervisor.DelegateIt {
 		b.Child = e.IDs.Agent()
