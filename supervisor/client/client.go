@@ -131,16 +131,22 @@ func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 // Stop asks for the end of an agent, or of the whole run where agent is empty; with only, not of what it started. It
 // does not wait for it. ErrEnded if the run was faster.
 func (c Client) Stop(ctx context.Context, run, agent string, only bool, by string) error {
-	defer c.ringAhead(ctx, run)()
-	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryStop)
-	_, err := c.Store.Leave(ctx,
-		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryStop, Agent: agent, Only: only, By: by,
-			At: time.Now().UTC()})
+	_, err := c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryStop, Agent: agent, Only: only, By: by,
+		At: time.Now().UTC()})
+	return err
+}
+
+// Leave leaves an entry in the inbox of its run, and wakes the run's supervisor up, even if this process dies in
+// between. ErrEnded if the run or its agent has ended; on any other error after it was saved the entry is given, too.
+func (c Client) Leave(ctx context.Context, n supervisor.InboxEntry) (supervisor.InboxEntry, error) {
+	defer c.ringAhead(ctx, n.Run)()
+	supervisor.At(c.At, supervisor.BeforeNote+n.Kind)
+	left, err := c.Store.Leave(ctx, n)
 	if err != nil {
-		return err
+		return left, err
 	}
-	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryStop)
-	return c.Ring(ctx, run)
+	supervisor.At(c.At, supervisor.AfterNote+n.Kind)
+	return left, c.Ring(ctx, n.Run)
 }
 
 // ringFor rings for a question; that it cannot is no harm, for the inbox is looked at all the same.

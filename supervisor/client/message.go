@@ -23,14 +23,7 @@ func (c Client) Say(ctx context.Context, id, text, by string) error {
 		}
 		agent = r.Root
 	}
-	defer c.ringAhead(ctx, run)()
-	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryMessage)
-	_, err = c.Store.Leave(ctx,
-		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryMessage, Agent: agent, Value: text, By: by,
-			At: time.Now().UTC()})
-	if err != nil {
-		return err
-	}
-	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryMessage)
-	return c.Ring(ctx, run)
+	_, err = c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryMessage, Agent: agent, Value: text, By: by,
+		At: time.Now().UTC()})
+	return err
 }

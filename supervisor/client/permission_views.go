@@ -26,12 +26,7 @@ func (c Client) Revoke(ctx context.Context, run, rule, by string) error {
 	if !slices.ContainsFunc(v.Rules, func(r view.PermissionView) bool { return r.Rule == rule }) {
 		return fmt.Errorf("%s is no rule of %s; claude-supervise permissions %s lists them", rule, run, run)
 	}
-	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryRevoke)
-	if _, err := c.Store.Leave(ctx,
-		supervisor.InboxEntry{Run: run, Kind: supervisor.EntryRevoke, Value: rule, By: by,
-			At: time.Now().UTC()}); err != nil {
-		return err
-	}
-	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryRevoke)
-	return c.Ring(ctx, run)
+	_, err = c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryRevoke, Value: rule, By: by,
+		At: time.Now().UTC()})
+	return err
 }

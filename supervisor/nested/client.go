@@ -126,20 +126,18 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 	} else if why := s.NestedRefused(s.Agents[caller.Agent], w); q == nil && why != "" {
 		return nil, notNested("%s", why)
 	}
-	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntryNested)
-	note, err := c.Store.Leave(ctx, supervisor.InboxEntry{
+	note, err := c.Leave(ctx, supervisor.InboxEntry{
 		Run: caller.Run, Kind: supervisor.EntryNested, Agent: caller.Agent, By: "agent " + caller.Agent,
 		At: time.Now().UTC(), Doc: text.JSON(nest),
 	})
 	if errors.Is(err, supervisor.ErrEnded) {
 		return nil, notNested("run %s, which this process belongs to, has ended", caller.Run)
 	}
-	if err != nil {
+	if err != nil && note.Seq == 0 { // nothing was left
 		return nil, err
 	}
-	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryNested)
 	n.Seq = note.Seq
-	return n, c.Ring(ctx, caller.Run)
+	return n, err
 }
 
 // A NestedEnd is how far a nested run got while its client looked.
@@ -267,16 +265,10 @@ func (n *NestedRun) Seen(ctx context.Context) error { return n.leave(ctx, superv
 func (n *NestedRun) Leave(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedLeft) }
 
 func (n *NestedRun) leave(ctx context.Context, kind string) error {
-	supervisor.At(n.client.At, supervisor.BeforeNote+kind)
-	_, err := n.client.Store.Leave(ctx,
-		supervisor.InboxEntry{Run: n.Run, Kind: kind, Agent: n.Agent, By: "agent " + n.Caller.Agent,
-			At: time.Now().UTC()})
+	_, err := n.client.Leave(ctx, supervisor.InboxEntry{Run: n.Run, Kind: kind, Agent: n.Agent,
+		By: "agent " + n.Caller.Agent, At: time.Now().UTC()})
 	if errors.Is(err, supervisor.ErrEnded) {
 		return nil // nobody is told of anything any more
 	}
-	if err != nil {
-		return err
-	}
-	supervisor.At(n.client.At, supervisor.AfterNote+kind)
-	return n.client.Ring(ctx, n.Run)
+	return err
 }

@@ -58,14 +58,9 @@ func Live(ctx context.Context, c client.Client, run string, now bool, by string,
 	if now {
 		value = supervisor.SnapshotNow
 	}
-	supervisor.At(c.At, supervisor.BeforeNote+supervisor.EntrySnapshot)
-	n, err := c.Store.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntrySnapshot, Value: value, By: by,
+	n, err := c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntrySnapshot, Value: value, By: by,
 		At: checkpoints.Now()})
 	if err != nil {
-		return LiveSnapshot{}, err
-	}
-	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntrySnapshot)
-	if err := c.Ring(ctx, run); err != nil {
 		return LiveSnapshot{}, err
 	}
 	b, err := c.Reader().AwaitSnapshot(ctx, run, e.LastEvent, n.Seq)
