@@ -324,32 +324,32 @@ func (p *phone) left(out supervisor.Outcome) {
 // byPhone names who has answered by a button.
 const byPhone = "a button on the phone"
 
-// press answers as a button on the phone does.
-func press(ctx context.Context, given string, option int) error {
+// press answers as a button on the phone does, and gives the id of the question.
+func press(ctx context.Context, given string, option int) (question string, err error) {
 	c, err := pageClient()
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
 	unknown := &web.Refusal{Status: http.StatusNotFound, Text: "this button is none of ours; nothing was answered"}
 	q, err := c.Find(ctx, capability.Question(given))
 	switch {
 	case view.NoSuchID(err):
-		return unknown
+		return "", unknown
 	case err != nil:
-		return err
+		return "", err
 	}
 	answers, err := capability.Answers(c.Dirs.RunDir(q.Run), given)
 	switch {
 	case errors.Is(err, capability.ErrUnknown):
-		return unknown
+		return "", unknown
 	case err != nil:
-		return err
+		return "", err
 	case !supervisor.IsOpen(q):
-		return &web.Refusal{Status: http.StatusGone, Text: "this question is closed; nothing was changed"}
+		return "", &web.Refusal{Status: http.StatusGone, Text: "this question is closed; nothing was changed"}
 	case option < 0 || option >= len(answers):
-		return web.Refused("there is no such button; nothing was answered")
+		return "", web.Refused("there is no such button; nothing was answered")
 	}
 	_, err = pageActions{}.Answer(ctx, q.ID, web.Answer{Value: &answers[option], By: byPhone})
-	return err
+	return q.ID, err
 }

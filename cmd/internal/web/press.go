@@ -61,13 +61,14 @@ func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
 	if body.Option != nil {
 		option = *body.Option
 	}
-	if err := s.config.Press(r.Context(), r.PathValue("capability"), option); err != nil {
+	question, err := s.config.Press(r.Context(), r.PathValue("capability"), option)
+	if err != nil {
 		if status, _ := problemOf(err); status == http.StatusNotFound {
 			trier.Allow()
 		}
 		return err
 	}
-	s.desk.refresh(r.Context(), nil)
+	_, _ = s.answered(r, question, Answer{}) // it is answered, whether or not it can be read again
 	return reply(w, http.StatusOK, struct {
 		Text string `json:"text"`
 	}{"answered"})

@@ -7,17 +7,20 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"claude-supervise/supervisor/view"
 )
 
 func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 	pressed := 0
 	s := New(Config{Token: token, Source: newState(0), Card: plainCard, Clean: func(s string) string { return s },
-		Press: func(_ context.Context, capability string, option int) error {
+		Press: func(_ context.Context, capability string, option int) (string, error) {
 			if capability != "right" {
-				return &Refusal{Status: http.StatusNotFound, Text: "none of ours"}
+				return "", &Refusal{Status: http.StatusNotFound, Text: "none of ours"}
 			}
 			pressed += option
-			return nil
+			return "q-000000", nil
 		}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
@@ -51,5 +54,34 @@ func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 	}
 	if len(s.triers.by) > maxTriers {
 		t.Errorf("%d addresses are known", len(s.triers.by))
+	}
+}
+
+// Readers of the page need not wait for the look that finds what a button has answered: here nobody looks at all.
+func TestAnAnswerByAButtonIsToldBeforeTheLookThatFindsIt(t *testing.T) {
+	state := newState(1)
+	s := New(Config{Token: token, Source: state, Card: plainCard, Clean: func(s string) string { return s },
+		Press: func(context.Context, string, int) (string, error) {
+			state.asked[0].State = "answered"
+			return state.asked[0].ID, nil
+		}})
+	s.desk.take(view.Overview{At: time.Now(), Questions: []view.QuestionView{question("q-000000")}})
+	reader, _, _, _, _, err := s.desk.join("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // whoever has pressed does not wait for the look
+	r := httptest.NewRequestWithContext(gone, http.MethodPost, pressPath+"right", strings.NewReader(`{"option":0}`))
+	r.Host = "localhost"
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	s.desk.leave(reader)
+	told := ""
+	for c := range reader.changes {
+		told += string(c.api)
+	}
+	if w.Code != http.StatusOK || !strings.Contains(told, `"state":"answered"`) {
+		t.Errorf("the button gets %d, and a reader is told %q", w.Code, told)
 	}
 }

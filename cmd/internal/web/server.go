@@ -31,8 +31,9 @@ type Config struct {
 	Port    int      // that it listens on
 	Folders []string // that runs may be started in; none: the page has no form for it
 	Source  Source
-	// Press answers as the button of a capability does, the one at a place from 0. A *Refusal of 404 if it is none.
-	Press   func(ctx context.Context, capability string, option int) error
+	// Press answers as the button of a capability does, the one at a place from 0, and gives the id of the question. A
+	// *Refusal of 404 if it is none.
+	Press   func(ctx context.Context, capability string, option int) (question string, err error)
 	Actions Actions
 	Stops   string                       // what a stop does, in the words of the command
 	Card    func(view.QuestionView) Card // a question as a person may see it
