@@ -137,7 +137,8 @@ func packToFile(ctx context.Context, client client.Client, run, file string, opt
 		return err
 	}
 	var packed pack.PackedRun
-	err = terminal.WhileWorking("packing "+run, func(func(done, total int64)) (err error) {
+	err = terminal.WhileWorking("packing "+run, func(progress func(done, total int64)) (err error) {
+		opt.Progress = progress
 		packed, err = pack.WriteFile(ctx, client, run, path, opt)
 		return err
 	})

@@ -20,6 +20,9 @@ type packer struct {
 	tar   *tar.Writer
 	at    time.Time
 	bytes int64 // of all entries so far, unpacked
+
+	sizes bool     // nothing is written, only bytes are counted: those of files
+	bar   progress // of the files
 }
 
 func newPacker(w io.Writer, at time.Time) *packer {
@@ -31,6 +34,10 @@ func newPacker(w io.Writer, at time.Time) *packer {
 func (p *packer) close() error { return errors.Join(p.tar.Close(), p.gzip.Close()) }
 
 func (p *packer) header(h *tar.Header) error {
+	if p.sizes {
+		p.bytes += h.Size
+		return nil
+	}
 	h.ModTime, h.Format = p.at, tar.FormatPAX
 	p.bytes += h.Size
 	if err := p.tar.WriteHeader(h); err != nil {
@@ -41,6 +48,9 @@ func (p *packer) header(h *tar.Header) error {
 
 // document writes a value as JSON.
 func (p *packer) document(name string, v any) error {
+	if p.sizes {
+		return nil
+	}
 	doc, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", name, err)
@@ -74,7 +84,10 @@ func (p *packer) file(root *os.Root, at, name string) error {
 	if err := p.header(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: info.Size()}); err != nil {
 		return err
 	}
-	if _, err := io.CopyN(p.tar, f, info.Size()); err != nil {
+	if p.sizes {
+		return nil
+	}
+	if _, err := io.CopyN(p.tar, p.bar.reading(f), info.Size()); err != nil {
 		return fmt.Errorf("pack %s: %w", name, err)
 	}
 	return nil

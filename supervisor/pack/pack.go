@@ -33,6 +33,8 @@ type PackOptions struct {
 	MaxWork     int64    // bytes of it; 0 is DefaultMaxWork
 	Env         []string // where claude's transcripts are looked for; nil is this process's
 	Program     string   // the name and release of this program
+
+	Progress func(done, total int64) // is told how many bytes of the files were packed, and of how many; nil: nobody
 }
 
 // A PackedRun says what was packed.
@@ -214,7 +216,25 @@ func (p *packing) write(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
+	var bar progress
+	if p.Progress != nil {
+		told := slices.Clip(p.told)
+		p.out = &packer{sizes: true}
+		if err := p.entries(m, bundle); err != nil {
+			return err
+		}
+		p.told, bar = told, progress{tell: p.Progress, total: p.out.bytes}
+	}
 	p.out = newPacker(w, p.at)
+	p.out.bar = bar
+	if err := p.entries(m, bundle); err != nil {
+		return err
+	}
+	return p.out.close()
+}
+
+// entries gives the packer all that belongs into the file.
+func (p *packing) entries(m manifest, bundle string) error {
 	if err := p.out.document(manifestName, m); err != nil {
 		return err
 	}
@@ -227,10 +247,7 @@ func (p *packing) write(ctx context.Context, w io.Writer) error {
 	if err := p.transcripts(); err != nil {
 		return err
 	}
-	if err := p.work(m, bundle); err != nil {
-		return err
-	}
-	return p.out.close()
+	return p.work(m, bundle)
 }
 
 // gather finds what the uncommitted work is; of a git work tree it is put into a bundle.

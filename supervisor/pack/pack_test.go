@@ -109,9 +109,18 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file, packed, err := here.pack(PackOptions{})
+	var done, total int64
+	file, packed, err := here.pack(PackOptions{Progress: func(d, all int64) {
+		if d < done || d > all {
+			t.Errorf("the bar goes from %d of %d to %d of %d", done, total, d, all)
+		}
+		done, total = d, all
+	}})
 	if err != nil || len(packed.Told) != 2 {
 		t.Fatalf("told %q, %v", packed.Told, err)
+	}
+	if all := int64(len("b\n" + "one\ntwo\n" + "sub\n" + "log\n")); done != all || total != all {
+		t.Errorf("the bar ends with %d of %d, of files of %d bytes", done, total, all)
 	}
 
 	if dry, err := there.unpack(file, UnpackOptions{Folder: empty, DryRun: true}); err != nil || dry.Cwd != empty {

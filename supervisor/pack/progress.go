@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// progress is how much of the files that a run is unpacked from was read.
+// progress is how much was read of the files that a run is unpacked from, or that are packed.
 type progress struct {
 	tell        func(done, total int64) // nil: nobody
 	done, total int64
