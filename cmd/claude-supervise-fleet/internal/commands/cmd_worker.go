@@ -17,6 +17,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/doctor"
 )
 
 type workerFlags struct {
@@ -97,6 +98,9 @@ again elsewhere.`,
 
 // work has runs until ctx ends.
 func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.Worker)) error {
+	if err := c.Check(ctx); err != nil {
+		return err
+	}
 	store, err := c.snapshots(ctx)
 	if err != nil {
 		return err
@@ -123,7 +127,11 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		return err
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		return fmt.Errorf("git is needed: %w", err)
+		return fmt.Errorf("git is needed: %w; install it, then start the worker again", err)
+	}
+	if _, err := doctor.FindClaude("", os.Environ()); err != nil {
+		say("This worker can play demos only: it finds no claude on PATH, nor one by $CLAUDE_SUPERVISE_CLAUDE.\n" +
+			"Install claude and log in, then start the worker again.")
 	}
 	return w.Run(ctx, func() { ready(w) })
 }
