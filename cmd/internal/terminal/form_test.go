@@ -435,3 +435,18 @@ func TestADraftIsWhatWasTypedAndNotSent(t *testing.T) {
 		}
 	}
 }
+
+func TestTheKeysOfAFormBreakBetweenThem(t *testing.T) {
+	f := &form{writing: ownAnswer, canGoBack: true, canPutOff: true}
+	for width := narrowestForm; width <= 80; width++ {
+		rows := strings.Split(f.keys(width), "\n")
+		if got := strings.Join(rows, " · "); got != "Enter sends · Alt+Enter new line · < back · > next · ? help" {
+			t.Fatalf("in %d cells the keys are %q", width, rows)
+		}
+		for _, row := range rows {
+			if ansi.StringWidth(row) > width {
+				t.Errorf("%q is wider than %d cells", row, width)
+			}
+		}
+	}
+}

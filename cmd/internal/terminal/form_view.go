@@ -29,7 +29,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	}
 	want := f.wants(width)
 	question, details, preview := f.question(width)
-	note, foot := f.paint(f.styles.alarm, f.note, width), f.paint(f.styles.faint, f.keys(), width)
+	note, foot := f.paint(f.styles.alarm, f.note, width), f.paint(f.styles.faint, f.keys(width), width)
 
 	room := height
 	take := func(want int) int { // rows that are given away
@@ -271,8 +271,8 @@ func (f *form) label() string {
 	return ""
 }
 
-// keys says in a row or two what the keys do here.
-func (f *form) keys() string {
+// keys says in a row or two of at most width cells what the keys do here. No row breaks within what one key does.
+func (f *form) keys(width int) string {
 	var say []string
 	switch {
 	case f.seen:
@@ -314,7 +314,18 @@ func (f *form) keys() string {
 	if f.q.Optional && f.before == "" {
 		say = append(say, "- skip")
 	}
-	return strings.Join(append(say, "? help"), " · ")
+	text, row := "", ""
+	for _, key := range append(say, "? help") {
+		switch longer := row + " · " + key; {
+		case row == "":
+			row = key
+		case ansi.StringWidth(longer) <= width:
+			row = longer
+		default:
+			text, row = text+row+"\n", key
+		}
+	}
+	return text + row
 }
 
 // helpText is what ? shows, until the next key.
