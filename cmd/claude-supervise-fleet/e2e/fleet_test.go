@@ -40,6 +40,9 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	programs := os.Getenv("CLAUDE_SUPERVISE_TEST_PROGRAMS")
 	if programs == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("$CLAUDE_SUPERVISE_TEST_PROGRAMS is not set (make fleet)")
+		}
 		t.Skip("$CLAUDE_SUPERVISE_TEST_PROGRAMS names no folder with both programs (make fleet)")
 	}
 	home := t.TempDir()

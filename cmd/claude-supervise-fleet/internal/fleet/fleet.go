@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"regexp"
 	"slices"
 	"time"
 
@@ -159,7 +158,7 @@ func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
 // Run gives a run by its id, or by its name if one has it.
 func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
-	if isRun(id) {
+	if flow.IsRun(id) {
 		runs, err := f.list(ctx, query+fmt.Sprintf(" AND WorkflowId = '%s'", id))
 		if err != nil || len(runs) > 0 {
 			return first(runs), err
@@ -184,10 +183,6 @@ func first(runs []flow.Listed) flow.Listed {
 	}
 	return runs[0]
 }
-
-var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
-
-func isRun(id string) bool { return runID.MatchString(id) }
 
 // Questions gives the open questions of all runs, oldest first.
 func (f Fleet) Questions(ctx context.Context) ([]view.QuestionView, error) {

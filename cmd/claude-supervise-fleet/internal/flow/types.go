@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -121,7 +122,12 @@ type Stopping struct {
 	By    string `json:"by"`
 }
 
-// Listed is a run as lists of the fleet have it. It is bounded (bound.go).
+var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
+
+// IsRun reports whether a text is the id of a run, and so no path and no part of a query.
+func IsRun(id string) bool { return runID.MatchString(id) }
+
+// Listed is a run as lists of the fleet have it. It is bounded (listed.go).
 type Listed struct {
 	view.RunView
 	Worker string   `json:"worker"` // "": none has it

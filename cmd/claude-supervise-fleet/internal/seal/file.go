@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"filippo.io/age"
 )
@@ -45,14 +44,19 @@ func (k *Key) mac(name string) macOf {
 	return mac
 }
 
+// Sealed is what File has written: a file, or a bytes.Reader.
+type Sealed interface {
+	io.ReaderAt
+	io.Seeker
+}
+
 // Open writes what a sealed file holds. It writes nothing before it knows that the file is whole and of this fleet.
-func (k *Key) Open(name string, out io.Writer, in *os.File) error {
-	info, err := in.Stat()
+func (k *Key) Open(name string, out io.Writer, in Sealed) error {
+	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	size := info.Size() - sha256.Size
-	if size < 0 {
+	if size -= sha256.Size; size < 0 {
 		return ErrForged
 	}
 	mac := k.mac(name)

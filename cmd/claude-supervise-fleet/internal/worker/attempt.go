@@ -28,7 +28,7 @@ const endsWithin = 20 * time.Second
 func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
 	h := &held{Worker: w, Attempt: a, commit: a.Commit,
 		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
-	if !plainRun(a.Task.Run) {
+	if !flow.IsRun(a.Task.Run) {
 		return out, never("%q is no id of a run", a.Task.Run)
 	}
 	if !w.room.take() {

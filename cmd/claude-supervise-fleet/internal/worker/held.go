@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ func (h *held) snapshotsOf() string {
 // env is the environment of the run's claude-supervise.
 func (h *held) env(more ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return len(v) > 15 && v[:15] == "XDG_STATE_HOME="
+		return strings.HasPrefix(v, "XDG_STATE_HOME=")
 	})
 	return append(append(env, "XDG_STATE_HOME="+h.stateHome()), more...)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -46,15 +45,7 @@ func (s Store) Record(ctx context.Context, run string, epoch int, r Record, out 
 		if err != nil {
 			return fmt.Errorf("the blob store cannot be read: %w", err)
 		}
-		file, err := os.CreateTemp("", ".sealed-")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = os.Remove(file.Name()); _ = file.Close() }() // nobody needs it any more
-		if _, err := file.Write(sealed); err != nil {
-			return err
-		}
-		if err := s.Key.Open(key, out, file); err != nil {
+		if err := s.Key.Open(key, out, bytes.NewReader(sealed)); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 		return nil

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,7 +157,7 @@ func (w *Worker) clear(ctx context.Context) error {
 	for _, e := range entries {
 		run, epoch, ok := strings.Cut(e.Name(), ".")
 		n, err := strconv.Atoi(epoch)
-		if !ok || err != nil || !plainRun(run) {
+		if !ok || err != nil || !flow.IsRun(run) {
 			continue
 		}
 		h := &held{Worker: w, Attempt: flow.Attempt{Task: flow.Task{Run: run}, Epoch: n},
@@ -173,10 +172,6 @@ func (w *Worker) clear(ctx context.Context) error {
 	}
 	return nil
 }
-
-var runName = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
-
-func plainRun(id string) bool { return runName.MatchString(id) }
 
 func (w *Worker) add(h *held) {
 	w.mu.Lock()
