@@ -44,11 +44,7 @@ func OpenClientIn(stateHome string) (Client, error) {
 		return Client{}, err
 	}
 	dirs.State = filepath.Join(stateHome, filepath.Base(dirs.State))
-	store, err := checkpoints.OpenExisting(dirs)
-	if err != nil {
-		return Client{}, err
-	}
-	return Client{Dirs: dirs, Store: store}, nil
+	return clientOf(dirs, checkpoints.OpenExisting)
 }
 
 func openClient(open func(checkpoints.Dirs) (*checkpoints.Store, error)) (Client, error) {
@@ -56,6 +52,10 @@ func openClient(open func(checkpoints.Dirs) (*checkpoints.Store, error)) (Client
 	if err != nil {
 		return Client{}, err
 	}
+	return clientOf(dirs, open)
+}
+
+func clientOf(dirs checkpoints.Dirs, open func(checkpoints.Dirs) (*checkpoints.Store, error)) (Client, error) {
 	store, err := open(dirs)
 	if err != nil {
 		return Client{}, err

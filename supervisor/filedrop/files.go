@@ -76,11 +76,7 @@ func (k *Syncer) named(id string) (found *supervisor.Question, single bool) {
 	return found, n == 1
 }
 
-// group gives the questions of the same signal, as they were saved last.
-func (k *Syncer) group(of *supervisor.Question) []*supervisor.Question {
-	return groupIn(k.questions(), of)
-}
-
+// groupIn gives the questions of the same signal.
 func groupIn(all []*supervisor.Question, of *supervisor.Question) (group []*supervisor.Question) {
 	for _, q := range all {
 		if q.Group == of.Group {
@@ -101,7 +97,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.See(event.ID, event.Answer) // its script takes it
 		return
 	case q.File != nil && q.State != checkpoints.QuestionOpen &&
-		(q.File.Drop != "" || event.Answer == supervisor.InLine(supervisor.AnswersInOne(k.group(q)))):
+		(q.File.Drop != "" || event.Answer == supervisor.InLine(supervisor.AnswersInOne(groupIn(k.questions(), q)))):
 		return // it was put there for the script, and is cleared away once it is known whether that has taken it
 	case q.File == nil && !supervisor.Posted(q):
 		k.reject(ctx, event.ID, fmt.Sprintf("a question of %s is not answered by file: claude-supervise answer %s",
