@@ -54,7 +54,7 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
-.PHONY: release-check page-scale board fleet fleet-unit fleet-histories
+.PHONY: release-check page-scale board fleet fleet-build fleet-unit fleet-histories
 
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
@@ -69,9 +69,10 @@ help: ## list the targets
 build: ## bin/claude-supervise
 	$(RELEASED) $(GO) build -trimpath -o bin/ ./cmd/claude-supervise
 
-fleet: ## bin/claude-supervise-fleet, and its tests with the embedded server, workers that die included (8 min)
-	cd $(FLEET) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ .
-	$(GO) build -o bin/ ./cmd/claude-supervise
+fleet-build: build ## bin/claude-supervise-fleet, and beside it the server of fleet dev (5 min where nothing is cached)
+	cd $(FLEET) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ . ./$(notdir $(FLEET))-dev
+
+fleet: fleet-build ## the tests of the fleet with the embedded server, workers that die included (8 min)
 	cd $(FLEET) && $(GO) vet ./... && $(GO) tool -modfile=../../.ci/tools/go.mod golangci-lint run -c \
 	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \

@@ -71,7 +71,7 @@ func execFleet(args []string) error {
 	if path == "" {
 		return fmt.Errorf("%w: it is what runs agents on a fleet of machines, and a program of its own. It lies neither in "+
 			"%s nor in an absolute folder of $PATH. To install it from the source of claude-supervise: "+
-			"`cd cmd/%s && go install .`; nothing was started", errNoFleet, folder, fleetProgram)
+			"`make fleet-build`, or `cd cmd/%s && go install ./...`; nothing was started", errNoFleet, folder, fleetProgram)
 	}
 	if err := syscall.Exec(path, append([]string{path}, args...), os.Environ()); err != nil {
 		return fmt.Errorf("cannot start %s: %w; nothing was started", path, err)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -16,6 +17,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/supervisor/doctor"
 )
 
 func newDev(start StartServer) *cobra.Command {
@@ -37,6 +39,9 @@ What it has lasts: runs go on when it is started again.`,
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err
 			}
+			if start == nil {
+				return execDev(os.Args[1:])
+			}
 			return runDev(cmd.Context(), start, f, port, noWorker)
 		},
 	}
@@ -44,6 +49,30 @@ What it has lasts: runs go on when it is started again.`,
 	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "start the server only")
 	f.add(cmd)
 	return cmd
+}
+
+// devProgram is this program with a server in it.
+const devProgram = program + "-dev"
+
+// execDev has devProgram take the place of this process, with the same arguments. It returns only where that cannot be.
+func execDev(args []string) error {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return err
+	}
+	path := doctor.FindProgram(devProgram, filepath.Dir(self), os.Environ())
+	if path == "" {
+		return fmt.Errorf("%s is not installed: it is the server that dev starts, and a program of its own. It lies neither "+
+			"in %s nor in an absolute folder of $PATH. From the source of claude-supervise: `make fleet-build` puts it beside "+
+			"this program in bin; nothing was started", devProgram, filepath.Dir(self))
+	}
+	if err := syscall.Exec(path, append([]string{path}, args...), os.Environ()); err != nil {
+		return fmt.Errorf("cannot start %s: %w; nothing was started", path, err)
+	}
+	return nil
 }
 
 func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noWorker bool) error {

@@ -24,7 +24,8 @@ const program = "claude-supervise-fleet"
 type StartServer func(ctx context.Context, file, namespace string, port int) (address string, stop func() error,
 	err error)
 
-// Main runs the program and gives its exit code. Errors are told on stderr, once.
+// Main runs the program and gives its exit code. Errors are told on stderr, once. Where start is nil, `dev` is the
+// program that has one.
 func Main(args []string, start StartServer) int {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()

@@ -1,8 +1,8 @@
 // Package dev is a Temporal server inside this process, with its state in one file. It is for trying a fleet out on one
 // machine: it serves loopback only, and knows no accounts.
 //
-// It is the only package that imports the server, which takes minutes to compile: what is tested without one must not
-// import it.
+// It is the only package that imports the server, which takes minutes to compile and is most of its program: only
+// claude-supervise-fleet-dev imports this package.
 package dev
 
 import (
