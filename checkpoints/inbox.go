@@ -17,6 +17,10 @@ const (
 // EntryMessage is the kind of note that an agent is to read.
 const EntryMessage = "message"
 
+// EntryNestedSeen is the kind of note by which the client of a run inside an agent says what it has told that agent. Of
+// a run that was refused it is the receipt of the refusal.
+const EntryNestedSeen = "nested_seen"
+
 // Leave puts a note into the inbox of a run, and gives it back with its Seq. It does not ring the wake-up socket.
 // *UnknownError if there is no such run, ErrEnded if it has ended, *PackedError if it goes on elsewhere. Answers are
 // not left: they have to win first.
@@ -121,6 +125,11 @@ func (s *Store) answer(ctx context.Context, kind string, n InboxEntry) (InboxEnt
 		case kind == EntryChange && (q.Delivering || q.State == QuestionDelivered):
 			return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
 		}
+		if kind == EntryChange {
+			if err := s.refuseSeen(ctx, q); err != nil {
+				return err
+			}
+		}
 		n.Kind, n.Run, n.Agent = kind, q.Run, q.Agent
 		return s.insert(ctx, &n)
 	})
@@ -128,6 +137,24 @@ func (s *Store) answer(ctx context.Context, kind string, n InboxEntry) (InboxEnt
 		return InboxEntry{}, err
 	}
 	return n, nil
+}
+
+// refuseSeen refuses to change an answer that an agent has read where it started a run, though the supervisor has not
+// taken the note of that yet.
+func (s *Store) refuseSeen(ctx context.Context, q Question) error {
+	if q.Nested == nil {
+		return nil
+	}
+	var seen bool
+	const query = `SELECT EXISTS (SELECT 1 FROM inbox
+		WHERE run = ? AND seq > coalesce((SELECT taken FROM runs WHERE id = ?), 0) AND kind = ? AND doc ->> 'agent' = ?)`
+	switch err := s.row(ctx, query, []any{q.Run, q.Run, EntryNestedSeen, q.Child}, &seen); {
+	case err != nil:
+		return err
+	case seen:
+		return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
+	}
+	return nil
 }
 
 // answerOf finds a question and the answer that it has by now: the newest in the inbox, else the one in its record.

@@ -131,6 +131,40 @@ func TestWhatCanBeAnsweredAndChanged(t *testing.T) {
 	}
 }
 
+// An agent has read why a run that it started was refused. Its client has said so, and no supervisor has looked since.
+func TestARefusalThatAnAgentHasReadIsNotChanged(t *testing.T) {
+	for name, scenario := range map[string]struct {
+		seen   InboxEntry
+		taken  bool // by the supervisor
+		change error
+	}{
+		"its own client":           {InboxEntry{Kind: EntryNestedSeen, Agent: "a-child"}, false, ErrDelivering},
+		"the client of another":    {InboxEntry{Kind: EntryNestedSeen, Agent: "a-other"}, false, nil},
+		"a client that has gone":   {InboxEntry{Kind: "nested_left", Agent: "a-child"}, false, nil},
+		"taken: the record counts": {InboxEntry{Kind: EntryNestedSeen, Agent: "a-child"}, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openAt(t, dirsAt(t))
+			change := firstChange()
+			q := change.Questions[0]
+			q.Kind, q.Child, q.Nested = AskDelegation, "a-child", &Nested{Clients: 1}
+			q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, "deny not now", "me", &noon
+			commit(t, s, change)
+			scenario.seen.Run, scenario.seen.At = testRun, noon
+			note, err := s.Leave(t.Context(), scenario.seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if scenario.taken {
+				change.Event.Seq, change.Taken = 2, note.Seq
+				commit(t, s, change)
+			}
+			_, err = s.ChangeAnswer(t.Context(), InboxEntry{Question: testQuestion, Value: "approve", By: "me", At: noon})
+			check(t, "change", err, scenario.change)
+		})
+	}
+}
+
 func check(t *testing.T, what string, got, want error) {
 	t.Helper()
 	if wanted, ok := errors.AsType[*TakenError](want); ok {

@@ -24,8 +24,8 @@ import (
 // that of the agent that was asked for.
 const (
 	EntryNested     = "nested"
-	EntryNestedSeen = "nested_seen" // the end was told where the run was started
-	EntryNestedLeft = "nested_left" // the client has gone before
+	EntryNestedSeen = checkpoints.EntryNestedSeen // the end was told where the run was started; Value: why it was refused
+	EntryNestedLeft = "nested_left"               // the client has gone before
 )
 
 // A Nesting is what a run inside an agent asks for: the document of its note.
@@ -79,7 +79,7 @@ func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 				d.nest(d.Agents[n.Agent], nest, names[n.Seq])
 			}
 		case EntryNestedSeen:
-			d.nestedSeen(n.Agent)
+			d.nestedSeen(n.Agent, n.Value)
 		case EntryNestedLeft:
 			d.nestedLeft(n.Agent)
 		}
@@ -177,15 +177,11 @@ func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
 
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
-func (d *transition) nestedSeen(id string) {
+// refused is what the client has told of a refusal, "" if it was a client of a release that did not say.
+func (d *transition) nestedSeen(id, refused string) {
 	c := d.Agents[id]
 	if c == nil {
-		for _, q := range d.FindQuestions(func(q *Question) bool {
-			return q.Child == id && q.Nested != nil && q.State == checkpoints.QuestionAnswered && !q.Delivering
-		}) {
-			d.question(q.ID).State = checkpoints.QuestionDelivered
-			dequeue(d.agent(q.Agent), q.Group)
-		}
+		d.refusalSeen(id, refused)
 		return
 	}
 	if c.Delegated == nil || c.Delegated.Nested == nil {
@@ -208,6 +204,21 @@ func (d *transition) nestedSeen(id string) {
 	p.Outbox = slices.DeleteFunc(slices.Clone(p.Outbox), func(s checkpoints.OutboxItem) bool {
 		return s.Key == childKey(c)
 	})
+}
+
+// refusalSeen takes note that a client has told why no agent was started. An answer that was changed meanwhile is not
+// what it told: a prompt says it.
+func (d *transition) refusalSeen(id, refused string) {
+	for _, q := range d.FindQuestions(func(q *Question) bool {
+		return q.Child == id && q.Nested != nil && q.State == checkpoints.QuestionAnswered && !q.Delivering
+	}) {
+		if refused != "" && refused != whyDenied(q.Answer, q.AnsweredBy) {
+			d.question(q.ID).Nested = &checkpoints.Nested{Work: q.Nested.Work}
+			continue
+		}
+		d.question(q.ID).State = checkpoints.QuestionDelivered
+		dequeue(d.agent(q.Agent), q.Group)
+	}
 }
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.

@@ -249,12 +249,25 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	t.Run("denies it, and the client tells so", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "deny not now instead: go on")
-		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
+		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: whyDenied("deny not now instead: go on", "a test")})
 		s.turnEnds()
 		if s.State.Agents[id] != nil ||
 			slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
 			len(s.State.Agents[Root].Outbox) > 0 || s.State.Questions[q.ID].State != checkpoints.QuestionDelivered {
 			t.Error("it is told twice, or started")
+		}
+	})
+	t.Run("denies it, and changes why while the client tells", func(t *testing.T) {
+		s, id, q := ask(t)
+		s.Answers(q.ID, "deny not now")
+		_, asked := s.State.NestedFor(&NestedRequest{Agent: id, Caller: Caller{Agent: Root}})
+		told := whyDenied(asked.Answer, asked.AnsweredBy)
+		s.Notes(InboxEntry{Kind: EntryChange, Question: q.ID, Value: "deny it is done already"},
+			InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: told})
+		s.turnEnds()
+		if d := s.Delivers(1); !strings.Contains(d.Text, "## DELEGATION DENIED") ||
+			!strings.Contains(d.Text, "Reason: it is done already") {
+			t.Errorf("the agent reads %q", d.Text)
 		}
 	})
 	for name, gone := range map[string]func(*Story, string){

@@ -156,7 +156,7 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 		if err := n.closed(); err != nil {
 			return errors.Join(err, run.Leave(leaving))
 		}
-		return errors.Join(&nested.NotNestedError{Why: end.Refused}, run.Seen(leaving))
+		return errors.Join(&nested.NotNestedError{Why: end.Refused}, run.Seen(leaving, end.Refused))
 	case err == nil && end.Left == nil:
 		return n.ended(leaving, run, end)
 	}
@@ -193,7 +193,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID),
 			run.Leave(ctx))
 	}
-	if err := run.Seen(ctx); err != nil {
+	if err := run.Seen(ctx, ""); err != nil {
 		return err
 	}
 	if end.Code != supervisor.ExitSuccess {

@@ -169,6 +169,10 @@ func (d *simDisk) answer(kind string, n supervisor.InboxEntry) error {
 		return checkpoints.ErrUnanswered
 	case kind == supervisor.EntryChange && (q.Delivering || q.State == checkpoints.QuestionDelivered):
 		return checkpoints.ErrDelivering
+	case kind == supervisor.EntryChange && slices.ContainsFunc(d.unread(0), func(n supervisor.InboxEntry) bool {
+		return q.Nested != nil && n.Kind == supervisor.EntryNestedSeen && n.Agent == q.Child
+	}):
+		return checkpoints.ErrDelivering
 	}
 	n.Kind, n.Agent = kind, q.Agent
 	d.leave(n)

@@ -60,28 +60,29 @@ func (p *simProcess) watches() {
 	end := n.StateIn(w.disk.kept)
 	switch {
 	case end.Agent != nil && end.Agent.Status.Ended():
-		p.leaves(supervisor.EntryNestedSeen)
+		p.leaves(supervisor.EntryNestedSeen, "")
 		if n.Agent != n.asked {
 			w.truth.ends[n.Agent]++ // it asked for it
 		}
 		p.returns(n, fmt.Sprintf("%s%s\nOutcome: %s", endHeading, n.Agent, end.Agent.Status))
 	case end.Refused != "":
-		p.leaves(supervisor.EntryNestedSeen)
+		p.leaves(supervisor.EntryNestedSeen, end.Refused)
 		p.returns(n, notStartedText+end.Refused)
 	default:
 		if n.patience--; n.patience >= 0 {
 			return
 		}
 		if !w.one(4) { // else it is killed, and says nothing
-			p.leaves(supervisor.EntryNestedLeft)
+			p.leaves(supervisor.EntryNestedLeft, "")
 		}
 		p.returns(n, "It goes on; its end is told.")
 	}
 }
 
-func (p *simProcess) leaves(kind string) {
+func (p *simProcess) leaves(kind, refused string) {
 	if r := p.w.disk.kept.Run; r.EndedAt == nil && r.Packed == "" {
-		p.w.disk.leave(supervisor.InboxEntry{Kind: kind, Agent: p.nested.Agent, By: "agent " + p.agent})
+		p.w.disk.leave(supervisor.InboxEntry{Kind: kind, Agent: p.nested.Agent, Value: refused,
+			By: "agent " + p.agent})
 		p.w.ring()
 	}
 }

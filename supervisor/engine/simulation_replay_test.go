@@ -27,6 +27,24 @@ func TestAFindingIsMadeSmaller(t *testing.T) {
 	}
 }
 
+// These have broken a rule once. A schedule means something else as soon as the simulation throws its dice in another
+// order; then it is one more among the others.
+func TestSchedulesThatBrokeARule(t *testing.T) {
+	for text, how := range map[string]string{
+		"216719-1-4-5-6-7-8-9-10-11-12-13": "a refusal was changed after its client had told the agent of it",
+	} {
+		t.Run(text, func(t *testing.T) {
+			p, err := parsePlot(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := play(t, p, sound, newReached(), nil); b != nil {
+				t.Errorf("%s: %s (%s)", b.rule, b.how, how)
+			}
+		})
+	}
+}
+
 // What a seed gives does not depend on anything else: not on how many goroutines run at once, nor on what was played
 // before.
 func TestAScheduleIsTheSameWhenItIsPlayedAgain(t *testing.T) {

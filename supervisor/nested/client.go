@@ -257,15 +257,19 @@ func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []sup
 	return said
 }
 
-// Seen says that the end of the agent, or why there is none, was told where the run was started: no prompt says it
-// again. Where that could not be saved, one does.
-func (n *NestedRun) Seen(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedSeen) }
+// Seen says that the end of the agent, or why there is none (refused), was told where the run was started: no prompt
+// says it again. Where that could not be saved, or the answer is another by now, one does.
+func (n *NestedRun) Seen(ctx context.Context, refused string) error {
+	return n.leave(ctx, supervisor.EntryNestedSeen, refused)
+}
 
 // Leave says that the client goes before the end: the agent that called is told of that by a prompt.
-func (n *NestedRun) Leave(ctx context.Context) error { return n.leave(ctx, supervisor.EntryNestedLeft) }
+func (n *NestedRun) Leave(ctx context.Context) error {
+	return n.leave(ctx, supervisor.EntryNestedLeft, "")
+}
 
-func (n *NestedRun) leave(ctx context.Context, kind string) error {
-	_, err := n.client.Leave(ctx, supervisor.InboxEntry{Run: n.Run, Kind: kind, Agent: n.Agent,
+func (n *NestedRun) leave(ctx context.Context, kind, refused string) error {
+	_, err := n.client.Leave(ctx, supervisor.InboxEntry{Run: n.Run, Kind: kind, Agent: n.Agent, Value: refused,
 		By: "agent " + n.Caller.Agent, At: time.Now().UTC()})
 	if errors.Is(err, supervisor.ErrEnded) {
 		return nil // nobody is told of anything any more
