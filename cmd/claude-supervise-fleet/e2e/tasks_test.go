@@ -58,13 +58,13 @@ func TestARunKeepsTheCommitOfItsRepositoryElsewhere(t *testing.T) {
 	s := newSite(t)
 	repo, commit := s.repo("shop")
 	one := s.worker("one")
-	run := s.asking("--repo", repo, "--ref", "main")
+	run := s.asking("--repo", "file://"+repo, "--ref", "main")
 	q := s.asks(run, "one")
 	if at := s.git(one.work(run, "1"), "rev-parse", "HEAD"); at != commit {
 		t.Errorf("it works at %s, not at %s", at, commit)
 	}
 	later := s.commits(repo, "of-shop", "second")
-	another := s.asking("--repo", repo)
+	another := s.asking("--repo", "file://"+repo)
 	s.asks(another, "one")
 	if at := s.git(one.work(another, "1"), "rev-parse", "HEAD"); at != later {
 		t.Errorf("a later run works at %s, not at %s", at, later)
@@ -91,15 +91,15 @@ func TestWhatCannotBeClonedIsSaid(t *testing.T) {
 	s := newSite(t)
 	repo, _ := s.repo("shop")
 	s.worker("one")
-	gone := s.asking("--repo", repo, "--ref", "no-such-branch")
+	gone := s.asking("--repo", "file://"+repo, "--ref", "no-such-branch")
 	l := s.until(gone, "ended", func(l listed) bool { return l.Status == "failed" })
-	if !strings.Contains(l.Reason, "no such commit: no-such-branch in "+repo) {
+	if !strings.Contains(l.Reason, "no such commit: no-such-branch in file://"+repo) {
 		t.Errorf("it failed: %s", l.Reason)
 	}
 	if code, _, _ := s.says("wait", gone); code != 1 {
 		t.Errorf("it ends with %d", code)
 	}
-	missing := s.asking("--repo", filepath.Join(s.home, "no-such-repo"))
+	missing := s.asking("--repo", "file://"+filepath.Join(s.home, "no-such-repo"))
 	s.until(missing, "tried again", func(l listed) bool {
 		return l.Status == "queued" && strings.Contains(l.Reason, "no-such-repo cannot be cloned")
 	})
@@ -154,7 +154,7 @@ func TestEachItemIsARunOfItsOwn(t *testing.T) {
 	s.repo("api")
 	s.repo("web")
 	one := s.worker("one", "--capacity", "2")
-	ids := strings.Fields(s.asking("--each", `printf '%s\n' api web`, "--repo", filepath.Join(s.home, "{item}"),
+	ids := strings.Fields(s.asking("--each", `printf '%s\n' api web`, "--repo", "file://"+filepath.Join(s.home, "{item}"),
 		"--name", "{index}-{item}"))
 	if len(ids) != 2 {
 		t.Fatalf("two items are the runs %q", ids)

@@ -75,8 +75,9 @@ func newRun() *cobra.Command {
 that has every --label. wait waits for it.
 
 With --repo the agents work in a clone of a repository, at --ref; it has to be
-one that the workers can reach. Without it they work in an empty folder. What
-they have written is in the snapshots; what is to last they push.
+one that the workers can reach: a path is refused, and file:///PATH is one that
+each worker has. Without it they work in an empty folder. What they have written
+is in the snapshots; what is to last they push.
 
 With --each there is one run for each line that COMMAND prints here: {item} in
 the prompt and in --repo is the line.
@@ -221,7 +222,7 @@ func contentOf(file string) (string, error) {
 func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) {
 	if f.each == "" {
 		t.Run = host.NewRun()
-		return []flow.Task{t}, nil
+		return []flow.Task{t}, checkRepository(t.Repo)
 	}
 	command, err := shell.Fields(f.each, nil)
 	if err != nil || len(command) == 0 {
@@ -237,6 +238,9 @@ func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) 
 		filled := strings.NewReplacer("{item}", item, "{index}", strconv.Itoa(i+1))
 		one.Run, one.Prompt, one.Repo = host.NewRun(), filled.Replace(t.Prompt), filled.Replace(t.Repo)
 		one.Name = filled.Replace(t.Name)
+		if err := checkRepository(one.Repo); err != nil {
+			return nil, err
+		}
 		tasks = append(tasks, one)
 	}
 	if len(tasks) == 0 {
