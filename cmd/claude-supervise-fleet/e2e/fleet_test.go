@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -127,20 +128,34 @@ func (s *site) starts(home, until string, args ...string) *process {
 			s.t.Logf("%v said: %s", args, p.said)
 		}
 	})
-	for timeout := time.After(patience); !strings.Contains(p.said.String(), until); {
-		select {
-		case <-p.said.more:
-		case <-p.done:
-			s.t.Fatalf("%v ended: %s", args, p.said)
-		case <-timeout:
-			s.t.Fatalf("%v never said %q: %s", args, until, p.said)
-		}
-	}
+	p.says(s.t, until)
 	return p
 }
 
-// signal sends a signal to the whole group: to the worker and to the supervisors that it has started.
-func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+// signal sends a signal to the worker and to the supervisors that it has started.
+func (p *process) signal(sig syscall.Signal) {
+	all := append(children(p.cmd.Process.Pid), p.cmd.Process.Pid)
+	for _, pid := range all {
+		_ = syscall.Kill(-pid, sig)
+	}
+}
+
+// children gives the processes that a process has started itself, each the leader of a group.
+func children(of int) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range all {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the state, the parent, the group
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && len(after) > 2 && after[1] == strconv.Itoa(of) && after[2] == strconv.Itoa(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
 
 // worker starts a worker with a home of its own.
 func (s *site) worker(name string, flags ...string) *process {

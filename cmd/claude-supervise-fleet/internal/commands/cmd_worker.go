@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +21,7 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/text"
 )
 
 type workerFlags struct {
@@ -34,7 +38,7 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.dir, "dir", "", "keep runs and repositories in `DIR`")
 	fl.StringArrayVar(&f.labels, "label", nil, "also take runs that need this `LABEL`")
 	fl.IntVar(&f.capacity, "capacity", runtime.NumCPU(), "at most `N` runs at a time")
-	fl.DurationVar(&f.leave, "leave-within", time.Minute, "hand runs back within `TIME` on SIGTERM")
+	fl.DurationVar(&f.leave, "leave-within", 5*time.Minute, "on SIGTERM, wait up to `TIME` for turns to end")
 }
 
 var labelForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
@@ -72,8 +76,10 @@ claude, its login, git and git's credentials are this machine's own: the fleet
 passes none of them on. What each run needs lies below --dir until the run ends,
 parks or is lost.
 
-SIGTERM and Ctrl-C hand the runs back: a turn that is under way ends and is done
-again elsewhere.`,
+SIGTERM and Ctrl-C hand the runs back, once the turns that their agents are in
+have ended, and within half a minute from then. A turn that does not end within
+--leave-within is ended and done again elsewhere; so are all turns on a second
+SIGTERM or Ctrl-C.`,
 		Example: "  claude-supervise fleet worker --address temporal:7233 --key fleet.key \\\n" +
 			"      --store s3://snapshots --capacity 4 --label gpu",
 		Args: cobra.NoArgs,
@@ -133,7 +139,46 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		say("This worker can play demos only: it finds no claude on PATH, nor one by $CLAUDE_SUPERVISE_CLAUDE.\n" +
 			"Install claude and log in, then start the worker again.")
 	}
+	hurry, done := make(chan struct{}), make(chan struct{})
+	w.Hurry = hurry
+	var leaving sync.WaitGroup
+	defer leaving.Wait()
+	defer close(done)
+	leaving.Go(func() { leaves(ctx, w, hurry, done) })
 	return w.Run(ctx, func() { ready(w) })
+}
+
+// sameWish is within which a second signal is the first one over again: who starts programs, as timeout and npm do,
+// passes on what the terminal or the service manager has sent to all.
+const sameWish = time.Second
+
+// leaves tells a person that the worker leaves, once ctx has ended, and closes hurry when they cannot wait; it returns
+// then, or with done.
+func leaves(ctx context.Context, w *worker.Worker, hurry chan<- struct{}, done <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-done:
+		return
+	}
+	if n := w.Has(); n > 0 {
+		say("%s handed back once the present turn of each agent has ended, in %s at most.\nAgain Ctrl-C: at once, and these "+
+			"turns are done again elsewhere.", text.Plural(n, "run is", "runs are"), w.Leave)
+	}
+	again := make(chan os.Signal, 1)
+	since := time.Now()
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(again)
+	for {
+		select {
+		case <-again:
+			if time.Since(since) > sameWish {
+				close(hurry)
+				return
+			}
+		case <-done:
+			return
+		}
+	}
 }
 
 // mainProgram finds claude-supervise: beside this program, or in the absolute folders of $PATH.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -204,23 +205,37 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 		default:
 		}
 	}
+	leaving := activity.GetWorkerStopChannel(ctx)
+	select {
+	case <-leaving: // nothing is begun any more
+		seen, err := h.look(ctx)
+		return flow.Outcome{Seen: seen, Back: true}, err
+	default:
+	}
 	p, err := h.startSupervisor(args, stdin, changed)
 	if err != nil {
 		return flow.Outcome{}, err
 	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
 	uploading, stopUploads := context.WithCancel(ctx)
 	defer stopUploads()
 	last, uploaded := make(chan struct{}), make(chan error, 1)
 	go func() { uploaded <- h.uploads(uploading, last, changed) }()
 
-	leaving := activity.GetWorkerStopChannel(ctx)
-	back := false
+	back, resting, hurry := false, make(chan struct{}), (<-chan struct{})(nil)
 	for running := true; running; {
 		select {
 		case <-news:
 			h.tell(ctx, changed)
 		case <-leaving:
-			back, leaving = true, nil
+			back, leaving, hurry = true, nil, h.Hurry
+			beside.Go(func() { h.rests(uploading, p); close(resting) })
+		case <-resting:
+			resting = nil
+			p.interrupt()
+		case <-hurry:
+			hurry = nil
 			p.interrupt()
 		case <-p.ended:
 			running = false

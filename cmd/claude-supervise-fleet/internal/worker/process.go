@@ -39,7 +39,7 @@ func (h *held) startSupervisor(args []string, stdin string, changed func()) (*pr
 	p.cmd.Env = h.env(background + h.Task.Run)
 	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stderr = &tail{buffer: &p.stderr}
-	p.cmd.SysProcAttr = diesWithUs()
+	p.cmd.SysProcAttr = ofItsOwn()
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

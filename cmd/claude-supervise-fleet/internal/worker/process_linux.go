@@ -2,5 +2,8 @@ package worker
 
 import "syscall"
 
-// diesWithUs has the kernel ask the supervisor to leave when this process dies: it ends its agents, and saves.
-func diesWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
+// ofItsOwn puts the supervisor into a process group, so that a Ctrl-C at a terminal is for the worker, which lets turns
+// end. When the worker dies, the kernel asks the supervisor to leave: it ends its agents, and saves.
+func ofItsOwn() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}

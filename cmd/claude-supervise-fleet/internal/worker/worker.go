@@ -34,8 +34,9 @@ type Worker struct {
 	Store    Store
 	Repos    *Repos
 	Labels   []string
-	Capacity int           // how many runs at a time
-	Leave    time.Duration // how long it may take to leave in order
+	Capacity int             // how many runs at a time
+	Leave    time.Duration   // how long turns may take to end when it leaves (leaving.go)
+	Hurry    <-chan struct{} // closed when turns that are under way are not to be waited for; nil: never
 	Log      *slog.Logger
 
 	instance string // of this process
@@ -50,8 +51,8 @@ const MaxLabels = 5
 // Queue is the task queue that only this process reads.
 func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w.instance }
 
-// Run has runs until ctx ends, and leaves in order then: each run is parked, or interrupted at its last snapshot, and
-// given back. ready is called when it takes runs.
+// Run has runs until ctx ends, and leaves in order then: each run is given back when the turns of its agents have
+// ended, or at its last snapshot. ready is called when it takes runs.
 func (w *Worker) Run(ctx context.Context, ready func()) error {
 	if len(w.Labels) > MaxLabels {
 		return fmt.Errorf("a worker can have %d labels, not %d", MaxLabels, len(w.Labels))
@@ -120,7 +121,7 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 			return nil, err
 		}
 		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
-			Tuner: tuner, WorkerStopTimeout: w.Leave, DisableWorkflowWorker: set != 0,
+			Tuner: tuner, WorkerStopTimeout: w.Leave + handsBackWithin, DisableWorkflowWorker: set != 0,
 			DisableEagerActivities: true, // a run may be for other labels than the workflow's worker has
 		})
 		if set == 0 {
@@ -177,6 +178,13 @@ func (w *Worker) add(h *held) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held[h.Task.Run] = h
+}
+
+// Has gives how many runs it has in this moment.
+func (w *Worker) Has() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.held)
 }
 
 func (w *Worker) remove(h *held) {
