@@ -110,6 +110,21 @@ func polls(t *testing.T) *Story {
 	return s
 }
 
+// The supervisor died before it could say that the answer lies there. Whatever has taken it was the command itself, and no
+// conversation could show it.
+func TestAnAnswerThatACommandTookAsItsSupervisorDiedIsNotSaidAgain(t *testing.T) {
+	s := polls(t)
+	s.Answers("q-1", "SQLite")
+	s.plans("file q-1")
+	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
+	s.Do(Reclaimed{Question: "q-1", Launch: 1})
+	s.plansNot("confirm")
+	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+		t.Errorf("the answer is %s", q.State)
+	}
+}
+
 // A script of an earlier supervisor is about to be ended: an answer is not put where nobody takes it, and if the script
 // has taken another one meanwhile, this one is said all the same.
 func TestAnAnswerToAScriptThatIsEndedGoesByAPrompt(t *testing.T) {

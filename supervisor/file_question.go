@@ -152,12 +152,13 @@ func (e FileGone) apply(d *transition) error {
 }
 
 // takenByScript takes note that a script has the answers of a group. They have reached its agent once the call that
-// runs the script has come to its end, so they may have to be looked up when the process ends.
+// runs the script has come to its end, so they may have to be looked up when the process ends. A command in claude's
+// place is the script itself.
 func (d *transition) takenByScript(group string) {
 	first := d.Questions[group]
 	a, l := d.agent(first.Agent), d.Launch(first.Agent)
 	state, known := checkpoints.DeliveryDelivered, checkpoints.QuestionDelivered
-	if l.Phase.Ended() { // it is looked up
+	if l.Phase.Ended() && !d.Execs() { // it is looked up
 		state, known = checkpoints.DeliverySent, checkpoints.QuestionAnswered
 	}
 	for _, q := range d.Group(group) {

@@ -1,6 +1,6 @@
 # Asks by a question file and waits for its answer file, as the scripts of the hybrid document do. Each process leaves what a
-# prompt has told it in told.N, and what it has got by file in taken/: both files go there in one command, so that a kill finds
-# all of it or nothing.
+# prompt has told it in told.N, and what it has got by file in taken/: both files go there in one command. Killed between the
+# two it has its answer and asks still, which the tests allow for.
 id=login-$CLAUDE_SUPERVISE_AGENT
 question=$HOME/.claude/questions/pending/$id.json
 answer=$HOME/.claude/answers/$id.txt
