@@ -303,22 +303,24 @@ func (p *phone) closed(ctx context.Context, id string) (notify.Message, error) {
 	return m, nil
 }
 
-// left tells how a run was left, and ends the telling.
+// left tells how a run was left, after all that was said of its questions, and ends the telling.
 func (p *phone) left(out supervisor.Outcome) {
 	if p == nil || !p.begun {
 		return
 	}
+	var last []notify.Draft
 	if out.Run != nil && out.Code != supervisor.ExitInterrupted && out.Code != supervisor.ExitStopped {
 		id := fmt.Sprintf("%s.left.%d", out.Run.ID, out.Run.Epoch)
 		title, body := endBanner(out)
-		p.outbox.Add(notify.Draft{ID: id, About: out.Run.ID, Make: func(context.Context, string) (notify.Message, error) {
-			return notify.Message{ID: id, About: out.Run.ID, Title: title, Text: body, Priority: 3,
-				Tags: []string{"checkered_flag"}, Event: event(supervisor.EndNotice(out.State, time.Now()))}, nil
-		}})
+		last = append(last, notify.Draft{ID: id, About: out.Run.ID,
+			Make: func(context.Context, string) (notify.Message, error) {
+				return notify.Message{ID: id, About: out.Run.ID, Title: title, Text: body, Priority: 3,
+					Tags: []string{"checkered_flag"}, Event: event(supervisor.EndNotice(out.State, time.Now()))}, nil
+			}})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), phonePatience)
 	defer cancel()
-	p.outbox.Close(ctx)
+	p.outbox.Close(ctx, last...)
 }
 
 // byPhone names who has answered by a button.

@@ -131,9 +131,9 @@ func (o *Outbox) Add(d Draft) {
 	}
 }
 
-// Close has everything sent that a receiver takes now, for at most until ctx ends, and sends nothing after that. It
-// blocks so long.
-func (o *Outbox) Close(ctx context.Context) {
+// Close has everything sent that a receiver takes now, and then what is last, for at most until ctx ends, and sends
+// nothing after that. It blocks so long.
+func (o *Outbox) Close(ctx context.Context, last ...Draft) {
 	for _, l := range o.lanes {
 		l.mu.Lock()
 		l.closing = true
@@ -141,6 +141,14 @@ func (o *Outbox) Close(ctx context.Context) {
 	}
 	o.hurry()
 	stop := context.AfterFunc(ctx, o.end)
+	o.working.Wait()
+	for _, d := range last {
+		for _, l := range o.lanes {
+			l.mu.Lock()
+			l.queue(d)
+			l.mu.Unlock()
+		}
+	}
 	o.working.Wait()
 	stop()
 	o.end()
@@ -151,15 +159,22 @@ func (o *Outbox) Close(ctx context.Context) {
 	}
 }
 
-// add queues a message; the first about something starts a worker for all about it. One that closes what was never
-// told takes that out instead.
+// add queues a message, unless the outbox is closed.
 func (l *lane) add(d Draft) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.closing {
+		l.queue(d)
+	}
+}
+
+// queue queues a message, under mu; the first about something starts a worker for all about it. One that closes what
+// was never told takes that out instead.
+func (l *lane) queue(d Draft) {
 	queue := l.queues[d.About]
 	is := func(id string) func(Draft) bool { return func(o Draft) bool { return o.ID == id } }
 	switch {
-	case l.told[d.ID], l.closing, slices.ContainsFunc(queue, is(d.ID)):
+	case l.told[d.ID], slices.ContainsFunc(queue, is(d.ID)):
 		return
 	case d.Closes != "" && !l.told[d.Closes] && !l.begun[d.Closes]:
 		if queue != nil { // its worker is about to look

@@ -88,11 +88,11 @@ func draft(about, what string) Draft {
 	return d
 }
 
-func closes(t *testing.T, o *Outbox) {
+func closes(t *testing.T, o *Outbox, last ...Draft) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	o.Close(ctx)
+	o.Close(ctx, last...)
 	if ctx.Err() != nil {
 		t.Error("the outbox does not close")
 	}
@@ -133,6 +133,30 @@ func TestWhatIsAboutOneQuestionIsToldInItsOrderWhateverFails(t *testing.T) {
 }
 
 // Killed at any moment, the next outbox tells what was not told, and nothing that was.
+// Who reads that a run has come to its end has read before what became of its questions, however slowly that was sent.
+func TestHowARunWasLeftIsToldLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(func(m Message, _ int) error {
+			if m.About == "q" {
+				time.Sleep(time.Second)
+			}
+			return nil
+		})
+		o, _ := opened(t, filepath.Join(t.TempDir(), "notices"), r)
+		o.Add(draft("q", "asked"))
+		<-r.came
+		o.Add(draft("q", "closed"))
+		closes(t, o, draft("r", "left"))
+		if want := []string{"q.asked", "q.closed", "r.left"}; !slices.Equal(r.taken, want) {
+			t.Errorf("told in the order %v, want %v", r.taken, want)
+		}
+		o.Add(draft("q2", "asked"))
+		if len(r.taken) != 3 {
+			t.Errorf("told after the close: %v", r.taken)
+		}
+	})
+}
+
 func TestWhatWasToldIsNotToldAgainByTheNextSupervisor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notices")
 	first := newRecorder(func(m Message, _ int) error {
