@@ -54,7 +54,7 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
-.PHONY: release-check page-scale board fleet fleet-build fleet-unit fleet-histories
+.PHONY: release-check page-scale board fleet fleet-build fleet-unit fleet-histories fleet-ledger
 
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
@@ -77,6 +77,13 @@ fleet: fleet-build ## the tests of the fleet with the embedded server, workers t
 	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
+
+fleet-ledger: RUNS = 200
+fleet-ledger: KILLS = 1000
+fleet-ledger: fleet-build ## RUNS runs of a fleet while KILLS blows befall its workers, from SEED (1 h)
+	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_RUNS=$(RUNS) CLAUDE_SUPERVISE_TEST_KILLS=$(KILLS) \
+	CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
+	$(GO) test -count 1 -v -timeout 3h -run WhateverBefallsTheWorkers ./e2e
 
 fleet-histories: ## what the workflow of a fleet does, recorded for the release VERSION: later ones replay it
 	mkdir -p $(FLEET)/internal/flow/testdata/$(VERSION)

@@ -162,9 +162,8 @@ func (u *unpacking) plan(ctx context.Context) error {
 	if err := checkRecords(u.before); err != nil {
 		return err
 	}
-	if root := u.before.Agents[u.before.Run.Root]; u.before.Run.EndedAt != nil && !supervisor.Revivable(root) {
-		return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to go on with, so nothing was changed",
-			u.before.Run.ID, root.Status, root.Reason)
+	if err := endedIn(u.before); err != nil {
+		return err
 	}
 	if err := u.Given.Fits(u.before.Config); err != nil {
 		return err

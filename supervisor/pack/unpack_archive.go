@@ -88,6 +88,10 @@ func (p *archive) read(r io.Reader, maxWork int64) error {
 }
 
 func unreadable(err error) error {
+	var local *fs.PathError // what the disk says, not the file
+	if errors.As(err, &local) {
+		return fmt.Errorf("read the pack file: %w", err)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return notPack("it is cut short; copy it again")
 	}
@@ -274,10 +278,7 @@ func (p *archive) stage(e entry, content io.Reader) error {
 // copied copies the content of an entry into a file of ours.
 func copied(f *os.File, content io.Reader, e entry) error {
 	n, err := io.Copy(f, content)
-	var local *fs.PathError // what the disk says, not the file
 	switch {
-	case errors.As(err, &local):
-		return fmt.Errorf("read the pack file: %w", err)
 	case err != nil:
 		return unreadable(err)
 	case n != e.size:

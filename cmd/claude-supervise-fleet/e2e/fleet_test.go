@@ -107,12 +107,21 @@ func (s *site) file(name string, content []byte) string {
 // starts starts a process in a group of its own, and waits until it has said something.
 func (s *site) starts(home, until string, args ...string) *process {
 	s.t.Helper()
+	p, err := s.begins(home, until, args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
+// begins is starts for those who may not end the test.
+func (s *site) begins(home, until string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(filepath.Join(s.programs, "claude-supervise-fleet"), args...), home: home,
 		said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = s.env(home), p.said, home
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		return nil, err
 	}
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
 	s.t.Cleanup(func() {
@@ -128,8 +137,29 @@ func (s *site) starts(home, until string, args ...string) *process {
 			s.t.Logf("%v said: %s", args, p.said)
 		}
 	})
-	p.says(s.t, until)
-	return p
+	return p, p.awaits(until)
+}
+
+// awaits waits until a process has said something.
+func (p *process) awaits(until string) error {
+	for timeout := time.After(patience); !strings.Contains(p.said.String(), until); {
+		select {
+		case <-p.said.more:
+		case <-p.done:
+			return fmt.Errorf("it ended: %s", p.said)
+		case <-timeout:
+			return fmt.Errorf("it never said %q: %s", until, p.said)
+		}
+	}
+	return nil
+}
+
+// says is awaits for a test that ends otherwise.
+func (p *process) says(t *testing.T, until string) {
+	t.Helper()
+	if err := p.awaits(until); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // signal sends a signal to the worker and to the supervisors that it has started.
@@ -165,9 +195,17 @@ func (s *site) worker(name string, flags ...string) *process {
 
 func (s *site) workerIn(home, name string, flags ...string) *process {
 	s.t.Helper()
+	return s.starts(home, takesRuns, s.workerArgs(name, flags...)...)
+}
+
+// takesRuns is what a worker says once it is ready.
+const takesRuns = "takes up to"
+
+func (s *site) workerArgs(name string, flags ...string) []string {
+	s.t.Helper()
 	dev := s.server()
-	return s.starts(home, "takes up to", append([]string{"worker", "--name", name, "--address", dev.Address,
-		"--key", dev.Key, "--store", dev.Store, "--leave-within", "20s"}, flags...)...)
+	return append([]string{"worker", "--name", name, "--address", dev.Address, "--key", dev.Key, "--store", dev.Store,
+		"--leave-within", "20s"}, flags...)
 }
 
 // A server is where the fleet of a site is.
@@ -188,15 +226,24 @@ func (s *site) server() (dev server) {
 // says runs a command of the person, and gives its exit code and what it printed.
 func (s *site) says(args ...string) (code int, out, stderr string) {
 	s.t.Helper()
+	code, out, stderr, err := s.runs(args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return code, out, stderr
+}
+
+// runs is says for those who may not end the test.
+func (s *site) runs(args ...string) (code int, out, stderr string, err error) {
 	cmd := exec.Command(filepath.Join(s.programs, "claude-supervise"), append([]string{"fleet"}, args...)...)
 	cmd.Env = s.env(s.home)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
-	err := cmd.Run()
+	err = cmd.Run()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited { //nolint:errorlint // as exec returns it
-		s.t.Fatal(err)
+		return 0, "", "", err
 	}
-	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+	return cmd.ProcessState.ExitCode(), o.String(), e.String(), nil
 }
 
 func (s *site) must(args ...string) string {
@@ -210,6 +257,8 @@ func (s *site) must(args ...string) string {
 
 type listed struct {
 	ID, Status, Reason, Worker string
+	EndedAt                    *time.Time `json:"ended_at"`
+	ExitCode                   *int       `json:"exit_code"`
 	Epoch                      int
 	Notes                      []string
 	Questions                  []struct{ ID, Question string }

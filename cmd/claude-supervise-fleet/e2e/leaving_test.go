@@ -12,20 +12,6 @@ import (
 	"claude-supervise/examples"
 )
 
-// says waits until a process has said something.
-func (p *process) says(t *testing.T, until string) {
-	t.Helper()
-	for timeout := time.After(patience); !strings.Contains(p.said.String(), until); {
-		select {
-		case <-p.said.more:
-		case <-p.done:
-			t.Fatalf("it ended: %s", p.said)
-		case <-timeout:
-			t.Fatalf("it never said %q: %s", until, p.said)
-		}
-	}
-}
-
 // A turn is one whose first answer of the model is held back.
 type turn struct {
 	*site

@@ -234,25 +234,50 @@ func (f Fleet) Stop(ctx context.Context, run, by string) error {
 func (f Fleet) update(ctx context.Context, run, name string, arg, result any) error {
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	handle, err := f.Client.UpdateWorkflow(bound, sdk.UpdateWorkflowOptions{WorkflowID: run, UpdateName: name,
-		Args: []any{arg}, WaitForStage: sdk.WorkflowUpdateStageAccepted})
+	handle, err := f.tells(bound, sdk.UpdateWorkflowOptions{WorkflowID: run, UpdateName: name, Args: []any{arg}})
+	late := func() bool { // the server may say it first
+		var cut *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
+		return ctx.Err() == nil && (errors.As(err, &cut) || errors.Is(err, context.DeadlineExceeded))
+	}
 	if err == nil {
-		err = handle.Get(bound, result)
-		if bound.Err() != nil && ctx.Err() == nil {
+		if err = handle.Get(bound, result); late() {
 			return nil // it is kept, and the worker has not taken it yet
 		}
 	}
 	var refused *temporal.ApplicationError
 	var gone *serviceerror.NotFound
+	var later *serviceerror.WorkflowNotReady
 	switch {
 	case errors.As(err, &refused):
 		return &RefusedError{Kind: refused.Type(), Words: refused.Message()}
 	case errors.As(err, &gone):
 		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended, or never was; nothing was kept"}
-	case err != nil && bound.Err() != nil && ctx.Err() == nil:
+	case late(), errors.As(err, &later):
 		return ErrNoWorker
 	}
 	return said(err)
+}
+
+// notReady is how long to wait before something is said again to a workflow that is not ready.
+const notReady = 500 * time.Millisecond
+
+// tells says something to a workflow, and returns when the workflow has accepted or refused it. While the workers that
+// are to decide are lost one after the other, the server says at once that the workflow is not ready: it keeps nothing
+// then, and is told again until ctx ends.
+func (f Fleet) tells(ctx context.Context, o sdk.UpdateWorkflowOptions) (sdk.WorkflowUpdateHandle, error) {
+	o.WaitForStage = sdk.WorkflowUpdateStageAccepted
+	for {
+		handle, err := f.Client.UpdateWorkflow(ctx, o)
+		var later *serviceerror.WorkflowNotReady
+		if !errors.As(err, &later) {
+			return handle, err
+		}
+		select {
+		case <-time.After(notReady):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
 }
 
 // Wait waits until a run has ended, or is parked for an answer.
@@ -262,8 +287,7 @@ func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
 		if err != nil || l.ExitCode != nil {
 			return l, err
 		}
-		handle, err := f.Client.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{WorkflowID: l.ID, UpdateName: flow.UpdateWait,
-			WaitForStage: sdk.WorkflowUpdateStageAccepted})
+		handle, err := f.tells(ctx, sdk.UpdateWorkflowOptions{WorkflowID: l.ID, UpdateName: flow.UpdateWait})
 		if err == nil {
 			err = handle.Get(ctx, &l)
 		}

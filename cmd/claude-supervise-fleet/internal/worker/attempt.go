@@ -27,7 +27,7 @@ const endsWithin = 20 * time.Second
 
 // supervise is the activity that has a run until it ends, parks, or this worker leaves.
 func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
-	h := &held{Worker: w, Attempt: a, commit: a.Commit,
+	h := &held{Worker: w, Attempt: a, commit: a.Commit, gone: make(chan struct{}),
 		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
 	if !flow.IsRun(a.Task.Run) {
 		return out, never("%q is no id of a run", a.Task.Run)
@@ -36,13 +36,14 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 		return flow.Outcome{Full: true}, nil
 	}
 	defer w.room.leave()
+	before := w.add(h)
+	defer w.remove(h)
 	if err := os.MkdirAll(h.snapshotsOf(), 0o700); err != nil {
 		return out, err
 	}
 	defer func() {
-		h.close()
-		if removed := os.RemoveAll(h.dir); removed != nil && err == nil {
-			w.Log.Warn("the folder of a run cannot be removed", "folder", h.dir, "error", removed)
+		if left := h.removes(); left != nil {
+			w.Log.Warn("what a run has left cannot be removed", "folder", h.dir, "error", left)
 		}
 	}()
 
@@ -64,6 +65,13 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 		}
 	}()
 	defer func() { leave(nil); <-beating }()
+	if before != nil { // this worker was not heard of, and has not ended it yet
+		select {
+		case <-before.gone:
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		}
+	}
 	out, err = h.run(ctx)
 	if errors.Is(context.Cause(ctx), errLost) {
 		return out, errLost
@@ -77,8 +85,6 @@ func never(format string, args ...any) error {
 
 // run prepares the folder of the run, and supervises it.
 func (h *held) run(ctx context.Context) (flow.Outcome, error) {
-	h.Worker.add(h)
-	defer h.Worker.remove(h)
 	origin, told, err := h.Store.Newest(ctx, h.Task.Run, h.Epoch, filepath.Join(h.dir, "from"),
 		func(file string) error { return h.goOnFrom(ctx, file) })
 	if err != nil {
@@ -139,11 +145,14 @@ func (h *held) place(ctx context.Context) error {
 		return os.MkdirAll(h.work(), 0o700)
 	}
 	commit, err := h.Repos.Clone(ctx, h.Task.Repo, h.Task.Ref, h.commit, h.work())
-	if errors.Is(err, errGone) {
-		return never("%v", err)
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		h.commit = commit
+	case errors.Is(err, errGone) && h.commit == "":
+		return never("%v", err)
+	case errors.Is(err, errGone): // since the run has begun
+		return fmt.Errorf("%w any more: push it again, or start a worker that has cloned it before; or give the run up: "+
+			"claude-supervise fleet stop %s", err, h.Task.Run)
 	}
 	return err
 }

@@ -24,6 +24,7 @@ type held struct {
 	dir    string
 	commit string
 	notes  []string
+	gone   chan struct{} // closed when nothing of it is left here
 
 	mu     sync.Mutex
 	client *client.Client // of the run's own state; nil before there is one
@@ -71,6 +72,21 @@ func (h *held) close() {
 		_ = h.client.Close() // what was left is on disk
 		h.client = nil
 	}
+}
+
+// removes removes all that this machine has of the run: its folder, and before that the conversations, which only the
+// folder tells of.
+func (h *held) removes() error {
+	var err error
+	c, unread := h.opened()
+	if unread == nil && c != nil {
+		err = c.DropConversations(context.Background(), h.Task.Run)
+	}
+	if view.NoSuchID(err) { // it had not begun
+		err = nil
+	}
+	h.close()
+	return errors.Join(err, os.RemoveAll(h.dir))
 }
 
 // look reads what has become of the run. Questions are those that a snapshot in the blob store has: from there on

@@ -16,6 +16,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+	"claude-supervise/supervisor/pack"
 )
 
 // A Store keeps the snapshots of runs.
@@ -124,7 +125,8 @@ type Origin struct {
 
 // Newest downloads the snapshots of the newest epoch before an epoch that has some, into folder/RUN, which is made.
 // What cannot be opened is left out and told. Try is given them newest first, until it returns nil or there are no
-// more: then the epoch before is tried. Where there is none, or none will do, the origin is the zero value.
+// more: then the epoch before is tried. Where there is none, or none will do, the origin is the zero value. A snapshot
+// that only this machine cannot unpack is an error: going on from an older one would lose what others can go on from.
 func (s Store) Newest(ctx context.Context, run string, before int, folder string,
 	try func(file string) error) (Origin, []string, error) {
 	all, err := s.snapshots(ctx, run)
@@ -160,6 +162,9 @@ func (s Store) Newest(ctx context.Context, run string, before int, folder string
 			}
 			if ctx.Err() != nil {
 				return Origin{}, told, ctx.Err()
+			}
+			if goesOn, unread := pack.GoesOn(file); goesOn || unread != nil {
+				return Origin{}, told, fmt.Errorf("the run cannot be unpacked here: %w", err)
 			}
 			told = append(told, fmt.Sprintf("snapshot %s of epoch %d was not used: %v", name, epoch, err))
 		}

@@ -123,6 +123,8 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
 			Tuner: tuner, WorkerStopTimeout: w.Leave + handsBackWithin, DisableWorkflowWorker: set != 0,
 			DisableEagerActivities: true, // a run may be for other labels than the workflow's worker has
+			// Workflows only decide: one that takes long to is on a machine that is busy, or stood still.
+			DeadlockDetectionTimeout: time.Minute,
 		})
 		if set == 0 {
 			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
@@ -164,20 +166,22 @@ func (w *Worker) clear(ctx context.Context) error {
 		h := &held{Worker: w, Attempt: flow.Attempt{Task: flow.Task{Run: run}, Epoch: n},
 			dir: filepath.Join(w.Dir, "runs", e.Name())}
 		if c, err := h.opened(); err == nil && c != nil {
-			h.close()
 			h.sweep(ctx)
 		}
-		if err := os.RemoveAll(h.dir); err != nil {
+		if err := h.removes(); err != nil {
 			return fmt.Errorf("what an earlier worker has left cannot be removed: %w", err)
 		}
 	}
 	return nil
 }
 
-func (w *Worker) add(h *held) {
+// add notes that this worker has a run, and gives an earlier epoch of it that it has still; nil if there is none.
+func (w *Worker) add(h *held) (before *held) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	before = w.held[h.Task.Run]
 	w.held[h.Task.Run] = h
+	return before
 }
 
 // Has gives how many runs it has in this moment.
@@ -193,6 +197,7 @@ func (w *Worker) remove(h *held) {
 	if w.held[h.Task.Run] == h {
 		delete(w.held, h.Task.Run)
 	}
+	close(h.gone)
 }
 
 // has gives a run in its present epoch, if this worker has it.

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ledgerLease is the shortest that a run can have.
+const ledgerLease = 2 * time.Second
+
+// A blow is what befalls a worker.
+type blow string
+
+const (
+	killed     blow = "killed"      // kill -9 of the whole group: power, the kernel's killer
+	stopped    blow = "stood still" // SIGSTOP, and SIGCONT before or after its lease has run out
+	handedBack blow = "left"        // SIGTERM, to the worker alone or, as systemd does it, to all that it has started
+	deleted    blow = "deleted"     // killed, with all that its home holds and every process of it
+)
+
+// blows strikes workers at moments that the seed chooses.
+type blows struct {
+	*site
+	seed    uint64
+	most    int
+	workers []*struck
+
+	mu    sync.Mutex
+	done  int
+	of    map[blow]int
+	onRun int // that struck a worker with runs
+}
+
+// A struck worker is one that is started again.
+type struck struct {
+	mu   sync.Mutex // held while a blow is under way
+	name string
+	p    *process
+}
+
+func (b *blows) made() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.done
+}
+
+// strikes strikes until there were enough blows or ctx ends, and gives the workers back alive.
+func (b *blows) strikes(ctx context.Context) {
+	rng := rand.New(rand.NewPCG(b.seed, 'b'))
+	var all sync.WaitGroup
+	for b.made() < b.most && pause(ctx, time.Duration(rng.Int64N(int64(1600*time.Millisecond)))) {
+		order, roll, after := rng.Perm(len(b.workers)), rng.IntN(20), rng.Float64()
+		w := b.chosen(order)
+		if w == nil {
+			continue
+		}
+		all.Go(func() {
+			defer w.mu.Unlock()
+			if err := b.strike(ctx, w, roll, after); err != nil {
+				b.t.Errorf("%s: %v", w.name, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// chosen gives the first worker in an order that has a run, else the first one that is up, to strike it; nil if none is.
+func (b *blows) chosen(order []int) (w *struck) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, i := range order {
+		candidate := b.workers[i]
+		if !candidate.mu.TryLock() {
+			continue // it is down
+		}
+		busy, err := os.ReadDir(candidate.p.runsOf())
+		has := err == nil && len(busy) > 0
+		if w != nil && !has {
+			candidate.mu.Unlock()
+			continue
+		}
+		if w != nil {
+			w.mu.Unlock()
+		}
+		if w = candidate; has {
+			b.onRun++
+			break
+		}
+	}
+	if w != nil {
+		b.done++
+	}
+	return w
+}
+
+// strike strikes a worker, and starts it again. after, from 0 to 1, says how long it stays down.
+func (b *blows) strike(ctx context.Context, w *struck, roll int, after float64) error {
+	home, what := w.p.home, killed
+	switch {
+	case roll < 8:
+		w.p.signal(syscall.SIGKILL)
+		<-w.p.done
+	case roll < 13:
+		what = stopped
+		w.p.signal(syscall.SIGSTOP)
+		pause(ctx, time.Duration(after*2.5*float64(ledgerLease)))
+		w.p.signal(syscall.SIGCONT)
+	case roll < 17:
+		what = handedBack
+		if roll == 16 {
+			w.p.signal(syscall.SIGTERM)
+		} else if err := w.p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		select {
+		case <-w.p.done:
+		case <-time.After(patience):
+			return fmt.Errorf("it does not leave: %s", w.p.said)
+		}
+	default:
+		what = deleted
+		w.p.signal(syscall.SIGKILL)
+		<-w.p.done
+		if err := errors.Join(endAllOf(home), os.RemoveAll(home)); err != nil {
+			return err
+		}
+		home = b.t.TempDir()
+	}
+	b.mu.Lock()
+	b.of[what]++
+	b.mu.Unlock()
+	if what == stopped {
+		return nil
+	}
+	pause(ctx, time.Duration(after*float64(1500*time.Millisecond)))
+	return b.starts(w, home)
+}
+
+func (b *blows) starts(w *struck, home string) (err error) {
+	w.p, err = b.begins(home, takesRuns, b.workerArgs(w.name, "--capacity", "6")...)
+	return err
+}
+
+// runsOf is the folder of the runs that a worker has.
+func (p *process) runsOf() string {
+	return filepath.Join(p.home, ".local/state/claude-supervise-fleet/worker/runs")
+}
+
+// endAllOf kills every process of a machine that is no more: of a home.
+func endAllOf(home string) error {
+	for {
+		found, err := filepath.Glob("/proc/[0-9]*/environ")
+		if err != nil {
+			return err
+		}
+		ended := 0
+		for _, file := range found {
+			env, err := os.ReadFile(file)
+			if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00HOME="+home+"\x00")) {
+				continue
+			}
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				return err
+			}
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				ended++
+			}
+		}
+		if ended == 0 {
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond) // a killed process is there until its parent has seen that
+	}
+}
