@@ -138,8 +138,11 @@ func (e *simEngine) executors() Executors {
 	}
 }
 
-// transcript gives the conversation that a launch was in; nil if it left none.
+// transcript gives the conversation that a launch was in; nil if it left none, as a command does.
 func (e *simEngine) transcript(a *supervisor.Agent, l *supervisor.Launch) *talk {
+	if e.real.state.Execs() {
+		return nil
+	}
 	if l.Transcript != "" {
 		return e.w.talks[l.Transcript]
 	}
