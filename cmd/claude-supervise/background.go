@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"claude-supervise/cmd/internal/programs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -60,7 +61,7 @@ func underWay() {
 // gives the file that it writes to. Where it ends before, the error is a *backgroundError.
 func inTheBackground(c client.Client, run string, stdin io.Reader, env []string,
 	args ...string) (log string, err error) {
-	self, err := ownPath()
+	self, err := programs.Own()
 	if err != nil {
 		return "", err
 	}
@@ -144,18 +145,6 @@ func detach(o runRequest, asJSON bool) error {
 			"  claude-supervise attach %[1]s\n  claude-supervise answer\n  claude-supervise wait %[1]s", run))
 		return p.Result(run)
 	})
-}
-
-// ownPath is the path of this program.
-func ownPath() (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self) // called by another name it is another program: claude-answer
-	}
-	if err != nil {
-		return "", fmt.Errorf("this program does not know its own path: %w", err)
-	}
-	return self, nil
 }
 
 // programFor gives this program as agents that work in a folder may run it unasked; "" where it lies in that folder,

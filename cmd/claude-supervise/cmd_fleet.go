@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/supervisor/doctor"
+	"claude-supervise/cmd/internal/programs"
 )
 
 // fleetProgram is a program of its own, in a Go module of its own (cmd/claude-supervise-fleet): this one carries
@@ -62,19 +60,9 @@ var errNoFleet = errors.New(fleetProgram + " is not installed")
 // execFleet has fleetProgram take the place of this process. It returns only where that cannot be: errNoFleet where it
 // is not there.
 func execFleet(args []string) error {
-	self, err := ownPath()
-	if err != nil {
-		return err
-	}
-	folder := filepath.Dir(self)
-	path := doctor.FindProgram(fleetProgram, folder, os.Environ())
-	if path == "" {
+	return programs.Exec(fleetProgram, args, func(folder string) error {
 		return fmt.Errorf("%w: it is what runs agents on a fleet of machines, and a program of its own. It lies neither in "+
 			"%s nor in an absolute folder of $PATH. To install it from the source of claude-supervise: "+
 			"`make fleet-build`, or `cd cmd/%s && go install ./...`; nothing was started", errNoFleet, folder, fleetProgram)
-	}
-	if err := syscall.Exec(path, append([]string{path}, args...), os.Environ()); err != nil {
-		return fmt.Errorf("cannot start %s: %w; nothing was started", path, err)
-	}
-	return nil
+	})
 }

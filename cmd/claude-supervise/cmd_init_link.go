@@ -1,8 +1,6 @@
 package main
 
 import (
-	"claude-supervise/supervisor/text"
-
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"claude-supervise/cmd/internal/programs"
+	"claude-supervise/supervisor/text"
 )
 
 // answerName is the name under which this program lists what is asked and takes an answer.
@@ -78,7 +79,7 @@ func linked(path string) (target string, standing int) {
 	if err != nil {
 		return "", linkForeign
 	}
-	if self, err := ownPath(); filepath.Base(target) == "claude-supervise" || err == nil && target == self {
+	if self, err := programs.Own(); filepath.Base(target) == "claude-supervise" || err == nil && target == self {
 		return target, linkOurs
 	}
 	return target, linkForeign
@@ -90,7 +91,7 @@ var goRun = text.Lazily(`/go-build\d+/`)
 // lastingPath is the path by which this program will be found tomorrow: as PATH has it rather than where a package
 // manager keeps this release.
 func lastingPath() (string, error) {
-	self, err := ownPath()
+	self, err := programs.Own()
 	if err != nil {
 		return "", err
 	}

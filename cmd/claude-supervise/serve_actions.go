@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/programs"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
@@ -90,7 +91,7 @@ func (pageActions) Stop(ctx context.Context, id string) (string, error) {
 	if err := known(ctx, id); err != nil {
 		return "", err
 	}
-	self, err := ownPath()
+	self, err := programs.Own()
 	if err != nil {
 		return "", err
 	}

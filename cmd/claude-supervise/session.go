@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/run"
 	"github.com/rs/zerolog"
 
+	"claude-supervise/cmd/internal/programs"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -95,7 +96,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 		return supervisor.Outcome{}, err
 	}
 	defer closeLog()
-	self, err := ownPath()
+	self, err := programs.Own()
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -17,7 +16,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
-	"claude-supervise/supervisor/doctor"
+	"claude-supervise/cmd/internal/programs"
 )
 
 func newDev(start StartServer) *cobra.Command {
@@ -56,23 +55,11 @@ const devProgram = program + "-dev"
 
 // execDev has devProgram take the place of this process, with the same arguments. It returns only where that cannot be.
 func execDev(args []string) error {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
-	if err != nil {
-		return err
-	}
-	path := doctor.FindProgram(devProgram, filepath.Dir(self), os.Environ())
-	if path == "" {
+	return programs.Exec(devProgram, args, func(folder string) error {
 		return fmt.Errorf("%s is not installed: it is the server that dev starts, and a program of its own. It lies neither "+
 			"in %s nor in an absolute folder of $PATH. From the source of claude-supervise: `make fleet-build` puts it beside "+
-			"this program in bin; nothing was started", devProgram, filepath.Dir(self))
-	}
-	if err := syscall.Exec(path, append([]string{path}, args...), os.Environ()); err != nil {
-		return fmt.Errorf("cannot start %s: %w; nothing was started", path, err)
-	}
-	return nil
+			"this program in bin; nothing was started", devProgram, folder)
+	})
 }
 
 func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noWorker bool) error {
