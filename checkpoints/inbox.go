@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The kinds of note that only Answer and ChangeAnswer write. All others are free for Leave.
@@ -145,16 +146,11 @@ func (s *Store) refuseSeen(ctx context.Context, q Question) error {
 	if q.Nested == nil {
 		return nil
 	}
-	var seen bool
-	const query = `SELECT EXISTS (SELECT 1 FROM inbox
-		WHERE run = ? AND seq > coalesce((SELECT taken FROM runs WHERE id = ?), 0) AND kind = ? AND doc ->> 'agent' = ?)`
-	switch err := s.row(ctx, query, []any{q.Run, q.Run, EntryNestedSeen, q.Child}, &seen); {
-	case err != nil:
-		return err
-	case seen:
+	unread, err := s.unread(ctx, q.Run, 0)
+	if slices.ContainsFunc(unread, func(n InboxEntry) bool { return n.Kind == EntryNestedSeen && n.Agent == q.Child }) {
 		return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
 	}
-	return nil
+	return err
 }
 
 // answerOf finds a question and the answer that it has by now: the newest in the inbox, else the one in its record.
@@ -209,13 +205,18 @@ func (s *Store) insert(ctx context.Context, n *InboxEntry) error {
 // Inbox reads the notes of a run that have not been taken and have a Seq over after, oldest first.
 func (s *Store) Inbox(ctx context.Context, run string, after int64) ([]InboxEntry, error) {
 	var notes []InboxEntry
-	const query = `SELECT seq, doc FROM inbox
-		WHERE run = ? AND seq > max(?, coalesce((SELECT taken FROM runs WHERE id = ?), 0)) ORDER BY seq`
 	err := s.read(ctx, "read the inbox of run "+run+" in", func(ctx context.Context) (err error) {
-		notes, err = s.notes(ctx, query, run, after, run)
+		notes, err = s.unread(ctx, run, after)
 		return err
 	})
 	return notes, err
+}
+
+// unread is Inbox within a read or write that is under way.
+func (s *Store) unread(ctx context.Context, run string, after int64) ([]InboxEntry, error) {
+	const query = `SELECT seq, doc FROM inbox
+		WHERE run = ? AND seq > max(?, coalesce((SELECT taken FROM runs WHERE id = ?), 0)) ORDER BY seq`
+	return s.notes(ctx, query, run, after, run)
 }
 
 // notes reads the notes of a query that selects their Seq and document.
