@@ -1,11 +1,13 @@
 // Package sample chooses which cases of a long matrix a short test run (go test -short) plays. The seed chooses, so
-// that a failure can be played again, and other seeds play other cases. Without -short every case is played.
+// that a failure can be played again, and other seeds play other cases. Without -short every case is played. Where
+// there is no end of cases, the environment says how many.
 package sample
 
 import (
 	"cmp"
 	"hash/fnv"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -28,4 +30,18 @@ func draw(name string, n uint32) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_SEED"), "1") + " " + name)) // never fails
 	return h.Sum32() % n
+}
+
+// Number returns the number of 1 or more that stands in an environment variable, and otherwise where it is not set.
+func Number(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is no number of 1 or more", variable, text)
+	}
+	return n
 }

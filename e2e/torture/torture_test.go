@@ -15,11 +15,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"claude-supervise/e2e/machine"
+	"claude-supervise/e2e/sample"
 )
 
 // The programs under test: claude-supervise, and the wrapper that takes claude's place.
@@ -50,8 +50,8 @@ func TestEveryAcknowledgedAnswerIsDeliveredOnceWhateverIsKilled(t *testing.T) {
 	if testing.Short() {
 		few = 100
 	}
-	total := number(t, "CLAUDE_SUPERVISE_TEST_KILLS", few)
-	seed := uint64(number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))
+	total := sample.Number(t, "CLAUDE_SUPERVISE_TEST_KILLS", few)
+	seed := uint64(sample.Number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))
 	real := os.Getenv("CLAUDE_SUPERVISE_TEST_AGENT") == "real"
 	t.Logf("seed %d, %d kills", seed, total)
 	all, began := newTotals(total), time.Now()
@@ -72,17 +72,4 @@ func TestEveryAcknowledgedAnswerIsDeliveredOnceWhateverIsKilled(t *testing.T) {
 		d.forget()
 		t.Logf("day %d of seed %d went well; %d kills are left", n, seed, all.left())
 	}
-}
-
-func number(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number of 1 or more", variable, text)
-	}
-	return n
 }

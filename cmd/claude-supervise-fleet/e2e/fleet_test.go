@@ -294,9 +294,15 @@ func (s *site) asks(run, worker string) string {
 // succeeds waits for the end of a run.
 func (s *site) succeeds(run string) {
 	s.t.Helper()
+	s.ends(run, 0)
+}
+
+// ends waits until a run has ended with an exit code.
+func (s *site) ends(run string, want int) {
+	s.t.Helper()
 	for range 3 { // it may be parked on its way
 		code, out, stderr := s.says("wait", run, "--timeout", patience.String())
-		if code == 0 {
+		if code == want {
 			return
 		}
 		if code != 75 {

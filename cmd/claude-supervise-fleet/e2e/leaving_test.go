@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
-	"claude-supervise/examples"
 )
 
 // A turn is one whose first answer of the model is held back.
@@ -30,13 +28,8 @@ func (h *turn) begins() int {
 // heldTurn gives a fleet whose agents are the real CLI, and a run that is in a turn on worker one.
 func heldTurn(t *testing.T, flags ...string) (h *turn, one *process, run string) {
 	t.Helper()
-	program := claude.Program(t)
 	h = &turn{begun: make(chan struct{}, 1), may: make(chan struct{})}
-	scenario, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := messagesapi.Serve(scenario, func(r messagesapi.Request) {
+	s, scenario, _ := realSite(t, func(r messagesapi.Request) {
 		if !strings.HasPrefix(r.Reply.Text, "I look at what there is first.") {
 			return
 		}
@@ -49,19 +42,9 @@ func heldTurn(t *testing.T, flags ...string) (h *turn, one *process, run string)
 		}
 		<-h.may
 	})
-	t.Cleanup(api.Close)
-	h.site = newSite(t)
-	h.more = func(home string) []string {
-		return append(claude.Environment(home, api.URL), "CLAUDE_SUPERVISE_CLAUDE="+program)
-	}
+	h.site = s
 	one = h.worker("one", flags...)
-	args := []string{"run", "--lease", "10m", "--hold", "forever"}
-	if scenario.Task != nil {
-		args = append(args, "-f", h.file("task.yaml", scenario.Task))
-	} else {
-		args = append(args, scenario.Prompt)
-	}
-	run = h.must(append(append(args, "--"), scenario.ClaudeFlags...)...)
+	run = h.plays(scenario, "--lease", "10m")
 	select {
 	case <-h.begun:
 	case <-time.After(patience):

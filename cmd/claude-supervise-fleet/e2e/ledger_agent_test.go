@@ -18,21 +18,21 @@ import (
 	"claude-supervise/examples/standin"
 )
 
-// The agents of the ledger are this program, which plays a scenario as the stand-in does and testifies to what it is
+// The agents of the ledger are this program, which plays a scenario as the stand-in does and writes down what it is
 // told. What it writes lies outside of all that the fleet keeps:
 //
 //	LEDGER/agent             what workers start in claude's place
-//	LEDGER/heard             RUN WITNESS TOKEN: an answer that came to a process, those of turns that count for nothing
+//	LEDGER/heard             RUN NAME TOKEN: an answer that came to a process, those of turns that count for nothing
 //	                         included
-//	LEDGER/WITNESS.jsonl     the conversation of a process, as it is when the process reports: it says who it is there
-//	LEDGER/WITNESS.done      what its folder has then
+//	LEDGER/NAME.jsonl        the conversation of a process, as it is when the process reports: it says its name there
+//	LEDGER/NAME.done         what its folder has then
 
 // envLedger tells this program that it is an agent, and of which ledger.
 const envLedger = "CLAUDE_SUPERVISE_TEST_LEDGER"
 
 func TestMain(m *testing.M) {
 	if ledger := os.Getenv(envLedger); ledger != "" {
-		os.Exit(testifies(ledger))
+		os.Exit(keepsLedger(ledger))
 	}
 	os.Exit(m.Run())
 }
@@ -69,7 +69,7 @@ var asked = []string{
 // laying is the scenario of each run: a board is laid by each answer. Whatever the way in which an answer comes, the
 // text that brings it holds the question, and begins the turn of what comes after; a tool that was held goes on in its
 // own turn.
-func laying(witness string) examples.Scenario {
+func laying(name string) examples.Scenario {
 	work := func(step int) examples.Reply {
 		return examples.Reply{Tools: []examples.ToolCall{{Name: "Bash", Input: map[string]any{
 			"command": fmt.Sprintf("echo board-%d >> done.txt", step), "description": "lay a board"}}}}
@@ -82,7 +82,7 @@ func laying(witness string) examples.Scenario {
 	byTool := examples.Reply{Tools: []examples.ToolCall{{Name: "mcp__supervise__ask_user",
 		Input: map[string]any{"questions": []any{map[string]any{"text": asked[1]}}}}}}
 	report := examples.Reply{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\n" +
-		"status: success\ndeliverables:\n  - done.txt\nsummary: all is laid, says " + witness + "\n[/COMPLETION_REPORT]"}
+		"status: success\ndeliverables:\n  - done.txt\nsummary: all is laid, says " + name + "\n[/COMPLETION_REPORT]"}
 	last := []examples.Reply{work(3), report}
 	second := []examples.Reply{work(2), inText(asked[2])}
 	return examples.Scenario{
@@ -96,8 +96,8 @@ func laying(witness string) examples.Scenario {
 	}
 }
 
-// testifies plays the scenario as an agent that keeps a ledger.
-func testifies(ledger string) int {
+// keepsLedger plays the scenario as an agent that keeps a ledger.
+func keepsLedger(ledger string) int {
 	name := "zw" + newToken(rand.New(rand.NewPCG(rand.Uint64(), uint64(os.Getpid()))))
 	heard := &hearing{file: filepath.Join(ledger, "heard"), who: os.Getenv("CLAUDE_SUPERVISE_RUN") + " " + name}
 	says := &reporting{out: os.Stdout, keep: func() error { return keepConversation(ledger, name) }}

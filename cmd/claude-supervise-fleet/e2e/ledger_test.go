@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +16,14 @@ import (
 
 	"go.temporal.io/api/workflowservice/v1"
 
+	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 )
 
 // The ledger of a fleet: runs that ask three times each, people who answer by commands, and workers that are killed,
 // stand still, leave and are deleted at random moments (ledger_blows_test.go). What the people were told
-// (ledger_people_test.go) is held against what the agents testify (ledger_agent_test.go): both lie outside of the fleet.
+// (ledger_people_test.go) is held against what the agents wrote down (ledger_agent_test.go): both lie outside of the fleet.
 //
 //	CLAUDE_SUPERVISE_TEST_RUNS=10     how many runs
 //	CLAUDE_SUPERVISE_TEST_KILLS=20    how many blows to workers; runs are handed in as they fall
@@ -32,8 +32,8 @@ import (
 // make fleet-ledger has more of them. The seed makes the plan, not what the machine makes of it.
 func TestEachAnswerIsDeliveredOnceWhateverBefallsTheWorkers(t *testing.T) {
 	t.Parallel()
-	l := newLedger(t, number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))
-	runs, most := number(t, "CLAUDE_SUPERVISE_TEST_RUNS", 10), number(t, "CLAUDE_SUPERVISE_TEST_KILLS", 20)
+	l := newLedger(t, sample.Number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))
+	runs, most := sample.Number(t, "CLAUDE_SUPERVISE_TEST_RUNS", 10), sample.Number(t, "CLAUDE_SUPERVISE_TEST_KILLS", 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Duration(most)*3*time.Second)
 	defer cancel()
 	b := &blows{site: l.site, seed: l.seed, most: most, of: map[blow]int{}}
@@ -70,19 +70,6 @@ func TestEachAnswerIsDeliveredOnceWhateverBefallsTheWorkers(t *testing.T) {
 // holds are how long a question is held before its run is parked.
 var holds = []string{"forever", "0", "400ms"}
 
-func number(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number of 1 or more", variable, text)
-	}
-	return n
-}
-
 // A ledger is what is written down outside of the fleet.
 type ledger struct {
 	people
@@ -102,7 +89,7 @@ func newLedger(t *testing.T, seed int) *ledger {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("what the agents testify is kept in %s", folder)
+			t.Logf("what the agents wrote down is kept in %s", folder)
 		} else if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)
 		}
@@ -165,7 +152,7 @@ func (l *ledger) leaves(w *struck) {
 
 var whoReports = regexp.MustCompile(`all is laid, says (zw[a-z]+)`)
 
-// check holds what people were told against what the agents testify, and gives how many answers were delivered.
+// check holds what people were told against what the agents wrote down, and gives how many answers were delivered.
 func (l *ledger) check(ended map[string]listed) int {
 	l.t.Helper()
 	l.checkHeard()
@@ -185,12 +172,12 @@ func (l *ledger) check(ended map[string]listed) int {
 		if len(of) != len(asked) {
 			l.t.Errorf("%s has asked %d questions, not %d: %q", run, len(of), len(asked), r.Notes)
 		}
-		witness := whoReports.FindStringSubmatch(l.must("show", run, "--json"))
-		if witness == nil {
-			l.t.Errorf("%s has no report of a witness", run)
+		name := whoReports.FindStringSubmatch(l.must("show", run, "--json"))
+		if name == nil {
+			l.t.Errorf("%s has no report of a process", run)
 			continue
 		}
-		delivered += l.checkConversation(run, witness[1], of)
+		delivered += l.checkConversation(run, name[1], of)
 		if left := left(l.t, run); len(left) > 0 {
 			l.t.Errorf("of %s is left: %q", run, left)
 		}
@@ -229,10 +216,10 @@ func (l *ledger) checkHeard() {
 
 // checkConversation checks that the conversation that led to the result has each answer once, and that each board was
 // laid once in its folder.
-func (l *ledger) checkConversation(run, witness string, of []*question) (delivered int) {
+func (l *ledger) checkConversation(run, name string, of []*question) (delivered int) {
 	l.t.Helper()
-	content, err := os.ReadFile(filepath.Join(l.folder, witness+".jsonl"))
-	done, err2 := os.ReadFile(filepath.Join(l.folder, witness+".done"))
+	content, err := os.ReadFile(filepath.Join(l.folder, name+".jsonl"))
+	done, err2 := os.ReadFile(filepath.Join(l.folder, name+".done"))
 	if err != nil || err2 != nil {
 		l.t.Error(err, err2)
 		return 0
@@ -252,7 +239,7 @@ func (l *ledger) checkConversation(run, witness string, of []*question) (deliver
 			delivered++
 		} else {
 			l.t.Errorf("the answer %s to %s of %s stands in its conversation %d times (%s)", q.winner(), q.id, run, len(told),
-				witness)
+				name)
 		}
 	}
 	if string(done) != "board-1\nboard-2\nboard-3\n" {

@@ -14,25 +14,9 @@ import (
 // goes on with the answer on a worker with another home.
 func TestTheConversationOfTheRealCLIGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
-	program := claude.Program(t)
-	s := newSite(t)
-	scenario, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := messagesapi.Serve(scenario, nil)
-	t.Cleanup(api.Close)
-	s.more = func(home string) []string {
-		return append(claude.Environment(home, api.URL), "CLAUDE_SUPERVISE_CLAUDE="+program)
-	}
+	s, scenario, api := realSite(t, nil)
 	one := s.worker("one")
-	args := []string{"run", "--lease", "3s", "--hold", "forever"}
-	if scenario.Task != nil {
-		args = append(args, "-f", s.file("task.yaml", scenario.Task))
-	} else {
-		args = append(args, scenario.Prompt)
-	}
-	run := s.must(append(append(args, "--"), scenario.ClaudeFlags...)...)
+	run := s.plays(scenario, "--lease", "3s")
 	q := s.asks(run, "one")
 	one.signal(syscall.SIGKILL)
 	s.worker("two")
@@ -51,17 +35,39 @@ func TestTheConversationOfTheRealCLIGoesOnElsewhere(t *testing.T) {
 	nothingIsLeft(t, run)
 }
 
+// realSite gives a fleet whose agents are the real CLI, the scenario that they play, and the model, of which onRequest is
+// told each request before it is answered.
+func realSite(t *testing.T, onRequest func(messagesapi.Request)) (*site, examples.Scenario, *messagesapi.API) {
+	t.Helper()
+	program := claude.Program(t)
+	s := newSite(t)
+	scenario, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := messagesapi.Serve(scenario, onRequest)
+	t.Cleanup(api.Close)
+	s.more = func(home string) []string {
+		return append(claude.Environment(home, api.URL), "CLAUDE_SUPERVISE_CLAUDE="+program)
+	}
+	return s, scenario, api
+}
+
+// plays hands in a run that plays a scenario, and whose questions are held.
+func (s *site) plays(scenario examples.Scenario, flags ...string) string {
+	s.t.Helper()
+	args := append([]string{"run", "--hold", "forever"}, flags...)
+	if scenario.Task != nil {
+		args = append(args, "-f", s.file("task.yaml", scenario.Task))
+	} else {
+		args = append(args, scenario.Prompt)
+	}
+	return s.must(append(append(args, "--"), scenario.ClaudeFlags...)...)
+}
+
 // endsInPart waits for the end of a run that has moved. The scripted model writes to the folder that it began in, for it
 // does not move with the run: its report lacks a file.
 func (s *site) endsInPart(run string) {
 	s.t.Helper()
-	for range 3 { // it may be parked on its way
-		code, out, said := s.says("wait", run, "--timeout", patience.String())
-		if code == 3 {
-			return
-		}
-		if code != 75 {
-			s.t.Fatalf("it ends with %d: %s%s", code, out, said)
-		}
-	}
+	s.ends(run, 3)
 }
