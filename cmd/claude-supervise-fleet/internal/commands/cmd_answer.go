@@ -64,11 +64,11 @@ func runAnswer(cmd *cobra.Command, f answerFlags, id, typed string) error {
 		return err
 	}
 	defer c.close()
-	open, err := c.Questions(ctx)
+	found, err := c.QuestionsNamed(ctx, id)
 	if err != nil {
 		return err
 	}
-	q, err := meant(open, id)
+	q, err := meant(found, id)
 	if err != nil {
 		a, looked := c.WhoseAnswer(ctx, id)
 		if looked == nil && a != nil {
@@ -102,14 +102,8 @@ func runAnswer(cmd *cobra.Command, f answerFlags, id, typed string) error {
 	})
 }
 
-// meant finds the question that is named: by its id, or by a run that asks one.
-func meant(open []view.QuestionView, id string) (view.QuestionView, error) {
-	var found []view.QuestionView
-	for _, q := range open {
-		if q.ID == id || q.Run == id || q.RunName == id || q.Agent == id {
-			found = append(found, q)
-		}
-	}
+// meant gives the question that was found by an id, if it is one.
+func meant(found []view.QuestionView, id string) (view.QuestionView, error) {
 	switch len(found) {
 	case 0:
 		return view.QuestionView{}, exitcode.Usage("no open question of the fleet is called %.60q; nothing was kept: "+

@@ -59,7 +59,7 @@ timeout.`,
 func waitFor(ctx context.Context, f connected, ids []string, asJSON bool) error {
 	ended := make([]flow.Listed, len(ids))
 	var all errgroup.Group
-	all.SetLimit(8) // a run takes few who wait at a time
+	all.SetLimit(8) // the server has others to answer
 	for i, id := range ids {
 		all.Go(func() (err error) { ended[i], err = f.Wait(ctx, id); return err })
 	}

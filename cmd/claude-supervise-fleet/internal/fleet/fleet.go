@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -116,7 +119,7 @@ func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
 	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
 	for page := []byte(nil); ; {
 		list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: 1000})
+			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: flow.MostListed})
 		if err != nil {
 			return nil, fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
 		}
@@ -126,17 +129,9 @@ func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
 				continue
 			}
 			known[id] = true
-			l := flow.Listed{RunView: view.RunView{ID: id, Status: flow.StatusQueued, Reason: "no worker has looked at it",
-				StartedAt: w.GetStartTime().AsTime(), Since: w.GetStartTime().AsTime()}}
-			if memo := w.GetMemo().GetFields()[flow.MemoRun]; memo != nil {
-				if err := f.Converter.FromPayload(memo, &l); err != nil {
-					return nil, fmt.Errorf("%s cannot be read: %w; is this the fleet's key?", id, err)
-				}
-			}
-			switch w.GetStatus() {
-			case enums.WORKFLOW_EXECUTION_STATUS_FAILED, enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,
-				enums.WORKFLOW_EXECUTION_STATUS_CANCELED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-				l = endedFromOutside(l, w.GetStatus().String(), w.GetCloseTime().AsTime())
+			l, err := f.listed(w)
+			if err != nil {
+				return nil, err
 			}
 			runs = append(runs, l)
 		}
@@ -144,6 +139,24 @@ func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
 			return runs, nil
 		}
 	}
+}
+
+// listed gives what the workflow of a run has put into the lists.
+func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) {
+	began := w.GetStartTime().AsTime()
+	l := flow.Listed{RunView: view.RunView{ID: w.GetExecution().GetWorkflowId(), Status: flow.StatusQueued,
+		Reason: "no worker has looked at it", StartedAt: began, Since: began}}
+	if memo := w.GetMemo().GetFields()[flow.MemoRun]; memo != nil {
+		if err := f.Converter.FromPayload(memo, &l); err != nil {
+			return l, fmt.Errorf("%s cannot be read: %w; is this the fleet's key?", l.ID, err)
+		}
+	}
+	switch w.GetStatus() {
+	case enums.WORKFLOW_EXECUTION_STATUS_FAILED, enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,
+		enums.WORKFLOW_EXECUTION_STATUS_CANCELED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
+		l = endedFromOutside(l, w.GetStatus().String(), w.GetCloseTime().AsTime())
+	}
+	return l, nil
 }
 
 // endedFromOutside is a run whose workflow was ended by somebody with the server's own tools.
@@ -157,13 +170,8 @@ func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
 
 // Run gives a run by its id, or by its name if one has it.
 func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
-	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
 	if flow.IsRun(id) {
-		runs, err := f.list(ctx, query+fmt.Sprintf(" AND WorkflowId = '%s'", id))
-		if err != nil || len(runs) > 0 {
-			return first(runs), err
-		}
-		return flow.Listed{}, &NoRunError{id}
+		return f.now(ctx, id)
 	}
 	all, err := f.Runs(ctx, true, false)
 	if err != nil {
@@ -177,16 +185,50 @@ func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 	return flow.Listed{}, &NoRunError{id}
 }
 
-func first(runs []flow.Listed) flow.Listed {
-	if len(runs) == 0 {
-		return flow.Listed{}
+// now gives a run by its id as it is in this moment: lists may be late by a second or so.
+func (f Fleet) now(ctx context.Context, id string) (flow.Listed, error) {
+	d, err := f.Client.DescribeWorkflowExecution(ctx, id, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return flow.Listed{}, &NoRunError{id}
+	case err != nil:
+		return flow.Listed{}, fmt.Errorf("%s cannot be read: %w", id, said(err))
 	}
-	return runs[0]
+	return f.listed(d.GetWorkflowExecutionInfo())
 }
 
 // Questions gives the open questions of all runs, oldest first.
 func (f Fleet) Questions(ctx context.Context) ([]view.QuestionView, error) {
-	runs, err := f.Runs(ctx, false, true)
+	return questionsOf(f.Runs(ctx, false, true))
+}
+
+var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
+
+// QuestionsNamed gives the open questions that an id can mean: that of a question, or of a run or an agent that asks, or
+// the name of a run. A question's own is looked up without a list of what others ask.
+func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
+	if questionID.MatchString(id) {
+		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
+			flow.WorkflowName, flow.AttributeOpen, id)))
+		if err != nil || len(found) > 0 {
+			return named(found, id), err
+		}
+	}
+	open, err := f.Questions(ctx)
+	return named(open, id), err
+}
+
+func named(open []view.QuestionView, id string) (found []view.QuestionView) {
+	for _, q := range open {
+		if q.ID == id || q.Run == id || q.RunName == id || q.Agent == id {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+func questionsOf(runs []flow.Listed, err error) ([]view.QuestionView, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -280,36 +322,41 @@ func (f Fleet) tells(ctx context.Context, o sdk.UpdateWorkflowOptions) (sdk.Work
 	}
 }
 
-// Wait waits until a run has ended, or is parked for an answer.
+// How often it is looked whether a run that is waited for has been parked: at first, and when it takes long.
+const (
+	lookFirst = 200 * time.Millisecond
+	lookMost  = 2 * time.Second
+)
+
+// Wait waits until a run has ended, or is parked for an answer. It says nothing to the workflow: a server lets one be
+// told few things at a time and not many in all, and those are for answers.
 func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
-	for {
-		l, err := f.Run(ctx, run)
-		if err != nil || l.ExitCode != nil {
+	ctx, cancel := context.WithCancel(ctx)
+	l, err := f.Run(ctx, run)
+	if err != nil {
+		cancel()
+		return l, err
+	}
+	closed := make(chan struct{}, 1)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	defer cancel()
+	listening.Go(func() {
+		_ = f.Client.GetWorkflow(ctx, l.ID, "").Get(ctx, nil) // whatever it says, it is looked at once more
+		closed <- struct{}{}
+	})
+	for look := lookFirst; l.ExitCode == nil && !l.Parked(); look = min(look*5/4, lookMost) {
+		select {
+		case <-time.After(look):
+		case <-closed:
+		case <-ctx.Done():
+			return l, ctx.Err()
+		}
+		if l, err = f.now(ctx, l.ID); err != nil {
 			return l, err
 		}
-		handle, err := f.tells(ctx, sdk.UpdateWorkflowOptions{WorkflowID: l.ID, UpdateName: flow.UpdateWait})
-		if err == nil {
-			err = handle.Get(ctx, &l)
-		}
-		var gone *serviceerror.NotFound
-		if errors.As(err, &gone) { // it ended meanwhile
-			if err := f.closed(ctx, l.ID); err != nil {
-				return l, err
-			}
-			continue
-		}
-		return l, said(err)
 	}
-}
-
-// closed waits until the present workflow of a run is closed.
-func (f Fleet) closed(ctx context.Context, run string) error {
-	err := f.Client.GetWorkflow(ctx, run, "").Get(ctx, nil)
-	var failed *temporal.WorkflowExecutionError
-	if errors.As(err, &failed) {
-		return nil
-	}
-	return said(err)
+	return l, nil
 }
 
 // said makes of an error of the server one for people.

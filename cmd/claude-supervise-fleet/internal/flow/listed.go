@@ -13,15 +13,19 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// What lists show of a run is bounded: a memo is in each answer of the server to a list.
+// What lists show of a run is bounded: a memo is in each answer of the server to a list, and a search attribute has at
+// most 2 KiB.
 const (
 	maxAgents    = 50
 	maxQuestions = 100
 	maxNotes     = 20
 	maxAnswered  = 20
-	maxWords     = 4 << 10 // bytes of a text
-	maxMemo      = 256 << 10
+	maxWords     = 4 << 10   // bytes of a text
+	maxAsked     = 256 << 10 // bytes of all questions
 )
+
+// MostListed is how many runs a page of a list may have, so that it fits into a message whatever they are.
+const MostListed = 400
 
 // StatusQueued is that of a run that no worker has, and that does not wait for a person.
 const StatusQueued = "queued"
@@ -59,28 +63,82 @@ func (r *run) listed() Listed {
 	case !r.Parked:
 		l.Status, l.Reason, l.Since = StatusQueued, r.reason, r.since
 	}
-	l.OpenQuestions = nil
-	for _, q := range l.Questions {
-		l.OpenQuestions = append(l.OpenQuestions, q.ID)
-	}
 	return l.bounded()
 }
 
 // bounded cuts what lists need not have whole.
 func (l Listed) bounded() Listed {
 	l.Reason = text.Line(l.Reason, maxWords)
-	l.Agents = slices.Clone(l.Agents[:min(len(l.Agents), maxAgents)])
-	for i := range l.Agents {
-		l.Agents[i].Task = text.Line(l.Agents[i].Task, 200)
-		l.Agents[i].Reason = text.Line(l.Agents[i].Reason, 500)
+	l.Agents = boundedAgents(l.Agents)
+	l.Notes = slices.Clone(l.Notes[max(0, len(l.Notes)-maxNotes):])
+	for i := range l.Notes {
+		l.Notes[i] = text.Line(l.Notes[i], 500)
 	}
-	l.Notes = l.Notes[max(0, len(l.Notes)-maxNotes):]
-	l.Questions = l.Questions[:min(len(l.Questions), maxQuestions)]
+	l.Questions, l.OpenQuestions = fitting(l.Questions, maxAsked), nil
+	for _, q := range l.Questions {
+		l.OpenQuestions = append(l.OpenQuestions, q.ID)
+	}
 	l.Answered = slices.Clone(l.Answered)
 	for i := range l.Answered {
 		l.Answered[i].Text = text.Line(l.Answered[i].Text, 200)
 	}
 	return l
+}
+
+func boundedAgents(all []view.AgentView) []view.AgentView {
+	all = slices.Clone(all[:min(len(all), maxAgents)])
+	for i := range all {
+		all[i].Task = text.Line(all[i].Task, 200)
+		all[i].Reason = text.Line(all[i].Reason, 500)
+	}
+	return all
+}
+
+// Bounded gives what a worker tells of a run: as much as lists can show.
+func (s Seen) Bounded() Seen {
+	if s.Run != nil {
+		run := *s.Run
+		run.Agents = boundedAgents(run.Agents)
+		s.Run = &run
+	}
+	s.Questions = fitting(s.Questions, maxAsked)
+	return s
+}
+
+// fitting gives the questions that fit into so many bytes as JSON: all of them as they are if they do, else first
+// without what they are asked with, then with short texts, and then the first ones only. What is cut says so.
+func fitting(all []view.QuestionView, most int) []view.QuestionView {
+	all = slices.Clone(all[:min(len(all), maxQuestions)])
+	for _, cut := range []func(*view.QuestionView){
+		func(*view.QuestionView) {},
+		func(q *view.QuestionView) { q.Context, q.Input = text.Line(q.Context, 500), nil },
+		func(q *view.QuestionView) {
+			q.Question, q.Task, q.Header = text.Line(q.Question, 1000), text.Line(q.Task, 1000), text.Line(q.Header, 100)
+			q.Options = slices.Clone(q.Options)
+			for i, o := range q.Options {
+				q.Options[i].Description, q.Options[i].Preview = text.Line(o.Description, 100), ""
+			}
+			if len(q.AllowRule) > maxWords { // half a rule would permit something else
+				q.AllowRule = ""
+			}
+		},
+	} {
+		for i := range all {
+			cut(&all[i])
+		}
+		if fits(all, most) {
+			return all
+		}
+	}
+	for len(all) > 1 && !fits(all, most) {
+		all = all[:len(all)/2]
+	}
+	return all
+}
+
+func fits(all []view.QuestionView, most int) bool {
+	doc, err := json.Marshal(all)
+	return err != nil || len(doc) <= most // what cannot be marshaled is said where it is told
 }
 
 // shows puts the run into the lists, where it has changed there.
@@ -98,12 +156,6 @@ func (r *run) shows(ctx workflow.Context) {
 		}
 	}
 	doc, err := json.Marshal(l)
-	if err == nil && len(doc) > maxMemo {
-		for i := range l.Questions { // what is cut is in the run itself: fleet show
-			l.Questions[i].Context, l.Questions[i].Input = text.Line(l.Questions[i].Context, 500), nil
-		}
-		doc, err = json.Marshal(l)
-	}
 	if err != nil || string(doc) == r.lastMemo {
 		return
 	}

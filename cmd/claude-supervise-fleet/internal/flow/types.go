@@ -19,7 +19,7 @@ const (
 	SignalSeen   = "seen"                       // a worker to the workflow: Seen
 	UpdateAnswer = "answer"                     // Answer to Answered
 	UpdateStop   = "stop"                       // by whom
-	UpdateWait   = "wait"                       // ends when the run has ended or is parked: Listed
+	UpdateWait   = "wait"                       // ends when the run has ended or is parked: Listed; of old clients
 	QueryRun     = "run"                        // Listed
 	MemoRun      = "run"                        // Listed, in lists
 
@@ -138,6 +138,9 @@ type Listed struct {
 	Questions []view.QuestionView `json:"questions"`
 	Answered  []Answer            `json:"answered"` // the latest answers that were acknowledged
 }
+
+// Parked reports whether no worker has the run, for it waits for an answer.
+func (l Listed) Parked() bool { return l.ExitCode == nil && l.Worker == "" && l.Status != StatusQueued }
 
 // Attributes are the search attributes that a namespace of a fleet needs.
 func Attributes() map[string]enums.IndexedValueType {

@@ -119,7 +119,7 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 			seen.Questions = append(seen.Questions, q)
 		}
 	}
-	return seen, nil
+	return seen.Bounded(), nil
 }
 
 // give gives an open question its answer. One that the question has already is given. It is an error of package client,

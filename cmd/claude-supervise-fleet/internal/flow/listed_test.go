@@ -1,0 +1,54 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/view"
+)
+
+// Whatever a run asks, and however much, a list and what a worker tells have room for it: a server fails a workflow whose
+// memo or search attribute is too large, again and again.
+func TestWhatIsListedOfARunHasRoom(t *testing.T) {
+	long := strings.Repeat("what it is about \x1b\n", 300)
+	questions := make([]view.QuestionView, 300)
+	for i := range questions {
+		questions[i] = view.QuestionView{ID: fmt.Sprintf("q-%06d", i), Question: long, Context: long, Header: long, Task: long,
+			AllowRule: long, Input: json.RawMessage(`{"content":"` + strings.Repeat("x", 10_000) + `"}`),
+			Options: []checkpoints.Option{{Label: "A", Description: long, Preview: long}}}
+	}
+	agents := make([]view.AgentView, 1000)
+	for i := range agents {
+		agents[i] = view.AgentView{ID: fmt.Sprintf("a-%06d", i), Task: long, Reason: long}
+	}
+	seen := Seen{Run: &view.RunView{ID: id, Status: "running", Agents: agents}, Questions: questions}
+	for name, bounded := range map[string]Seen{"from a worker": seen.Bounded(), "as it is": seen} {
+		if doc, err := json.Marshal(bounded); name == "from a worker" && (err != nil || len(doc) > 512<<10) {
+			t.Errorf("a worker tells %d bytes, %v", len(doc), err)
+		}
+		r := run{Input: Input{Task: Task{Run: id}, Seen: bounded}, held: true}
+		for range 1000 {
+			r.Seen.Notes = append(r.Seen.Notes, long)
+			r.Answers = append(r.Answers, Answer{Question: "q-none", Text: long})
+		}
+		l := r.listed()
+		doc, err := json.Marshal(l)
+		ids, err2 := json.Marshal(l.OpenQuestions)
+		if err != nil || err2 != nil || len(doc)*MostListed > 128<<20 || len(ids) > 2<<10 {
+			t.Errorf("%s: a list has %d bytes of it, its ids are %d: %v, %v", name, len(doc), len(ids), err, err2)
+		}
+		if len(l.Questions) == 0 || l.Questions[0].ID != "q-000000" || !strings.Contains(l.Questions[0].Question, "bytes)") {
+			t.Errorf("%s: listed are %d, the first as %.200v", name, len(l.Questions), l.Questions)
+		}
+	}
+	if questions[0].Question != long || agents[0].Task != long || questions[0].Options[0].Preview != long {
+		t.Error("what was given is changed")
+	}
+	few := []view.QuestionView{{ID: "q-1", Question: "Which?", Context: long, Input: json.RawMessage(`{}`)}}
+	if kept := (Seen{Questions: few}).Bounded().Questions[0]; kept.Context != long || kept.Input == nil {
+		t.Error("what has room is cut")
+	}
+}
