@@ -75,7 +75,7 @@ fleet-build: build ## bin/claude-supervise-fleet, and beside it the server of fl
 fleet: fleet-build ## the tests of the fleet with the embedded server, workers that die included (8 min)
 	cd $(FLEET) && $(GO) vet ./... && $(GO) tool -modfile=../../.ci/tools/go.mod golangci-lint run -c \
 	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
-	CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \
+	CI=true CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
 
 fleet-ledger: RUNS = 200

@@ -161,6 +161,8 @@ type Snapshotted struct {
 	Bytes   int64                  `json:",omitempty"` // of the file
 	Held    time.Duration          `json:",omitempty"` // how long no turn was begun for it
 	Over    *checkpoints.TakenOver `json:",omitempty"` // it found that the run was taken over
+
+	Unleased string `json:",omitempty"` // why it was not known whose the run is: what was due is due still
 }
 
 // SnapshottedName is the kind of Snapshotted, as history keeps it.
@@ -168,7 +170,7 @@ const SnapshottedName = "snapshotted"
 
 var _ = kind[Snapshotted](SnapshottedName)
 
-func (e Snapshotted) apply(d *transition) error { //nolint:unparam // it is what every event has
+func (e Snapshotted) apply(d *transition) error {
 	r := d.snapshots()
 	if e.Quiet > r.Covered {
 		r.Covered, r.Problem = e.Quiet, e.Problem
@@ -181,8 +183,11 @@ func (e Snapshotted) apply(d *transition) error { //nolint:unparam // it is what
 	r.Wanted = slices.DeleteFunc(slices.Clone(r.Wanted), func(w checkpoints.WantedSnapshot) bool {
 		return slices.Contains(e.Asked, w.Seq)
 	})
-	if e.Over != nil {
+	switch {
+	case e.Over != nil:
 		d.takenOver(e.Over)
+	case e.Unleased != "" && d.Run.TakenOver == nil:
+		d.run().Unleased = e.Unleased
 	}
 	return nil
 }

@@ -18,3 +18,21 @@ func TestASnapshotIsPlannedBeforeWhatItHoldsBack(t *testing.T) {
 		t.Errorf("the plan is %v", plan)
 	}
 }
+
+// A snapshot that was not taken for want of a lease is planned again once the run is known to be this supervisor's, and
+// not before.
+func TestASnapshotWaitsForTheLease(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s.dies(crash())
+	planned := func() bool {
+		return slices.ContainsFunc(Plan(s.State), func(e Effect) bool { return e.Do == DoSnapshot })
+	}
+	s.Do(Snapshotted{Unleased: "the lease has run out"})
+	if planned() || !s.State.SnapshotDue() {
+		t.Error("without a lease it is planned, or it is not due any more")
+	}
+	s.Do(LeaseRead{})
+	if !planned() {
+		t.Error("with the lease it is not planned")
+	}
+}

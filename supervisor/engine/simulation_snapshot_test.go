@@ -74,8 +74,12 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 	leave()
 	captured()
 	e.waits("write the snapshot", func() {
-		if over := e.w.lease.over; over != nil && !e.w.subject.heedless {
+		switch over := e.w.lease.over; {
+		case e.w.subject.heedless:
+		case over != nil:
 			b.Over, b.Problem = over, "it goes on elsewhere"
+		case e.w.lease.unknown:
+			b.Unleased = "input/output error"
 		}
 	})
 	return b

@@ -47,6 +47,10 @@ func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 			b.Quiet = 0
 		}
 		b.Asked, b.Held = s.SnapshotsAsked(), held
+		if b.Unleased != "" {
+			b.Quiet = 0
+			e.doubtLease()
+		}
 		if late && b.Problem == "" {
 			b.Problem = "the run's files could not be read in " + maxHeldBack.String()
 		}
@@ -79,11 +83,16 @@ func (e *engine) leased(f supervisor.Effect, act func(context.Context) result) f
 		case f.Do == supervisor.DoLaunch && leaves:
 			return result{event: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "never ran: " + err.Error()}}
 		}
-		select {
-		case e.doubt <- struct{}{}: // until it is known, it is looked at more often
-		default:
-		}
+		e.doubtLease()
 		return result{event: leaseRead(err)}
+	}
+}
+
+// doubtLease has the lease looked at more often, until it is known whose the run is.
+func (e *engine) doubtLease() {
+	select {
+	case e.doubt <- struct{}{}:
+	default:
 	}
 }
 

@@ -72,8 +72,8 @@ func (s *snapped) mustTake() supervisor.Snapshotted {
 	return b
 }
 
-// turn lets the agent say something, and the run go on by an event.
-func (s *snapped) turn(says string) {
+// turn lets the agent say something, and the run go on by an event. What it asks is saved with that.
+func (s *snapped) turn(says string, asks ...*checkpoints.Question) {
 	s.t.Helper()
 	for _, path := range []string{s.transcript(s.folder, s.session), s.Dirs.AgentLog(packedRun, packedAgent)} {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -88,7 +88,7 @@ func (s *snapped) turn(says string) {
 		}
 	}
 	s.seq++
-	change := checkpoints.Change{}
+	change := checkpoints.Change{Questions: asks}
 	var err error
 	change.Event, err = supervisor.Happened{At: checkpoints.Now(), Event: supervisor.InterruptAsked{By: says}}.Record(
 		packedRun, s.seq)

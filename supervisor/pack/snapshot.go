@@ -165,7 +165,9 @@ func (t *Taker) Take(ctx context.Context, s supervisor.State, seq int64, capture
 			b.Over, b.Problem = &over.Over, err.Error()
 			return b
 		case err != nil:
-			b.Problem, due = err.Error(), false
+			if b.Unleased, due = err.Error(), false; len(s.SnapshotsAsked()) == 0 {
+				return b
+			}
 		}
 	}
 	got, err := t.capture(ctx, s, seq)
@@ -403,16 +405,4 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 		return nil, err
 	}
 	return next, p.close()
-}
-
-// TakenAt reads of which moment a snapshot is. What was saved of the run before that is in it.
-func TakenAt(file string) (time.Time, error) {
-	m, err := manifestIn(file)
-	if err == nil && m.Snapshot == nil {
-		err = notPack("it is no snapshot")
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return m.Snapshot.At, nil
 }

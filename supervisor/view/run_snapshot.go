@@ -14,6 +14,7 @@ type RunSnapshot struct {
 	Folder  string     `json:"folder"`  // the run's own, which unpack takes
 	At      *time.Time `json:"at"`      // the moment of which the last is that is whole; nil: there is none
 	Problem string     `json:"problem"` // why there is none of a later moment; "": nothing is wrong
+	Due     bool       `json:"due"`     // one of a later moment is to be taken, and is not there yet
 }
 
 // runSnapshot gives the last snapshot of a run that takes them by itself; nil for others.
@@ -29,5 +30,5 @@ func runSnapshot(run supervisor.Run) (*RunSnapshot, error) {
 		return nil, nil
 	}
 	return &RunSnapshot{Folder: filepath.Join(config.Snapshots.Dir, run.ID), At: run.Snapshots.At,
-		Problem: run.Snapshots.Problem}, nil
+		Problem: run.Snapshots.Problem, Due: run.Snapshots.Quiet > run.Snapshots.Covered}, nil
 }

@@ -279,11 +279,28 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 // outcome says how a supervisor has left the run.
 func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back bool) (flow.Outcome, error) {
 	out := flow.Outcome{Seen: seen, Code: p.code}
-	ended := seen.Run != nil && seen.Run.EndedAt != nil
+	h.mu.Lock()
+	lacks := lacking(seen, h.safe)
+	h.mu.Unlock()
 	switch {
-	case ended && seen.Run.ExitCode != nil:
+	case seen.Run != nil && seen.Run.EndedAt != nil && seen.Run.ExitCode != nil:
 		out.Code = *seen.Run.ExitCode
-	case p.code == supervisor.ExitParked:
+		if lacks == "" {
+			break
+		}
+		if seen.Run.Snapshot == nil || seen.Run.Snapshot.Problem == "" {
+			return out, fmt.Errorf("the run has ended on %s, and %s", h.Name, lacks)
+		}
+		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+seen.Run.Snapshot.Problem)
+	case p.code == supervisor.ExitParked, p.code == supervisor.ExitBudget:
+		switch {
+		case lacks != "" && !back:
+			return out, fmt.Errorf("the run was parked on %s, and %s", h.Name, lacks)
+		case lacks != "":
+			out.Back = true
+			return out, nil
+		}
+		out.Code = supervisor.ExitParked
 	case back:
 		out.Back = true
 		return out, nil
@@ -296,6 +313,25 @@ func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back boo
 		h.Log.Warn("old snapshots cannot be removed", "run", h.Task.Run, "error", err)
 	}
 	return out, nil
+}
+
+// lacking says what the blob store lacks of a run that its supervisor has left, where the newest snapshot there is of
+// a moment; "": nothing. Who hands such a run in loses that.
+func lacking(seen flow.Seen, safe pack.Moment) string {
+	if seen.Run == nil {
+		return "nothing is known of it"
+	}
+	switch s := seen.Run.Snapshot; {
+	case s == nil || s.At == nil && s.Problem == "":
+		return "no snapshot of it was taken"
+	case s.Problem != "":
+		return "no snapshot of this could be taken: " + s.Problem
+	case s.Due:
+		return "its lease had run out before there was a snapshot of this"
+	case safe.At.Before(*s.At):
+		return "the snapshot of this is not in the blob store"
+	}
+	return ""
 }
 
 // end ends the supervisor of a run that is lost, and its agents with it: it sees that another has the next epoch.
@@ -339,6 +375,7 @@ func (h *held) tell(ctx context.Context, again func()) {
 		time.AfterFunc(tellAgain, again)
 		return
 	}
+	seen.Run = unended(seen.Run)
 	h.mu.Lock()
 	same := sameSeen(seen, h.last)
 	h.mu.Unlock()
@@ -356,6 +393,17 @@ func (h *held) tell(ctx context.Context, again func()) {
 		return
 	}
 	h.last = seen
+}
+
+// unended gives a run as it is told of before its outcome is handed in: until then it can still be done again from its
+// last snapshot, so nobody is told that it has ended.
+func unended(run *view.RunView) *view.RunView {
+	if run == nil || run.EndedAt == nil && !run.Status.Ended() {
+		return run
+	}
+	r := *run
+	r.Status, r.Reason, r.EndedAt, r.ExitCode = "running", "it is about to end", nil, nil
+	return &r
 }
 
 // sameSeen reports whether the workflow need not be told of a change: what only counts up, it is told with the next.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor/client"
@@ -28,7 +27,7 @@ type held struct {
 
 	mu     sync.Mutex
 	client *client.Client // of the run's own state; nil before there is one
-	safe   time.Time      // the moment of the newest snapshot that is in the blob store
+	safe   pack.Moment    // that of the newest snapshot that is in the blob store
 	last   flow.Seen
 }
 
@@ -114,7 +113,7 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 		return seen, err
 	}
 	for _, q := range all {
-		if q.Run == h.Task.Run && !q.AskedAt.After(safe) {
+		if q.Run == h.Task.Run && slices.Contains(safe.Questions, q.ID) {
 			q.AnswerCommand = "claude-supervise fleet answer " + q.ID + " VALUE"
 			seen.Questions = append(seen.Questions, q)
 		}
@@ -143,14 +142,14 @@ func (h *held) give(ctx context.Context, a flow.Answer) error {
 
 // isSafe notes that a snapshot is in the blob store.
 func (h *held) isSafe(file string) error {
-	at, err := pack.TakenAt(file)
+	of, err := pack.MomentOf(file)
 	if err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if at.After(h.safe) {
-		h.safe = at
+	if of.At.After(h.safe.At) {
+		h.safe = of
 	}
 	return nil
 }
