@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/worktree"
@@ -79,7 +80,7 @@ func (boardActions) Open(ctx context.Context, folder string) error {
 	if !filepath.IsAbs(folder) {
 		return errors.New("the folder of it is not known")
 	}
-	if err := openOnDesktop(ctx, folder); err != nil {
+	if err := serving.OpenOnDesktop(ctx, folder); err != nil {
 		return fmt.Errorf("%s cannot be shown here: %w", folder, err)
 	}
 	return nil

@@ -55,9 +55,12 @@ func runBoard(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	var a boardActions
 	return board.Run(ctx, screen, board.Config{
-		Source: board.State{}, Actions: boardActions{}, Question: questions.Placed, Home: terminal.FromHome,
-		About: thisProgram.Show, Colours: os.Getenv("NO_COLOR") == "",
+		Program: string(thisProgram), Source: board.State{}, Question: questions.Placed, Home: terminal.FromHome,
+		About: thisProgram.Show, Colours: os.Getenv("NO_COLOR") == "", Changes: true,
+		Actions: board.Actions{Answer: a.Answer, Say: a.Say, Stop: a.Stop, Resume: a.Resume, Retry: a.Retry,
+			Prune: a.Prune, Open: a.Open, Merge: a.Merge, Drop: a.Drop},
 	})
 }
 

@@ -112,19 +112,19 @@ func setDisplayOf(cmd *cobra.Command, id string) error {
 
 // setDefaults gives the flags of serve that the person has not given the values of their own config.
 func (f *serveFlags) setDefaults(cmd *cobra.Command, c config.Config) {
-	f.chosen = cmd.Flags().Changed("listen")
-	if !f.chosen && c.Serve.Listen != "" {
-		f.listen, f.chosen = c.Serve.Listen, true
+	f.Chosen = cmd.Flags().Changed("listen")
+	if !f.Chosen && c.Serve.Listen != "" {
+		f.Listen, f.Chosen = c.Serve.Listen, true
 	}
 	if !cmd.Flags().Changed("host") {
-		f.hosts = c.Serve.Hosts
+		f.Hosts = c.Serve.Hosts
 	}
 	f.foldersIn = "--folder"
 	if !cmd.Flags().Changed("folder") {
 		f.folders, f.foldersIn = c.Serve.Folders, "serve.folders in "+c.Path
 	}
 	if u, err := url.Parse(c.Serve.URL); err == nil && u.Hostname() != "" {
-		f.hosts = append(f.hosts, u.Hostname())
+		f.Hosts = append(f.Hosts, u.Hostname())
 	}
 }
 

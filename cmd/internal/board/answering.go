@@ -249,7 +249,7 @@ func (b *Board) onAnswered(a answered, now time.Time) {
 	case a.err != nil:
 		b.note = "! " + a.err.Error()
 	default:
-		if !a.reply.Decline && a.reply.Text != "" && a.question.Run != "" {
+		if b.config.Changes && !a.reply.Decline && a.reply.Text != "" && a.question.Run != "" {
 			b.went(step{a.question, a.reply.Text})
 		}
 		b.now.Questions = slices.DeleteFunc(slices.Clone(b.now.Questions),

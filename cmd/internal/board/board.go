@@ -18,8 +18,12 @@ import (
 
 // Config is what a Board needs.
 type Config struct {
+	// Program is how a person calls the program whose commands the texts name, such as `logs`.
+	Program string
 	Source  Source
 	Actions Actions
+	// Changes: an answer can be changed until the agent has it.
+	Changes bool
 	// Question is a question as it is asked on a terminal, with the folder of its run.
 	Question func(view.QuestionView) terminal.Question
 	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.

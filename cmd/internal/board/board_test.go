@@ -151,7 +151,7 @@ func TestAllKeysAreSaidOnASmallScreen(t *testing.T) {
 		seen += d.screen(60, 16)
 		d.press("down")
 	}
-	for _, key := range keysHelp {
+	for _, key := range d.keysHelp() {
 		if !strings.Contains(seen, key.keys) {
 			t.Errorf("%s is not said", key.keys)
 		}
@@ -206,7 +206,7 @@ func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 	d.types("a", ">", "tab", "m", "y")
 	d.Update(without("q-2"), d.at)
 	d.types("end", "w") // a run of one agent is one row
-	d.shows("to r-two: my")
+	d.shows("to r-two (the task of r-two): my")
 	d = newTestBoard(t)
 	d.types("a", "tab", "m", "y", "enter") // one's own answer is no draft
 	d.types("esc")

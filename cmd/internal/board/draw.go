@@ -96,7 +96,7 @@ func (b *Board) title(columns int) string {
 		cost += r.CostUSD
 		states[string(r.Status)]++
 	}
-	parts := []string{"claude-supervise", plural(b.waiting(), "question", "questions"),
+	parts := []string{b.config.Program, plural(b.waiting(), "question", "questions"),
 		plural(len(b.now.Runs), "run", "runs")}
 	if n := states["running"]; n > 0 && n < len(b.now.Runs) {
 		parts[2] += fmt.Sprintf(" (%d running)", n)
@@ -136,18 +136,26 @@ func (b *Board) keysRow(columns int) string {
 	case b.form != nil:
 		return "Esc back to the board; what you have typed stays"
 	case b.whole:
-		return "Esc back · ↑↓ PgUp PgDn scroll · w write · s stop · ? keys"
+		return b.keys("Esc back", "↑↓ PgUp PgDn scroll", "w write", "s stop", "? keys")
 	case is && b.shows() == worktreePane:
 		return "m merge · d drop · Tab next pane · o folder · ? keys · q quit"
 	case is && columns < 80:
 		return map[bool]string{true: "Enter answer", false: "Enter open"}[open] +
 			" · Tab pane · / filter · ? keys · q quit"
 	case is && open:
-		return "Enter answer · Tab pane · w write · s stop · / filter · ? keys · q quit"
+		return b.keys("Enter answer", "Tab pane", "w write", "s stop", "/ filter", "? keys", "q quit")
 	case is:
-		return "Enter open · Tab pane · w write · s stop · r resume · / filter · ? keys · q quit"
+		return b.keys("Enter open", "Tab pane", "w write", "s stop", "r resume", "/ filter", "? keys", "q quit")
 	}
 	return "e those that have ended · / filter · ? keys · q quit"
+}
+
+// keys names those of some keys that the board has.
+func (b *Board) keys(named ...string) string {
+	return strings.Join(slices.DeleteFunc(named, func(name string) bool {
+		key, _, _ := strings.Cut(name, " ")
+		return !b.config.Actions.has(key)
+	}), " · ")
 }
 
 // foot is what has happened, in as many rows as it takes up to a quarter of the screen, and the keys or what is typed.
@@ -208,7 +216,10 @@ func (b *Board) tabs(e entry) string {
 	if b.form != nil {
 		return "question ── " + terminal.CleanLine(b.form.Question().ID, 120)
 	}
-	names := []string{"log", "report", "worktrees"}
+	names := []string{"log", "report"}
+	if b.config.Actions.has("m") {
+		names = append(names, "worktrees")
+	}
 	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",
 		worktreePane: "worktrees"}[b.shows()]
 	if e.question != nil {
@@ -220,8 +231,8 @@ func (b *Board) tabs(e entry) string {
 		}
 	}
 	of := cmp.Or(b.subject, e.id)
-	if folder := e.folder(); folder != "" && e.question == nil {
-		of += " · " + terminal.CleanLine(b.home(folder), 60)
+	if place := b.home(e.place()); place != "" && e.question == nil {
+		of += " · " + terminal.CleanLine(place, 60)
 	}
 	return strings.Join(names, " ") + " ── " + terminal.CleanLine(of, 120)
 }
@@ -271,7 +282,7 @@ func (b *Board) tail(width, room int) []string {
 func (b *Board) helpRows(width, room int) []string {
 	const column = 14
 	var rows []string
-	for _, key := range keysHelp {
+	for _, key := range b.keysHelp() {
 		for i, row := range b.wrapped(key.does, max(width-column, 20)) {
 			if i > 0 {
 				key.keys = ""

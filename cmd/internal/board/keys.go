@@ -1,6 +1,7 @@
 package board
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -185,6 +186,10 @@ func (b *Board) sure(do func() (string, error), text ...string) {
 // onEntry does what a key asks for of what the cursor is on.
 func (b *Board) onEntry(key string, e entry) {
 	of, actions := e.of(), b.config.Actions
+	if !actions.has(key) {
+		b.note = "This board has no key " + key + "; ? shows those that it has."
+		return
+	}
 	run := ""
 	if e.run != nil {
 		run = e.run.ID
@@ -200,7 +205,7 @@ func (b *Board) onEntry(key string, e entry) {
 	case "w":
 		if of != "" {
 			draft := b.unsentTo(e)
-			b.line = &typed{label: "to " + b.called(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
+			b.line = &typed{label: "to " + called(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
 				delete(b.unsent, draft)
 				if strings.TrimSpace(text) != "" {
 					b.do(func() (string, error) { return actions.Say(b.ctx, of, text) })
@@ -209,7 +214,7 @@ func (b *Board) onEntry(key string, e entry) {
 		}
 	case "s":
 		if of != "" {
-			b.sure(func() (string, error) { return actions.Stop(b.ctx, of) }, "Stop "+b.called(e)+", and what it started?")
+			b.sure(func() (string, error) { return actions.Stop(b.ctx, of) }, "Stop "+called(e)+", and what it started?")
 		}
 	case "r":
 		if run != "" {
@@ -228,15 +233,20 @@ func (b *Board) onEntry(key string, e entry) {
 	}
 }
 
-// called is what a person is told that something is done to.
-func (b *Board) called(e entry) string {
-	switch {
-	case e.question != nil || e.agent != nil:
-		return e.of()
-	case e.run != nil && e.run.Name != "":
-		return e.run.ID + " (" + terminal.CleanLine(e.run.Name, 40) + ")"
+// called is what a person is told that something is done to: its id, and what it is in a few words.
+func called(e entry) string {
+	id, words := e.of(), ""
+	if e.run != nil {
+		if a, is := e.run.Agent(id); is {
+			words = a.Who
+		} else {
+			words = nameOf(e.run)
+		}
 	}
-	return e.id
+	if words = terminal.CleanLine(words, 40); words == "" || words == id {
+		return id
+	}
+	return id + " (" + words + ")"
 }
 
 // prune asks whether a run is to be forgotten.
@@ -280,21 +290,34 @@ func (b *Board) onMouse(m terminal.Mouse, now time.Time) {
 	}
 }
 
-var keysHelp = []struct{ keys, does string }{
-	{"a", "answers what is asked, urgent first, then the oldest"},
-	{"Enter", "answers the question that the cursor is on; of a run without one it shows the log on the whole screen"},
-	{"<", "back to the question that was answered or put off last: an answer can be changed until the agent has it"},
-	{"Tab", "question, log, report, worktrees (there m merges, d drops)"},
-	{"w", "writes to the agent; its log shows what it says"},
-	{"s", "stops it, and what it started"},
-	{"r", "goes on with the run"},
-	{"R", "tries again what has failed in it"},
-	{"p", "forgets a run that has ended"},
-	{"o", "opens its folder"},
-	{"c", "copies its id"},
-	{"/", "shows only what has these words: text, status, folder"},
-	{"e", "shows the runs that have ended before, or hides them"},
-	{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
-	{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},
-	{"q, Ctrl-C", "leaves; the runs go on"},
+// A keyHelp says what keys do.
+type keyHelp struct{ keys, does string }
+
+// keysHelp says what the keys do that the board has.
+func (b *Board) keysHelp() []keyHelp {
+	back, panes := "back to the question that was put off last", "question, log, report"
+	if b.config.Changes {
+		back = "back to the question that was answered or put off last: an answer can be changed until the agent has it"
+	}
+	if b.config.Actions.has("m") {
+		panes += ", worktrees (there m merges, d drops)"
+	}
+	return slices.DeleteFunc([]keyHelp{
+		{"a", "answers what is asked, urgent first, then the oldest"},
+		{"Enter", "answers the question that the cursor is on; of a run without one it shows the log on the whole screen"},
+		{"<", back},
+		{"Tab", panes},
+		{"w", "writes to the agent; its log shows what it says"},
+		{"s", "stops it, and what it started"},
+		{"r", "goes on with the run"},
+		{"R", "tries again what has failed in it"},
+		{"p", "forgets a run that has ended"},
+		{"o", "opens its folder"},
+		{"c", "copies its id"},
+		{"/", "shows only what has these words: text, status, folder"},
+		{"e", "shows the runs that have ended before, or hides them"},
+		{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
+		{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},
+		{"q, Ctrl-C", "leaves; the runs go on"},
+	}, func(k keyHelp) bool { return !b.config.Actions.has(k.keys) })
 }

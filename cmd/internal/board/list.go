@@ -37,6 +37,14 @@ func (e entry) folder() string {
 	return ""
 }
 
+// place is where the work of an entry is done, as a person looks for it: the machine, where there are several.
+func (e entry) place() string {
+	if e.run != nil && e.run.Worker != "" {
+		return e.run.Worker
+	}
+	return e.folder()
+}
+
 // entries lists what fits a filter: questions first, then each run with its agents below it. A run stands above an
 // agent that fits.
 func entries(o view.Overview, over []view.RunView, filter string, home func(string) string) []entry {
@@ -62,7 +70,7 @@ func entries(o view.Overview, over []view.RunView, filter string, home func(stri
 
 func tree(r *view.RunView, fits func(...string) bool, home func(string) string) []entry {
 	list := []entry{{id: r.ID, run: r}}
-	whole := fits(r.ID, r.Name, string(r.Status), home(r.Cwd), r.Reason, r.Cwd)
+	whole := fits(r.ID, r.Name, string(r.Status), home(r.Cwd), r.Reason, r.Cwd, r.Worker)
 	if r.Suspended {
 		whole = whole || fits("suspended")
 	}

@@ -69,6 +69,9 @@ func (b *Board) shows() pane {
 func (b *Board) nextPane() {
 	e, _ := b.current()
 	b.pane = (b.pane + 1) % questionPane
+	if b.pane == worktreePane && !b.config.Actions.has("m") {
+		b.pane = firstPane
+	}
 	if b.pane == logPane && e.question == nil { // it is the first
 		b.pane = aboutPane
 	}
@@ -118,7 +121,7 @@ func (b *Board) follow() {
 			for i, line := range lines {
 				more := len(line) - maxText
 				if clean[i] = terminal.Clean(line[:min(len(line), maxText)]); more > 0 {
-					clean[i] += fmt.Sprintf("… (%d more bytes: claude-supervise logs %s)", more, of)
+					clean[i] += fmt.Sprintf("… (%d more bytes: %s logs %s)", more, b.config.Program, of)
 				}
 			}
 			b.send(said{of, first, clean})

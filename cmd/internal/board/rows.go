@@ -172,13 +172,16 @@ func (b *Board) row(e entry, cursor bool, width int, now time.Time) string {
 	if a := e.agent; a != nil {
 		status, since, cost = string(a.Status), age(a.Since, now), money(a.CostUSD)
 		label = strings.Repeat("  ", min(e.depth, 7)-1) + "└ " + labelOf(a)
-		reason, place = view.Because(a.Reason), a.Cwd
+		reason = view.Because(a.Reason)
+		if e.run.Worker == "" { // else where the run is
+			place = a.Cwd
+		}
 	} else {
 		status, since, cost = string(e.run.Status), age(e.run.Since, now), money(e.run.CostUSD)
 		if e.run.Suspended {
 			status = "suspended"
 		}
-		label, reason, place = nameOf(e.run), view.Because(e.run.Reason), e.run.Cwd
+		label, reason, place = nameOf(e.run), view.Because(e.run.Reason), e.place()
 	}
 	look := lookOf(status)
 	if status == "succeeded" { // which says it

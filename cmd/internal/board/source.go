@@ -21,20 +21,39 @@ type Source interface {
 }
 
 // Actions are what a person does on the board: what the commands do. They say what became of it, "" for nothing that is
-// not seen anyway.
-type Actions interface {
-	Answer(ctx context.Context, id string, r terminal.Reply) (string, error)
-	Say(ctx context.Context, id, text string) (string, error)
-	Stop(ctx context.Context, id string) (string, error)
-	Resume(ctx context.Context, id string) (string, error)
-	Retry(ctx context.Context, run string) (string, error)
-	Prune(ctx context.Context, run string) (string, error)
+// not seen anyway. The board has no key for one that is nil. Answer and Stop must be set.
+type Actions struct {
+	Answer func(ctx context.Context, id string, r terminal.Reply) (string, error)
+	Say    func(ctx context.Context, id, text string) (string, error)
+	Stop   func(ctx context.Context, id string) (string, error)
+	Resume func(ctx context.Context, id string) (string, error)
+	Retry  func(ctx context.Context, run string) (string, error)
+	Prune  func(ctx context.Context, run string) (string, error)
 	// Open shows a folder in the person's file manager.
-	Open(ctx context.Context, folder string) error
+	Open func(ctx context.Context, folder string) error
 	// Merge takes over what an agent has left in its worktree, and Drop removes that. They do what the commands of a
-	// view.WorktreeView do.
-	Merge(ctx context.Context, run, agent string) (string, error)
-	Drop(ctx context.Context, run, agent string) (string, error)
+	// view.WorktreeView do. Where Merge is nil, the board has no worktrees.
+	Merge func(ctx context.Context, run, agent string) (string, error)
+	Drop  func(ctx context.Context, run, agent string) (string, error)
+}
+
+// has reports whether there is something behind a key that not every board has.
+func (a Actions) has(key string) bool {
+	switch key {
+	case "w":
+		return a.Say != nil
+	case "r":
+		return a.Resume != nil
+	case "R":
+		return a.Retry != nil
+	case "p":
+		return a.Prune != nil
+	case "o":
+		return a.Open != nil
+	case "m", "d":
+		return a.Merge != nil
+	}
+	return true
 }
 
 // State is the Source of this user's state. It opens that anew for each thing that is asked for: it may be made, moved

@@ -82,6 +82,12 @@ func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error)
 	return f.did("drop", run, agent)
 }
 
+// all is a board's actions, each of which notes itself.
+func (f *fakeActions) all() Actions {
+	return Actions{Answer: f.Answer, Say: f.Say, Stop: f.Stop, Resume: f.Resume, Retry: f.Retry, Prune: f.Prune,
+		Open: f.Open, Merge: f.Merge, Drop: f.Drop}
+}
+
 func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
 	root := view.AgentView{ID: "a-" + id[2:], Depth: 0, Task: "the task of " + id, Status: status}
 	return view.RunView{ID: id, Status: status, Cwd: "/src/" + id, Agents: append([]view.AgentView{root}, agents...)}
@@ -125,7 +131,8 @@ func newTestBoard(t *testing.T) *testBoard {
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
 		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"},
-			"a-one": {"said by a-one"}}}, Actions: d.actions,
+			"a-one": {"said by a-one"}}}, Actions: d.actions.all(), Changes: true,
+		Program: "claude-supervise",
 		Question: func(q view.QuestionView) terminal.Question {
 			t := terminal.Question{ID: q.ID, Text: q.Question, Kind: string(q.Kind), Run: q.Run, Of: 1}
 			for _, o := range q.Options {

@@ -110,11 +110,10 @@ func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
 	}
 	found := []apiLine{}
 	for _, line := range lines {
-		if !json.Valid(line) { // cut by a crash
+		if !json.Valid(line.Line) { // cut by a crash
 			continue
 		}
-		said := append([]string{}, view.Said(line)...)
-		found = append(found, apiLine{Line: line, Said: said})
+		found = append(found, apiLine{Line: line.Line, Said: append([]string{}, line.Said...)})
 	}
 	return reply(w, http.StatusOK, struct {
 		Agent string    `json:"agent"`

@@ -43,8 +43,8 @@ func (s *Server) icon(w http.ResponseWriter, r *http.Request) error {
 // manifest makes the page one that a phone installs.
 func (s *Server) manifest(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/manifest+json")
-	_, _ = w.Write([]byte(`{"name":"claude-supervise","short_name":"supervise","start_url":"/","display":"standalone",` +
-		`"background_color":"#ffffff","theme_color":"#9a3412",` +
-		`"icons":[{"src":"/icon.svg","sizes":"any","type":"image/svg+xml","purpose":"any"}]}` + "\n"))
+	_, _ = fmt.Fprintf(w, `{"name":%q,"short_name":"supervise","start_url":"/","display":"standalone",`+
+		`"background_color":"#ffffff","theme_color":"#9a3412",`+
+		`"icons":[{"src":"/icon.svg","sizes":"any","type":"image/svg+xml","purpose":"any"}]}`+"\n", s.config.Program)
 	return nil
 }

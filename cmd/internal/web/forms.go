@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -98,6 +99,25 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string,
 	}{frame{Title: "Done"}, text, back})
 }
 
+// called is what a run or an agent is, in a few words, with its id; the id alone where nothing more is known.
+func (s *Server) called(ctx context.Context, id string) string {
+	v, err := s.config.Source.Run(ctx, id)
+	if err != nil {
+		return id
+	}
+	if a, is := v.Agent(id); is {
+		return named(a.Who, id)
+	}
+	return named(v.Name, id)
+}
+
+func named(words, id string) string {
+	if words == "" || words == id {
+		return id
+	}
+	return words + " (" + id + ")"
+}
+
 // place is the page of a run or an agent.
 func place(id string) string {
 	if strings.HasPrefix(id, "a-") {
@@ -112,10 +132,11 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if r.PostForm.Get("sure") == "" {
+		who := s.called(r.Context(), id)
 		return s.page(w, http.StatusOK, "sure", struct {
 			frame
-			ID, Back string
-		}{frame{Title: "Stop " + id + "?"}, id, place(id)})
+			ID, Who, Back string
+		}{frame{Title: "Stop " + s.config.Clean(who) + "?"}, id, who, place(id)})
 	}
 	text, err := s.config.Actions.Stop(r.Context(), id)
 	return s.done(w, r, place(id), text, err)

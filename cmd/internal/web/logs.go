@@ -55,7 +55,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 		}
 		p.Whole = true
 		for _, line := range lines {
-			p.Said = append(p.Said, view.Said(line)...)
+			p.Said = append(p.Said, line.Said...)
 		}
 		if more {
 			p.Next = next
@@ -71,7 +71,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	return s.page(w, http.StatusOK, "agent", p)
 }
 
-// pageLogLive gives the texts of a log as it grows. The id of each is its place in the file.
+// pageLogLive gives the texts of a log as it grows. The id of each is the place behind it.
 func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
 	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -97,18 +97,15 @@ func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
 	if out.send("", "", nil) != nil {
 		return nil
 	}
-	_, agent := log.Of()
-	say := view.Prose(agent)
-	_ = log.Follow(r.Context(), place, func(line []byte) error { // ends with its reader
-		place += int64(len(line))
-		said := say(line)
+	_ = log.Follow(r.Context(), place, func(said []string, place int64) error { // ends with its reader
 		if len(said) == 0 {
 			return nil
 		}
+		clean := make([]string, len(said))
 		for i := range said {
-			said[i] = s.config.Clean(said[i])
+			clean[i] = s.config.Clean(said[i])
 		}
-		return out.send(strconv.FormatInt(place, 10), "said", encoded(said))
+		return out.send(strconv.FormatInt(place, 10), "said", encoded(clean))
 	})
 	return nil
 }

@@ -23,17 +23,18 @@ func (l memoryLog) Recent(_ context.Context, n int) (said []string, place int64,
 	return said[max(len(said)-n, 0):], int64(len(l.text)), nil
 }
 
-func (l memoryLog) Part(_ context.Context, place int64, _ int) (lines [][]byte, next int64, more bool, err error) {
+func (l memoryLog) Part(_ context.Context, place int64, _ int) (lines []LogLine, next int64, more bool, err error) {
 	for line := range bytes.Lines(l.text[place:]) { // one at a time
-		lines, place = append(lines, line), place+int64(len(line))
+		lines, place = append(lines, LogLine{line, view.Said(line)}), place+int64(len(line))
 		break
 	}
 	return lines, place, place < int64(len(l.text)), nil
 }
 
-func (l memoryLog) Follow(ctx context.Context, place int64, each func(line []byte) error) error {
+func (l memoryLog) Follow(ctx context.Context, place int64, each func(said []string, place int64) error) error {
 	for line := range bytes.Lines(l.text[place:]) {
-		if err := each(line); err != nil {
+		place += int64(len(line))
+		if err := each(view.Said(line), place); err != nil {
 			return err
 		}
 	}

@@ -113,13 +113,18 @@ func (s *Server) funcs() template.FuncMap {
 		"line":  func(text string) string { return strings.Join(strings.Fields(s.config.Clean(text)), " ") },
 		"path":  url.PathEscape,
 		"why":   view.Because,
+		"named": named,
 		"when":  when,
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"money": func(usd float64) string { return fmt.Sprintf("$%.2f", usd) },
 		"diff":  diffLines,
 
-		"folder": folderOf,
-		"stops":  func() string { return s.config.Stops },
+		"folder":  folderOf,
+		"stops":   func() string { return s.config.Stops },
+		"program": func() string { return s.config.Program },
+		"resumes": func() bool { return s.config.Actions.Resume != nil },
+		"says":    func() bool { return s.config.Actions.Say != nil },
+		"reports": func() bool { return s.config.Actions.Report != nil },
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
 	if body.Option != nil {
 		option = *body.Option
 	}
-	question, err := s.config.Press(r.Context(), r.PathValue("capability"), option)
+	question, err := s.config.Actions.Press(r.Context(), r.PathValue("capability"), option)
 	if err != nil {
 		if status, _ := problemOf(err); status == http.StatusNotFound {
 			trier.Allow()

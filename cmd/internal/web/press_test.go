@@ -15,13 +15,13 @@ import (
 func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 	pressed := 0
 	s := New(Config{Token: token, Source: newState(0), Card: plainCard, Clean: func(s string) string { return s },
-		Press: func(_ context.Context, capability string, option int) (string, error) {
+		Actions: Actions{Press: func(_ context.Context, capability string, option int) (string, error) {
 			if capability != "right" {
 				return "", &Refusal{Status: http.StatusNotFound, Text: "none of ours"}
 			}
 			pressed += option
 			return "q-000000", nil
-		}})
+		}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() { s.Run(ctx) })
@@ -61,10 +61,10 @@ func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 func TestAnAnswerByAButtonIsToldBeforeTheLookThatFindsIt(t *testing.T) {
 	state := newState(1)
 	s := New(Config{Token: token, Source: state, Card: plainCard, Clean: func(s string) string { return s },
-		Press: func(context.Context, string, int) (string, error) {
+		Actions: Actions{Press: func(context.Context, string, int) (string, error) {
 			state.asked[0].State = "answered"
 			return state.asked[0].ID, nil
-		}})
+		}}})
 	s.desk.take(view.Overview{At: time.Now(), Questions: []view.QuestionView{question("q-000000")}})
 	reader, _, _, _, _, err := s.desk.join("")
 	if err != nil {

@@ -18,7 +18,7 @@ type reportPage struct {
 
 // pageReport shows what happened in a run; to the script, which asks for it when the run has changed, the report alone.
 func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
-	what, err := s.config.Source.Report(r.Context(), r.PathValue("id"))
+	what, err := s.config.Actions.Report(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

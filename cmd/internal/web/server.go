@@ -23,17 +23,16 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// A Config is what a server needs. All of it must be set but Hosts.
+// A Config is what a server needs. All of it must be set but Hosts, and what the page is not to have.
 type Config struct {
 	Token   string   // who has it may do all that the page can
 	Hosts   []string // names that it may be reached by, beside those of loopback
 	Secure  bool     // it is reached over TLS
 	Port    int      // that it listens on
 	Folders []string // that runs may be started in; none: the page has no form for it
+	// Program is how a person calls the program whose commands the texts name, such as `ps`.
+	Program string
 	Source  Source
-	// Press answers as the button of a capability does, the one at a place from 0, and gives the id of the question. A
-	// *Refusal of 404 if it is none.
-	Press   func(ctx context.Context, capability string, option int) (question string, err error)
 	Actions Actions
 	Stops   string                       // what a stop does, in the words of the command
 	Card    func(view.QuestionView) Card // a question as a person may see it
@@ -48,39 +47,50 @@ type Source interface {
 	Past(ctx context.Context, skip, most int) ([]view.RunView, error)
 	// Run gives the run that an id or its start names, or the run of the agent that it names.
 	Run(ctx context.Context, id string) (view.RunView, error)
-	// Report gives what happened in the run that an id or its start names.
-	Report(ctx context.Context, id string) (view.RunReport, error)
 	// Question gives the question that an id or its start names.
 	Question(ctx context.Context, id string) (view.QuestionView, error)
 	// Log gives the log of the agent that an id or its start names.
 	Log(ctx context.Context, id string) (Log, error)
 }
 
-// A Log is what one agent has printed, in lines as view.Said reads them. Places in it are counted in bytes: a page that
-// is loaded again asks for what is behind its place.
+// A Log is what one agent has printed. Places in it grow with it, and what they count is its own matter: a page that is
+// loaded again asks for what is behind its place.
 type Log interface {
 	Of() (run, agent string)
 	// Recent gives the last things that the agent said, at most n, and the place behind them.
 	Recent(ctx context.Context, n int) (said []string, place int64, err error)
 	// Part gives the whole lines from a place on, about most bytes of them, and the place behind them. There are none at
 	// the end of what was printed by now.
-	Part(ctx context.Context, place int64, most int) (lines [][]byte, next int64, more bool, err error)
-	// Follow gives the lines from a place on, and those that come, until each gives an error or ctx ends.
-	Follow(ctx context.Context, place int64, each func(line []byte) error) error
+	Part(ctx context.Context, place int64, most int) (lines []LogLine, next int64, more bool, err error)
+	// Follow gives what is said from a place on, line by line with the place behind each, and what is said then, until
+	// each gives an error or ctx ends. A line that says nothing may be given.
+	Follow(ctx context.Context, place int64, each func(said []string, place int64) error) error
 }
 
-// Actions are what a person can do on the page. An error that tells what to do instead is a *Refusal.
-type Actions interface {
+// A LogLine is a line of a log: as it was printed, which may be no JSON where a crash has cut it, and what it says.
+type LogLine struct {
+	Line []byte
+	Said []string
+}
+
+// Actions are what a person can do on the page. What is nil the page does not have, nor the API. An error that tells
+// what to do instead is a *Refusal.
+type Actions struct {
 	// Answer leaves an answer in the inbox. What it returns says what is to be known beside that, for people; "" for
-	// nothing. *client.TakenError if another answer came first.
-	Answer(ctx context.Context, id string, a Answer) (note string, err error)
+	// nothing. *client.TakenError if another answer came first. It must be set, and so must Stop.
+	Answer func(ctx context.Context, id string, a Answer) (note string, err error)
 	// Stop stops a run or an agent, Resume goes on with a run, and Say leaves a message for an agent. They return what
 	// becomes of it, for people.
-	Stop(ctx context.Context, id string) (becomes string, err error)
-	Resume(ctx context.Context, run string) (becomes string, err error)
-	Say(ctx context.Context, agent, text, by string) (becomes string, err error)
+	Stop   func(ctx context.Context, id string) (becomes string, err error)
+	Resume func(ctx context.Context, run string) (becomes string, err error)
+	Say    func(ctx context.Context, agent, text, by string) (becomes string, err error)
 	// Start starts a run; made is false where one was started with this key before.
-	Start(ctx context.Context, s Start) (run string, made bool, err error)
+	Start func(ctx context.Context, s Start) (run string, made bool, err error)
+	// Report gives what happened in the run that an id or its start names.
+	Report func(ctx context.Context, id string) (view.RunReport, error)
+	// Press answers as the button of a capability does, the one at a place from 0, and gives the id of the question. A
+	// *Refusal of 404 if it is none.
+	Press func(ctx context.Context, capability string, option int) (question string, err error)
 }
 
 // A Start is what a run is to be started with: either a prompt or a task file.
@@ -147,6 +157,7 @@ type Card struct {
 	Sharable          bool // its answer can be that of all that are alike
 	Terminal          bool // it is answered on a terminal only,
 	Command           string
+	Elsewhere         string // or neither here nor there: where it is
 	Urgent            bool
 	AskedAt           time.Time
 	Answer, By        string // of one that is closed
@@ -205,17 +216,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routed() *http.ServeMux {
 	mux := http.NewServeMux()
-	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+	routes := map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/runs":                   s.apiRuns,
-		"POST /api/runs":                  s.apiStart,
 		"POST /api/runs/{id}/stop":        s.apiStop,
-		"POST /api/runs/{id}/resume":      s.apiResume,
 		"GET /api/questions":              s.apiQuestions,
 		"GET /api/questions/{id}":         s.apiQuestion,
 		"POST /api/questions/{id}/answer": s.apiAnswer,
 		"GET /api/agents/{id}/log":        s.apiLog,
-		"POST /api/agents/{id}/message":   s.apiMessage,
-		"POST /api/answer/{capability}":   s.apiPress,
 		"GET /api/events":                 s.apiEvents,
 		"/api/":                           s.nothingHere,
 		"GET /{$}":                        s.pageDesk,
@@ -223,20 +230,32 @@ func (s *Server) routed() *http.ServeMux {
 		"GET /questions/{id}":             s.pageQuestion,
 		"POST /questions/{id}":            s.formAnswer,
 		"GET /runs":                       s.pagePast,
-		"GET /start":                      s.pageStart,
-		"POST /start":                     s.formStart,
 		"GET /runs/{id}":                  s.pageRun,
-		"GET /runs/{id}/report":           s.pageReport,
 		"POST /runs/{id}/stop":            s.formStop,
-		"POST /runs/{id}/resume":          s.formResume,
 		"GET /agents/{id}":                s.pageAgent,
 		"GET /agents/{id}/live":           s.pageLogLive,
-		"POST /agents/{id}/message":       s.formMessage,
 		"GET /static/{name}":              s.static,
 		"GET /icon.svg":                   s.icon,
 		"GET /manifest.webmanifest":       s.manifest,
 		"/":                               s.nothingHere,
-	} {
+	}
+	a := s.config.Actions
+	if a.Start != nil {
+		routes["GET /start"], routes["POST /start"], routes["POST /api/runs"] = s.pageStart, s.formStart, s.apiStart
+	}
+	if a.Resume != nil {
+		routes["POST /runs/{id}/resume"], routes["POST /api/runs/{id}/resume"] = s.formResume, s.apiResume
+	}
+	if a.Say != nil {
+		routes["POST /agents/{id}/message"], routes["POST /api/agents/{id}/message"] = s.formMessage, s.apiMessage
+	}
+	if a.Report != nil {
+		routes["GET /runs/{id}/report"] = s.pageReport
+	}
+	if a.Press != nil {
+		routes["POST "+pressPath+"{capability}"] = s.apiPress
+	}
+	for pattern, handle := range routes {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := handle(w, r); err != nil {
 				s.fail(w, r, err)

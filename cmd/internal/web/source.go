@@ -32,7 +32,7 @@ func (State) Run(ctx context.Context, id string) (view.RunView, error) {
 	})
 }
 
-// Report gives what happened in a run.
+// Report gives what happened in a run, as Actions have it.
 func (State) Report(ctx context.Context, id string) (view.RunReport, error) {
 	return reading(func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
 }
@@ -60,13 +60,20 @@ func (l fileLog) Recent(_ context.Context, n int) (said []string, place int64, e
 	return said, rest.Place(), err
 }
 
-func (l fileLog) Part(_ context.Context, place int64, most int) (lines [][]byte, next int64, more bool, err error) {
-	lines, next, err = l.Log.Part(place, most)
-	return lines, next, len(lines) > 0 && next < l.Log.Size(), err
+func (l fileLog) Part(_ context.Context, place int64, most int) (lines []LogLine, next int64, more bool, err error) {
+	raw, next, err := l.Log.Part(place, most)
+	for _, line := range raw {
+		lines = append(lines, LogLine{Line: line, Said: view.Said(line)})
+	}
+	return lines, next, len(raw) > 0 && next < l.Log.Size(), err
 }
 
-func (l fileLog) Follow(ctx context.Context, place int64, each func(line []byte) error) error {
-	return l.Log.From(place).Until(ctx, nil, each)
+func (l fileLog) Follow(ctx context.Context, place int64, each func(said []string, place int64) error) error {
+	say := view.Prose(l.Log.Agent)
+	return l.Log.From(place).Until(ctx, nil, func(line []byte) error {
+		place += int64(len(line))
+		return each(say(line), place)
+	})
 }
 
 func reading[T any](read func(view.Reader) (T, error)) (found T, err error) {

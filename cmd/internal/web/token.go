@@ -19,11 +19,12 @@ const (
 )
 
 // Token gives the token that is kept in a folder, which must exist, and makes one if there is none, or another is
-// wanted. It stays the same, so that a bookmark lasts; another makes all that have the old one useless.
-func Token(folder string, another bool) (string, error) {
+// wanted. It stays the same, so that a bookmark lasts; another makes all that have the old one useless. program is how a
+// person calls the program that serves.
+func Token(folder, program string, another bool) (string, error) {
 	path := filepath.Join(folder, tokenFile)
 	if !another {
-		kept, err := readToken(path)
+		kept, err := readToken(path, program)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return kept, err
 		}
@@ -38,7 +39,7 @@ func Token(folder string, another bool) (string, error) {
 }
 
 // readToken reads a token that nobody else can have read or written.
-func readToken(path string) (string, error) {
+func readToken(path, program string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", err
@@ -50,8 +51,8 @@ func readToken(path string) (string, error) {
 	token := strings.TrimSpace(string(text))
 	random, err := base64.RawURLEncoding.DecodeString(token)
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 || err != nil || len(random) != tokenBytes {
-		return "", fmt.Errorf("%s is not a token that only you can read; nothing is served: `claude-supervise serve "+
-			"--new-token` makes another", path)
+		return "", fmt.Errorf("%s is not a token that only you can read; nothing is served: `%s serve "+
+			"--new-token` makes another", path, program)
 	}
 	return token, nil
 }

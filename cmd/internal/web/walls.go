@@ -58,8 +58,8 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.fail(w, r, &Refusal{Status: http.StatusUnauthorized, Text: "this needs the token: open the address that " +
-				"`claude-supervise serve` has printed, or send the token in it as Authorization: Bearer"})
+			s.fail(w, r, &Refusal{Status: http.StatusUnauthorized, Text: fmt.Sprintf("this needs the token: open the address "+
+				"that `%s serve` has printed, or send the token in it as Authorization: Bearer", s.config.Program)})
 			return
 		case r.ContentLength > maxBody:
 			s.fail(w, r, errTooLong)

@@ -205,12 +205,22 @@ func plainCard(q view.QuestionView) Card {
 // A stateAndActions is what a server reads and does.
 type stateAndActions interface {
 	Source
-	Actions
+	Answer(ctx context.Context, id string, a Answer) (string, error)
+	Stop(ctx context.Context, id string) (string, error)
+	Resume(ctx context.Context, id string) (string, error)
+	Say(ctx context.Context, agent, text, by string) (string, error)
+	Start(ctx context.Context, s Start) (string, bool, error)
+	Report(ctx context.Context, id string) (view.RunReport, error)
+}
+
+func actionsOf(s stateAndActions) Actions {
+	return Actions{Answer: s.Answer, Stop: s.Stop, Resume: s.Resume, Say: s.Say, Start: s.Start, Report: s.Report}
 }
 
 func newServer(state stateAndActions) *Server {
-	return New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: state,
-		Stops: "Processes are ended.", Card: plainCard, Clean: func(text string) string { return text }})
+	return New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: actionsOf(state),
+		Program: "claude-supervise",
+		Stops:   "Processes are ended.", Card: plainCard, Clean: func(text string) string { return text }})
 }
 
 // serving serves a state until the test ends.
