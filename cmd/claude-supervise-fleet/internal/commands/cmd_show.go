@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/runs"
@@ -15,7 +16,7 @@ import (
 )
 
 // fleetProgram is how a person calls this program.
-const fleetProgram = runs.Program("claude-supervise fleet")
+const fleetProgram = runs.Program(desk.Program)
 
 func newShow() *cobra.Command {
 	var c connection

@@ -71,7 +71,7 @@ it out.`,
 		return exitcode.Usage("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newWait(),
-		newShow(), newLogs())
+		newShow(), newLogs(), newServe(), newBoard())
 	return root
 }
 

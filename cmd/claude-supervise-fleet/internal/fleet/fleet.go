@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/user"
 	"regexp"
@@ -38,9 +39,13 @@ const decideWithin = 3 * time.Second
 var ErrNoWorker = errors.New("no worker of the fleet answers: start one, as with `claude-supervise fleet worker`, " +
 	"and try again. Nothing is done twice by that")
 
+// ErrAway means that the server does not answer.
+var ErrAway = errors.New("the fleet's server cannot be reached")
+
 // A RefusedError is what a run refuses, and as what kind of error (flow.ErrTaken and so on).
 type RefusedError struct {
 	Kind, Words string
+	First       *flow.Answer // of flow.ErrTaken: the answer that stands, where the fleet knows it
 }
 
 // Error says why.
@@ -111,10 +116,23 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 	if asking {
 		query += fmt.Sprintf(" AND %s IS NOT NULL", flow.AttributeOpen)
 	}
-	return f.list(ctx, query)
+	return f.list(ctx, query, math.MaxInt)
 }
 
-func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
+// Past gives runs that have ended, the latest first: at most most of them, after the first skip. What the server lists
+// first are those that have ended last.
+func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) {
+	runs, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'Running' AND "+
+		"ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), skip+most)
+	if err != nil {
+		return nil, err
+	}
+	runs = runs[min(skip, len(runs)):]
+	return runs[:min(most, len(runs))], nil
+}
+
+// list gives the runs that a query finds, no fewer than enough if there are as many.
+func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Listed, error) {
 	runs := []flow.Listed{}
 	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
 	for page := []byte(nil); ; {
@@ -135,7 +153,7 @@ func (f Fleet) list(ctx context.Context, query string) ([]flow.Listed, error) {
 			}
 			runs = append(runs, l)
 		}
-		if page = list.GetNextPageToken(); len(page) == 0 {
+		if page = list.GetNextPageToken(); len(page) == 0 || len(runs) >= enough {
 			return runs, nil
 		}
 	}
@@ -210,7 +228,7 @@ var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
 func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
 	if questionID.MatchString(id) {
 		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
-			flow.WorkflowName, flow.AttributeOpen, id)))
+			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt))
 		if err != nil || len(found) > 0 {
 			return named(found, id), err
 		}
@@ -291,7 +309,11 @@ func (f Fleet) update(ctx context.Context, run, name string, arg, result any) er
 	var later *serviceerror.WorkflowNotReady
 	switch {
 	case errors.As(err, &refused):
-		return &RefusedError{Kind: refused.Type(), Words: refused.Message()}
+		r := &RefusedError{Kind: refused.Type(), Words: refused.Message()}
+		if first := new(flow.Answer); refused.HasDetails() && refused.Details(first) == nil {
+			r.First = first
+		}
+		return r
 	case errors.As(err, &gone):
 		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended, or never was; nothing was kept"}
 	case late(), errors.As(err, &later):
@@ -364,7 +386,7 @@ func said(err error) error {
 	var away *serviceerror.Unavailable
 	switch {
 	case errors.As(err, &away), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the fleet's server cannot be reached: %w", err)
+		return fmt.Errorf("%w: %w", ErrAway, err)
 	}
 	return err
 }

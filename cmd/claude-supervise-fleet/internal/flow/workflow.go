@@ -245,8 +245,8 @@ func (r *run) open() []view.QuestionView {
 // mayAnswer lets the first answer to an open question in.
 func (r *run) mayAnswer(_ workflow.Context, a Answer) error {
 	if before := r.answer(a.Question); before != nil {
-		return refusal(ErrTaken, "%s was answered before, by %s at %s: %s", a.Question, before.By,
-			before.At.UTC().Format(time.RFC3339), before.Text)
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("%s was answered before, by %s at %s: %s", a.Question,
+			before.By, before.At.UTC().Format(time.RFC3339), before.Text), ErrTaken, nil, *before)
 	}
 	if by := r.Closed[a.Question]; by != "" {
 		return refusal(ErrTaken, "%s was answered before: %s", a.Question, by)

@@ -1,0 +1,117 @@
+// Package desk is what a person has before them of a fleet: its runs and questions, as the page and the board read them
+// (web.Source, board.Source), and what is done there (web.Actions, board.Actions).
+//
+// A fleet has no database to watch: the desk lists the runs again and again (watch.go). A list may be a moment behind:
+// what was answered here is shown as answered before a list says so.
+package desk
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/web"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
+)
+
+// Program is how a person calls the program of a fleet.
+const Program = "claude-supervise fleet"
+
+// Runs is what the desk needs of a fleet.Fleet, whose methods say more.
+type Runs interface {
+	Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error)
+	Past(ctx context.Context, skip, most int) ([]flow.Listed, error)
+	Run(ctx context.Context, id string) (flow.Listed, error)
+	Answer(ctx context.Context, run string, a flow.Answer) (flow.Answered, error)
+	Stop(ctx context.Context, run, by string) error
+}
+
+// Records reads what the last worker that has left a run, up to an epoch, has kept of it: worker.ShowRecord.
+// worker.ErrNoRecord if none has left it.
+type Records func(ctx context.Context, run string, epoch int) ([]byte, error)
+
+// A Desk is the runs and questions of a fleet before one person. All its methods may be called at once.
+type Desk struct {
+	runs    Runs
+	records Records
+	log     ReadLog
+	who     string // the person, to others
+
+	mu     sync.Mutex
+	now    view.Overview
+	agents map[string]string  // the run of each agent that was seen
+	closed map[string]closing // questions that were seen to be closed, by their ids
+	order  []string           // of closed, the oldest first
+	clock  func() time.Time
+}
+
+// A closing is how a question was closed.
+type closing struct {
+	view.QuestionView
+	at   time.Time
+	here bool // it was answered here, and a list may not say so yet
+}
+
+// maxClosed is how many closed questions are kept in mind.
+const maxClosed = 1000
+
+// New makes a desk. who names the person to others.
+func New(runs Runs, records Records, log ReadLog, who string) *Desk {
+	return &Desk{runs: runs, records: records, log: log, who: who, agents: map[string]string{},
+		closed: map[string]closing{}, clock: time.Now}
+}
+
+// shown gives a run as the page and the board show it: with the worker that has it, and the last thing that befell it
+// beside why it stands as it does.
+func shown(l flow.Listed) view.RunView {
+	v := l.RunView
+	v.Worker = l.Worker
+	if v.Worker == "" { // the folder is one of a machine that does not have the run any more
+		v.Cwd = ""
+	}
+	if n := len(l.Notes); n > 0 {
+		if v.Reason != "" {
+			v.Reason += " · "
+		}
+		v.Reason += l.Notes[n-1]
+	}
+	return v
+}
+
+// asked gives the open questions of a run.
+func asked(l flow.Listed) []view.QuestionView {
+	open := make([]view.QuestionView, 0, len(l.Questions))
+	for _, q := range l.Questions {
+		q.RunName, q.Cwd, q.State = l.Name, "", supervisor.Open
+		open = append(open, q)
+	}
+	return open
+}
+
+// answeredAs gives a question as it is with an answer.
+func answeredAs(q view.QuestionView, a flow.Answer) view.QuestionView {
+	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = "answered", &a.Text, a.By, &a.At
+	q.Skipped, q.Declined = a.Skip, a.Decline
+	return q
+}
+
+// closes notes how a question was closed. The lock is held.
+func (d *Desk) closes(c closing) {
+	if _, known := d.closed[c.ID]; !known {
+		d.order = append(d.order, c.ID)
+	}
+	d.closed[c.ID] = c
+	for len(d.order) > maxClosed {
+		delete(d.closed, d.order[0])
+		d.order = d.order[1:]
+	}
+}
+
+// noSuch says that the fleet has nothing of an id.
+func noSuch(what, id string) error {
+	return &web.Refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("the fleet has no %s %.60q", what, id)}
+}

@@ -1,0 +1,461 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/cmd/internal/web"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
+)
+
+// A fakeFleet is a fleet whose lists may be behind: they show what was published last.
+type fakeFleet struct {
+	mu      sync.Mutex
+	listed  []flow.Listed // as lists have them, the latest first
+	away    error
+	first   map[string]flow.Answer // by question
+	given   bool
+	stopped []string
+	lists   int
+}
+
+func (f *fakeFleet) Runs(_ context.Context, all, _ bool) ([]flow.Listed, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lists++
+	runs := slices.DeleteFunc(slices.Clone(f.listed), func(l flow.Listed) bool { return !all && l.EndedAt != nil })
+	return runs, f.away
+}
+
+func (f *fakeFleet) Past(_ context.Context, skip, most int) ([]flow.Listed, error) {
+	all, err := f.Runs(context.Background(), true, false)
+	all = slices.DeleteFunc(all, func(l flow.Listed) bool { return l.EndedAt == nil })
+	all = all[min(skip, len(all)):]
+	return all[:min(most, len(all))], err
+}
+
+func (f *fakeFleet) Run(_ context.Context, id string) (flow.Listed, error) {
+	all, err := f.Runs(context.Background(), true, false)
+	for _, l := range all {
+		if l.ID == id || l.Name == id {
+			return l, err
+		}
+	}
+	return flow.Listed{}, cmpError(err, &fleet.NoRunError{ID: id})
+}
+
+func cmpError(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+func (f *fakeFleet) Answer(_ context.Context, _ string, a flow.Answer) (flow.Answered, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if first, taken := f.first[a.Question]; taken {
+		return flow.Answered{}, &fleet.RefusedError{Kind: flow.ErrTaken, Words: "taken", First: &first}
+	}
+	f.first[a.Question] = a
+	return flow.Answered{Given: f.given}, nil
+}
+
+func (f *fakeFleet) Stop(_ context.Context, run, by string) error {
+	f.stopped = append(f.stopped, run+" by "+by)
+	return nil
+}
+
+func (f *fakeFleet) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+}
+
+// publishes has a list show the answers that were given.
+func (f *fakeFleet) publishes() {
+	f.change(func() {
+		for i, l := range f.listed {
+			for _, a := range f.first {
+				if !slices.ContainsFunc(l.Questions, func(q view.QuestionView) bool { return q.ID == a.Question }) {
+					continue
+				}
+				l.Questions = slices.DeleteFunc(slices.Clone(l.Questions), func(q view.QuestionView) bool { return q.ID == a.Question })
+				l.Answered = append(l.Answered, a)
+			}
+			f.listed[i] = l
+		}
+	})
+}
+
+const home = "the worker's folder"
+
+func someFleet() *fakeFleet {
+	asks := func(id string) view.QuestionView {
+		return view.QuestionView{ID: id, Run: "r-aaaaaaaa", Agent: "a-root", Kind: "clarification", Question: "What of " + id + "?",
+			AskedAt: time.Unix(1e9, 0), Cwd: home}
+	}
+	urgent := asks("q-urgent")
+	urgent.Urgent, urgent.AskedAt = true, time.Unix(2e9, 0)
+	command := asks("q-command")
+	command.Kind = "command"
+	return &fakeFleet{first: map[string]flow.Answer{}, listed: []flow.Listed{
+		{RunView: view.RunView{ID: "r-bbbbbbbb", Status: flow.StatusQueued, Reason: "waits", Cwd: home},
+			Notes: []string{"an old one", "worker one was not heard of"}},
+		{RunView: view.RunView{ID: "r-aaaaaaaa", Name: "nightly", Status: "waiting", Cwd: home, Agents: []view.AgentView{
+			{ID: "a-root"}, {ID: "a-child", Parent: "a-root"}}},
+			Worker: "one", Questions: []view.QuestionView{asks("q-one"), asks("q-two"), command, urgent}},
+	}}
+}
+
+// somebodys is a desk on a fleet, in which nothing was recorded.
+func somebodys(f *fakeFleet) *Desk {
+	return New(f, func(context.Context, string, int) ([]byte, error) { return nil, worker.ErrNoRecord }, said(nil), "me@here")
+}
+
+func said(remarks []view.Remark) ReadLog {
+	return func(_ context.Context, _ string, _ bool, each func(view.Remark) error) error {
+		for _, r := range remarks {
+			if err := each(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// watched is what a desk shows, look by look.
+type watched struct {
+	seen chan view.Overview
+	look chan struct{}
+}
+
+func watch(t *testing.T, d *Desk) watched {
+	w := watched{make(chan view.Overview, 100), make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := d.Watch(ctx, w.look, func(o view.Overview) error { w.seen <- o; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(watching.Wait)
+	t.Cleanup(cancel)
+	return w
+}
+
+// now is what is shown after a look that is asked for.
+func (w watched) now() view.Overview {
+	synctest.Wait()
+	for len(w.seen) > 0 {
+		<-w.seen
+	}
+	w.look <- struct{}{}
+	return <-w.seen
+}
+
+func ids(qs []view.QuestionView) string {
+	var all []string
+	for _, q := range qs {
+		all = append(all, q.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+func value(text string) web.Answer { return web.Answer{Value: &text, By: "a person by the page"} }
+
+func TestTheFleetIsShownWithWorkersAndWhatBefellItsRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := watch(t, somebodys(someFleet())).now()
+		if ids(o.Questions) != "q-urgent q-one q-two q-command" || o.Questions[1].Cwd != "" || o.Questions[1].RunName != "nightly" {
+			t.Errorf("the questions are %+v", o.Questions)
+		}
+		if len(o.Runs) != 2 || o.Runs[0].Worker != "one" || o.Runs[0].Cwd != home || o.Runs[1].Cwd != "" ||
+			o.Runs[1].Reason != "waits · worker one was not heard of" {
+			t.Errorf("the runs are %+v", o.Runs)
+		}
+	})
+}
+
+func TestAnAnswerIsShownBeforeAListHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := someFleet()
+		d := somebodys(f)
+		w := watch(t, d)
+		w.now()
+		note, err := d.PageActions().Answer(t.Context(), "q-one", value("JWT"))
+		if err != nil || !strings.Contains(note, "goes on with r-aaaaaaaa") {
+			t.Fatalf("it is %q, %v", note, err)
+		}
+		if q, err := d.Question(t.Context(), "q-one"); err != nil || q.State != "answered" || *q.Answer != "JWT" ||
+			!strings.Contains(q.AnsweredBy, "a person by the page, served by me@here") {
+			t.Errorf("the question is %+v, %v", q, err)
+		}
+		o := w.now()
+		if ids(o.Questions) != "q-urgent q-two q-command" || ids(o.Closed) != "q-one" || *o.Closed[0].Answer != "JWT" {
+			t.Errorf("open are %s, closed %s", ids(o.Questions), ids(o.Closed))
+		}
+		if o = w.now(); ids(o.Questions) != "q-urgent q-two q-command" || len(o.Closed) > 0 {
+			t.Errorf("then open are %s, closed %s", ids(o.Questions), ids(o.Closed))
+		}
+		time.Sleep(behind) // no list is behind for so long: the run asks again
+		if o = w.now(); ids(o.Questions) != "q-urgent q-one q-two q-command" {
+			t.Errorf("at last open are %s", ids(o.Questions))
+		}
+		if q, err := d.Question(t.Context(), "q-one"); err != nil || q.State != "open" {
+			t.Errorf("the question is %+v, %v", q, err)
+		}
+	})
+}
+
+func TestWhoLosesIsToldWhoseAnswerStands(t *testing.T) {
+	f := someFleet()
+	f.first["q-one"] = flow.Answer{Question: "q-one", Text: "JWT", By: "ann@there", At: time.Unix(1e9, 0)}
+	d := somebodys(f)
+	_, err := d.PageActions().Answer(t.Context(), "q-one", value("Sessions"))
+	var taken *client.TakenError
+	if !errors.As(err, &taken) || taken.By != "ann@there" || taken.Answer != "JWT" || strings.Contains(err.Error(), "--change") {
+		t.Errorf("who is late on the page is told %v", err)
+	}
+	if _, err := d.Answer(t.Context(), "q-one", terminal.Reply{Text: "Sessions"}); err == nil ||
+		!strings.Contains(err.Error(), "by ann@there") || !strings.Contains(err.Error(), "JWT") {
+		t.Errorf("who is late on the board is told %v", err)
+	}
+	if f.first["q-one"].Text != "JWT" {
+		t.Error("the first answer does not count")
+	}
+}
+
+func TestWhatOthersAnswerIsShownWithWhoDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := someFleet()
+		d := somebodys(f)
+		w := watch(t, d)
+		w.now()
+		f.change(func() {
+			f.first["q-two"] = flow.Answer{Question: "q-two", Text: "both", By: "ann@there", At: time.Now()}
+		})
+		f.publishes()
+		o := w.now()
+		if ids(o.Closed) != "q-two" || o.Closed[0].AnsweredBy != "ann@there" || o.Closed[0].State != "answered" {
+			t.Errorf("closed is %+v", o.Closed)
+		}
+		f.change(func() { f.listed[1].Questions = nil })
+		if o = w.now(); ids(o.Closed) != "q-urgent q-one q-command" || o.Closed[0].State != "withdrawn" {
+			t.Errorf("then closed is %+v", o.Closed)
+		}
+		code, at := 0, time.Now()
+		f.change(func() {
+			f.listed[1].Status, f.listed[1].ExitCode, f.listed[1].EndedAt = "succeeded", &code, &at
+			f.listed = f.listed[1:]
+		})
+		o = w.now()
+		if len(o.Runs) > 0 || len(o.Ended) != 2 || o.Ended[0].Status != "succeeded" || o.Ended[1].ID != "r-bbbbbbbb" {
+			t.Errorf("ended is %+v", o.Ended)
+		}
+	})
+}
+
+func TestAServerThatIsAwayLeavesWhatWasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := someFleet()
+		f.away = fmt.Errorf("%w: nobody listens", fleet.ErrAway)
+		if err := somebodys(f).Watch(t.Context(), nil, nil); !errors.Is(err, fleet.ErrAway) {
+			t.Errorf("a server that was never there: %v", err)
+		}
+		away := f.away
+		f.away = nil
+		w := watch(t, somebodys(f))
+		before := w.now()
+		f.change(func() { f.away = away })
+		o := w.now()
+		if !errors.Is(o.Gone, fleet.ErrAway) || ids(o.Questions) != ids(before.Questions) || len(o.Problems) != 1 ||
+			!strings.Contains(o.Problems[0], "was so at") {
+			t.Errorf("while it is away it shows %+v", o)
+		}
+		f.change(func() { f.away = nil })
+		if o = w.now(); o.Gone != nil || len(o.Problems) > 0 {
+			t.Errorf("once it is back: %v %v", o.Gone, o.Problems)
+		}
+	})
+}
+
+func TestListsThatTakeLongAreMadeSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := someFleet()
+		slow := &slowFleet{f, 100 * time.Millisecond}
+		watch(t, New(slow, nil, nil, "me"))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if f.lists > 30 { // one in 2.1 s
+			t.Errorf("it was listed %d times in a minute", f.lists)
+		}
+	})
+}
+
+type slowFleet struct {
+	*fakeFleet
+	takes time.Duration
+}
+
+func (s *slowFleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error) {
+	time.Sleep(s.takes)
+	return s.fakeFleet.Runs(ctx, all, asking)
+}
+
+func TestWhatAFleetDoesNotDoIsRefusedInWords(t *testing.T) {
+	f := someFleet()
+	d := somebodys(f)
+	why := ""
+	for name, c := range map[string]struct {
+		do     func() (string, error)
+		status int
+		says   string
+	}{
+		"a command": {func() (string, error) { return d.PageActions().Answer(t.Context(), "q-command", value("yes")) },
+			http.StatusForbidden, "on the worker's machine"},
+		"a change": {func() (string, error) {
+			a := value("x")
+			a.Change = true
+			return d.PageActions().Answer(t.Context(), "q-one", a)
+		}, http.StatusConflict, "cannot be changed"},
+		"no question": {func() (string, error) { return d.PageActions().Answer(t.Context(), "q-none", value("x")) },
+			http.StatusNotFound, "no question"},
+		"a required one, skipped": {func() (string, error) {
+			return d.PageActions().Answer(t.Context(), "q-one", web.Answer{Skip: true})
+		}, http.StatusUnprocessableEntity, "claude-supervise fleet stop"},
+		"declined without a reason": {func() (string, error) {
+			return d.PageActions().Answer(t.Context(), "q-one", web.Answer{Decline: &why})
+		}, http.StatusUnprocessableEntity, "say why"},
+		"the stop of a child": {func() (string, error) { return d.PageActions().Stop(t.Context(), "a-child") },
+			http.StatusConflict, "stops whole runs"},
+		"the stop of nothing": {func() (string, error) { return d.PageActions().Stop(t.Context(), "a-none") },
+			http.StatusNotFound, "a-none"},
+	} {
+		_, err := c.do()
+		var refusal *web.Refusal
+		if !errors.As(err, &refusal) || refusal.Status != c.status || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(f.first) > 0 || len(f.stopped) > 0 {
+		t.Errorf("done was %v %v", f.first, f.stopped)
+	}
+	if a := d.PageActions(); a.Say != nil || a.Resume != nil || a.Start != nil || a.Report != nil || a.Press != nil {
+		t.Error("the page has what nothing stands behind")
+	}
+}
+
+func TestARunIsStoppedByItsIDOrItsFirstAgent(t *testing.T) {
+	f := someFleet()
+	d := somebodys(f)
+	for _, id := range []string{"r-aaaaaaaa", "a-root"} {
+		if text, err := d.StopRun(t.Context(), id); err != nil || text != "r-aaaaaaaa is being stopped." {
+			t.Errorf("%s: %q, %v", id, text, err)
+		}
+	}
+	if want := []string{"r-aaaaaaaa by me@here", "r-aaaaaaaa by me@here"}; !slices.Equal(f.stopped, want) {
+		t.Errorf("stopped were %q", f.stopped)
+	}
+}
+
+func TestRepliesOfTheBoardAreAnswers(t *testing.T) {
+	f := someFleet()
+	f.given = true
+	f.listed[1].Questions[1].Optional = true
+	d := somebodys(f)
+	for id, r := range map[string]terminal.Reply{"q-one": {Text: "JWT"}, "q-two": {}, "q-urgent": {Decline: true, Text: "not mine"}} {
+		if said, err := d.Answer(t.Context(), id, r); err != nil || said != id+" is answered." {
+			t.Errorf("%s: %q, %v", id, said, err)
+		}
+	}
+	if a := f.first["q-one"]; a.Text != "JWT" || a.Skip || a.Decline || a.By != "me@here" {
+		t.Errorf("the answer is %+v", a)
+	}
+	if a := f.first["q-two"]; !a.Skip {
+		t.Errorf("what was left out is %+v", a)
+	}
+	if a := f.first["q-urgent"]; !a.Decline || a.Text != "not mine" {
+		t.Errorf("what was declined is %+v", a)
+	}
+}
+
+func TestWhatWasKeptOfARunIsShownWithHowItIsNow(t *testing.T) {
+	f := someFleet()
+	f.first["q-one"] = flow.Answer{Question: "q-one", Text: "JWT", By: "ann@there", At: time.Unix(1e9, 0)}
+	f.publishes()
+	d := New(f, func(_ context.Context, run string, _ int) ([]byte, error) {
+		if run != "r-aaaaaaaa" {
+			return nil, worker.ErrNoRecord
+		}
+		return []byte(`{"run":{"id":"r-aaaaaaaa","status":"parked"},"questions":[{"id":"q-one","question":"What of it?"},` +
+			`{"id":"q-two","question":"old"}],"reports":{"a-root":{"summary":"done"}}}`), nil
+	}, said(nil), "me")
+	details, err := d.Show(t.Context(), "a-child")
+	if err != nil || details.Agent != "a-child" || details.Run.Status != "waiting" || details.Reports["a-root"] == nil ||
+		ids(details.Questions) != "q-two q-command q-urgent q-one" || details.Questions[0].Question != "What of q-two?" {
+		t.Errorf("it is %+v, %v", details, err)
+	}
+	if details, err := d.Show(t.Context(), "r-bbbbbbbb"); err != nil || details.Run.Status != flow.StatusQueued {
+		t.Errorf("one that no worker has left is %+v, %v", details, err)
+	}
+	if q, err := d.Question(t.Context(), "q-one"); err != nil || q.Question != "What of it?" || *q.Answer != "JWT" {
+		t.Errorf("the question is %+v, %v", q, err)
+	}
+}
+
+func TestALogIsReadAgentByAgentFromItsPlace(t *testing.T) {
+	var remarks []view.Remark
+	for i := range 6 {
+		remarks = append(remarks, view.Remark{Agent: []string{"a-root", "a-child"}[i%2], Type: view.RemarkText, Text: fmt.Sprintf("said %d", i)})
+	}
+	d := New(someFleet(), nil, said(remarks), "me")
+	log, err := d.Log(t.Context(), "a-child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, agent := log.Of(); run != "r-aaaaaaaa" || agent != "a-child" {
+		t.Errorf("it is of %s %s", run, agent)
+	}
+	recent, place, err := log.Recent(t.Context(), 2)
+	if err != nil || place != 3 || len(recent) != 2 || !strings.HasSuffix(recent[1], "said 5") {
+		t.Errorf("recently it said %q, up to %d, %v", recent, place, err)
+	}
+	lines, next, more, err := log.Part(t.Context(), 0, 1)
+	if err != nil || len(lines) != 1 || next != 1 || !more || !strings.HasSuffix(lines[0].Said[0], "said 1") {
+		t.Errorf("the first part is %q, up to %d, %v %v", lines, next, more, err)
+	}
+	if lines, next, more, err = log.Part(t.Context(), 1, 1<<20); err != nil || len(lines) != 2 || next != 3 || more {
+		t.Errorf("the rest is %q, up to %d, %v %v", lines, next, more, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var came []string
+	if err := log.Follow(ctx, 2, func(said []string, place int64) error {
+		came = append(came, fmt.Sprint(place, " ", said[0][strings.LastIndex(said[0], "said"):]))
+		cancel()
+		return nil
+	}); err != nil || !slices.Equal(came, []string{"3 said 5"}) {
+		t.Errorf("what came is %q, %v", came, err)
+	}
+	var board [][]string
+	if err := d.Follow(t.Context(), "r-aaaaaaaa", 4, func(said []string) error { board = append(board, said); return nil }); err != nil ||
+		len(board) != 1 || len(board[0]) != 4 {
+		t.Errorf("on the board it is %q, %v", board, err)
+	}
+	if _, err := d.Log(t.Context(), "a-none"); err == nil {
+		t.Error("there is a log of nobody")
+	}
+}
