@@ -119,7 +119,7 @@ func (s *site) starts(home, until string, args ...string) *process {
 func (s *site) begins(home, until string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(filepath.Join(s.programs, "claude-supervise-fleet"), args...), home: home,
 		said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
-	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = s.env(home), p.said, home
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = s.env(home), p.said, p.said, home
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
