@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
@@ -26,27 +28,29 @@ type answerFlags struct {
 func newAnswer() *cobra.Command {
 	var f answerFlags
 	cmd := &cobra.Command{
-		Use:   "answer ID VALUE...",
+		Use:   "answer [ID] [VALUE...]",
 		Short: "answer an open question of a run of the fleet",
 		Long: `Answer an open question. The first answer counts, wherever it is given; anyone
 who answers later is told whose answer that was. VALUE is what
 claude-supervise answer takes.
 
+On a terminal, answer without a VALUE asks the question there. Without an ID it
+asks all open questions in turn: urgent ones first, then the oldest. With a
+VALUE but no ID, exactly one question must be open. ID may also be a run, its
+name or an agent; its one open question is then meant.
+
 The answer is kept by the fleet once this returns. A run that a worker has is
 given it at once. A parked run goes on with it, on any worker.
 
 Whether a command may run is answered on the machine that it runs on.`,
-		Example: "  claude-supervise fleet answer q-7kq2mx 2\n" +
+		Example: "  claude-supervise fleet answer\n  claude-supervise fleet answer q-7kq2mx 2\n" +
 			"  claude-supervise fleet answer q-7kq2mx \"both, OAuth2 first\"\n" +
 			"  claude-supervise fleet answer q-7kq2mx --decline \"ask the team that owns it\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(); err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return exitcode.Usage("answer takes the id of a question and the answer; questions lists them")
-			}
-			return runAnswer(cmd, f, args[0], strings.Join(args[1:], " "))
+			return runAnswer(cmd, f, args)
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -57,27 +61,31 @@ Whether a command may run is answered on the machine that it runs on.`,
 	return cmd
 }
 
-func runAnswer(cmd *cobra.Command, f answerFlags, id, typed string) error {
+func runAnswer(cmd *cobra.Command, f answerFlags, args []string) error {
 	ctx := cmd.Context()
 	c, err := f.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	found, err := c.QuestionsNamed(ctx, id)
+	open, err := c.mayMean(ctx, args)
 	if err != nil {
 		return err
 	}
-	q, err := meant(found, id)
-	if err != nil {
-		a, looked := c.WhoseAnswer(ctx, id)
-		if looked == nil && a != nil {
-			return &fleet.RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was answered before, by %s at %s: %s", id,
-				a.By, a.At.Local().Format(time.DateTime), terminal.CleanLine(a.Text, 0))}
+	declined := cmd.Flags().Changed("decline")
+	if len(args) == 0 && len(open) == 0 && !declined {
+		return terminal.Print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
+	}
+	if onTerminal() && !f.skip && !declined && !f.asJSON && len(args) <= 1 {
+		if w, asks := wanted(open, args); asks {
+			return c.asks(ctx, w, f)
 		}
-		return err
 	}
-	a, err := f.answer(q, typed, cmd.Flags().Changed("decline"))
+	q, typed, named, err := meant(open, args)
+	if err != nil {
+		return c.perhapsTaken(ctx, args, err)
+	}
+	a, err := f.answer(q, typed, named, declined)
 	if err != nil {
 		return err
 	}
@@ -102,21 +110,71 @@ func runAnswer(cmd *cobra.Command, f answerFlags, id, typed string) error {
 	})
 }
 
-// meant gives the question that was found by an id, if it is one.
-func meant(found []view.QuestionView, id string) (view.QuestionView, error) {
-	switch len(found) {
-	case 0:
-		return view.QuestionView{}, exitcode.Usage("no open question of the fleet is called %.60q; nothing was kept: "+
-			"claude-supervise fleet questions lists them", id)
-	case 1:
-		return found[0], nil
+// mayMean gives the open questions that the arguments may mean: those that the first one names; else, where it is no
+// id, all.
+func (c connected) mayMean(ctx context.Context, args []string) ([]view.QuestionView, error) {
+	if len(args) > 0 {
+		named, err := c.QuestionsNamed(ctx, args[0])
+		if err != nil || len(named) > 0 || isID(args[0]) {
+			return named, err
+		}
 	}
-	return view.QuestionView{}, exitcode.Usage("%s stands for %d open questions: say which, as in: "+
-		"claude-supervise fleet answer %s VALUE", id, len(found), found[0].ID)
+	return c.Questions(ctx)
+}
+
+// isID reports whether a word can be nothing but the id of a question or a run.
+func isID(word string) bool { return strings.HasPrefix(word, "q-") || flow.IsRun(word) }
+
+// perhapsTaken gives the error of a question that is not open: whose answer it has, if it has one.
+func (c connected) perhapsTaken(ctx context.Context, args []string, err error) error {
+	if len(args) == 0 {
+		return err
+	}
+	a, looked := c.WhoseAnswer(ctx, args[0])
+	if looked != nil || a == nil {
+		return err
+	}
+	return &fleet.RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was answered before, by %s at %s: %s", args[0],
+		a.By, a.At.Local().Format(time.DateTime), terminal.CleanLine(a.Text, 0))}
+}
+
+// called gives the open questions that are named: by an id, or by a run or an agent that asks them.
+func called(open []view.QuestionView, id string) (found []view.QuestionView) {
+	for _, q := range open {
+		if q.ID == id || q.Run == id || q.RunName == id || q.Agent == id {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// meant finds the question that the arguments name, and what is left of them as the answer. Without a name it is the
+// one that is open.
+func meant(open []view.QuestionView, args []string) (q view.QuestionView, typed string, named bool, err error) {
+	if len(args) > 0 {
+		switch found := called(open, args[0]); {
+		case len(found) == 1:
+			return found[0], strings.Join(args[1:], " "), true, nil
+		case len(found) > 1:
+			return q, "", false, exitcode.Usage("%s stands for %d open questions: say which, as in: "+
+				"claude-supervise fleet answer %s VALUE", args[0], len(found), found[0].ID)
+		case isID(args[0]) || len(open) == 0:
+			return q, "", false, exitcode.Usage("no open question of the fleet is called %.60q; nothing was kept: "+
+				"claude-supervise fleet questions lists them", args[0])
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return q, "", false, exitcode.Usage("no question of the fleet is open; nothing was kept")
+	case len(open) > 1:
+		return q, "", false, exitcode.Usage("%d questions of the fleet are open: say which, as in: "+
+			"claude-supervise fleet answer %s VALUE; claude-supervise fleet questions lists them", len(open), open[0].ID)
+	}
+	return open[0], strings.Join(args, " "), false, nil
 }
 
 // answer turns what was typed into the answer that is kept.
-func (f answerFlags) answer(q view.QuestionView, typed string, declined bool) (flow.Answer, error) {
+func (f answerFlags) answer(q view.QuestionView, typed string, named, declined bool) (flow.Answer, error) {
 	a := flow.Answer{Question: q.ID, By: fleet.Who(), At: time.Now().UTC(), AllLike: f.allLike, Skip: f.skip,
 		Decline: declined}
 	if q.Kind == supervisor.AskCommand {
@@ -129,14 +187,11 @@ func (f answerFlags) answer(q view.QuestionView, typed string, declined bool) (f
 		}
 		typed = content
 	}
-	given := questions.Flags{Program: "claude-supervise fleet", Skip: f.skip, AllLike: f.allLike}
+	given := questions.Flags{Program: desk.Program, Skip: f.skip, AllLike: f.allLike}
 	if declined {
 		given.Decline = &f.decline
 	}
-	if q.Validate == "path" { // it is one of the worker's machine
-		q.Validate = ""
-	}
 	var err error
-	a.Text, err = given.Value(q, typed, os.TempDir(), true, false, nil)
+	a.Text, err = given.Value(desk.Asked(q), typed, os.TempDir(), named, onTerminal(), nil)
 	return a, err
 }

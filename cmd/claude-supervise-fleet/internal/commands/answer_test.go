@@ -1,0 +1,49 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/supervisor/view"
+)
+
+func TestTheQuestionThatIsMeantIsFound(t *testing.T) {
+	one := view.QuestionView{ID: "q-one", Run: "r-aaaaaaaa", RunName: "nightly", Agent: "a-one"}
+	two := view.QuestionView{ID: "q-two", Run: "r-aaaaaaaa", RunName: "nightly", Agent: "a-two"}
+	for name, c := range map[string]struct {
+		open          []view.QuestionView
+		args          []string
+		id, typed, no string
+		named         bool
+	}{
+		"by its id":            {[]view.QuestionView{one, two}, []string{"q-two", "both", "of", "them"}, "q-two", "both of them", "", true},
+		"by its agent":         {[]view.QuestionView{one, two}, []string{"a-one", "2"}, "q-one", "2", "", true},
+		"by its run":           {[]view.QuestionView{one}, []string{"r-aaaaaaaa", "2"}, "q-one", "2", "", true},
+		"by its run's name":    {[]view.QuestionView{one}, []string{"nightly", "2"}, "q-one", "2", "", true},
+		"as the only one":      {[]view.QuestionView{one}, []string{"JWT", "first"}, "q-one", "JWT first", "", false},
+		"a run that asks more": {[]view.QuestionView{one, two}, []string{"nightly", "2"}, "", "", "stands for 2", false},
+		"one of several":       {[]view.QuestionView{one, two}, []string{"JWT"}, "", "", "2 questions of the fleet are open", false},
+		"one that is closed":   {[]view.QuestionView{one}, []string{"q-old", "JWT"}, "", "", "no open question", false},
+		"a run that asks none": {[]view.QuestionView{one}, []string{"r-bbbbbbbb", "2"}, "", "", "no open question", false},
+		"where none is open":   {nil, []string{"JWT"}, "", "", "no open question", false},
+		"none, where none is":  {nil, nil, "", "", "nothing was kept", false},
+	} {
+		q, typed, named, err := meant(c.open, c.args)
+		if (err != nil) != (c.no != "") || err != nil && !strings.Contains(err.Error(), c.no) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && (q.ID != c.id || typed != c.typed || named != c.named) {
+			t.Errorf("%s: %s %q %v", name, q.ID, typed, named)
+		}
+	}
+	for arg, want := range map[string]asking.Wanted{"q-two": {Only: "q-two"}, "a-one": {Of: "a-one"},
+		"nightly": {Of: "r-aaaaaaaa"}, "r-aaaaaaaa": {Of: "r-aaaaaaaa"}} {
+		if w, asks := wanted([]view.QuestionView{one, two}, []string{arg}); !asks || w != want {
+			t.Errorf("%s asks %+v, %v", arg, w, asks)
+		}
+	}
+	if _, asks := wanted([]view.QuestionView{one}, []string{"JWT"}); asks {
+		t.Error("an answer is asked for")
+	}
+}
