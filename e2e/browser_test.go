@@ -251,6 +251,16 @@ func (c cardIn) refused() string {
 	return eval[string](c.browser, fmt.Sprintf("document.querySelector('%s [role=alert]').textContent", c.at))
 }
 
+// isNone sends words that are no answer, and checks the reason that comes back.
+func (c cardIn) isNone(words, why string) {
+	c.t.Helper()
+	c.write("words", words)
+	c.press("answer")
+	if said := c.refused(); !strings.Contains(said, why) {
+		c.t.Errorf("%q is refused with %q", words, said)
+	}
+}
+
 // give sends an option, or none, with what was written, and waits for the answer that is shown then.
 func (c cardIn) give(option, want string) {
 	c.t.Helper()

@@ -206,7 +206,7 @@ func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 	d.types("a", ">", "tab", "m", "y")
 	d.Update(without("q-2"), d.at)
 	d.types("end", "w") // a run of one agent is one row
-	d.shows("to r-two (the task of r-two): my")
+	d.shows("to r-two: my")
 	d = newTestBoard(t)
 	d.types("a", "tab", "m", "y", "enter") // one's own answer is no draft
 	d.types("esc")

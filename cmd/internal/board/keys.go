@@ -205,7 +205,7 @@ func (b *Board) onEntry(key string, e entry) {
 	case "w":
 		if of != "" {
 			draft := b.unsentTo(e)
-			b.line = &typed{label: "to " + called(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
+			b.line = &typed{label: "to " + addressee(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
 				delete(b.unsent, draft)
 				if strings.TrimSpace(text) != "" {
 					b.do(func() (string, error) { return actions.Say(b.ctx, of, text) })
@@ -247,6 +247,14 @@ func called(e entry) string {
 		return id
 	}
 	return id + " (" + words + ")"
+}
+
+// addressee is whom a message goes to, in few words: there has to be room for the message.
+func addressee(e entry) string {
+	if e.run != nil && e.of() == e.run.ID && e.run.Name != "" {
+		return called(e)
+	}
+	return e.of()
 }
 
 // prune asks whether a run is to be forgotten.
