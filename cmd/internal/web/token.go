@@ -19,8 +19,8 @@ const (
 )
 
 // Token gives the token that is kept in a folder, which must exist, and makes one if there is none, or another is
-// wanted. It stays the same, so that a bookmark lasts; another makes all that have the old one useless. program is how a
-// person calls the program that serves.
+// wanted. It stays the same, so that a bookmark lasts; another makes all that have the old one useless. program is how
+// a person calls the program that serves.
 func Token(folder, program string, another bool) (string, error) {
 	path := filepath.Join(folder, tokenFile)
 	if !another {
