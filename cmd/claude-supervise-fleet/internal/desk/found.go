@@ -102,7 +102,8 @@ func (d *Desk) Question(ctx context.Context, id string) (view.QuestionView, erro
 // recorded gives a question as the records of its run have it, or what is known of it without.
 func (d *Desk) recorded(ctx context.Context, l flow.Listed, id string) view.QuestionView {
 	details, err := d.details(ctx, l)
-	if at := slices.IndexFunc(details.Questions, func(q view.QuestionView) bool { return q.ID == id }); err == nil && at >= 0 {
+	at := slices.IndexFunc(details.Questions, func(q view.QuestionView) bool { return q.ID == id })
+	if err == nil && at >= 0 {
 		q := details.Questions[at]
 		q.RunName = l.Name
 		return q

@@ -32,8 +32,9 @@ func (d *Desk) Log(ctx context.Context, id string) (web.Log, error) {
 	return runLog{read: d.log, run: l.ID, agent: agent}, nil
 }
 
-// A runLog is what one agent of a run has said: places in it count remarks. Where its run goes on from a snapshot of
-// before, a reader that comes back may miss as much as was lost with the worker: the whole is there when it begins anew.
+// A runLog is what one agent of a run has said: places in it count remarks. Where its run goes on from an earlier
+// snapshot, a reader that comes back may miss as much as was lost with the worker: it is there on a page that is loaded
+// anew.
 type runLog struct {
 	read       ReadLog
 	run, agent string
@@ -64,7 +65,8 @@ func (l runLog) Recent(ctx context.Context, n int) (said []string, place int64, 
 }
 
 // Part gives remarks from a place on, about most bytes of them.
-func (l runLog) Part(ctx context.Context, place int64, most int) (lines []web.LogLine, next int64, more bool, err error) {
+func (l runLog) Part(ctx context.Context, place int64, most int) (lines []web.LogLine, next int64, more bool,
+	err error) {
 	next = place
 	size := 0
 	err = l.each(ctx, false, func(r view.Remark, at int64) error {

@@ -223,8 +223,8 @@ func (f Fleet) Questions(ctx context.Context) ([]view.QuestionView, error) {
 
 var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
 
-// QuestionsNamed gives the open questions that an id can mean: that of a question, or of a run or an agent that asks, or
-// the name of a run. A question's own is looked up without a list of what others ask.
+// QuestionsNamed gives the open questions that an id can mean: that of a question, or of a run or an agent that asks,
+// or the name of a run. A question's own is looked up without a list of what others ask.
 func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
 	if questionID.MatchString(id) {
 		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
