@@ -123,7 +123,7 @@ func (s *Store) answer(ctx context.Context, kind string, n InboxEntry) (InboxEnt
 			return given
 		case kind == EntryChange && given == nil:
 			return fmt.Errorf("question %s: %w", q.ID, ErrUnanswered)
-		case kind == EntryChange && (q.Delivering || q.State == QuestionDelivered):
+		case kind == EntryChange && q.Closed():
 			return fmt.Errorf("question %s: %w", q.ID, ErrDelivering)
 		}
 		if kind == EntryChange {

@@ -54,6 +54,12 @@ type Question struct {
 	Handling
 }
 
+// Closed reports whether nobody can answer the question any more, nor change its answer: the answer is on its way, or
+// has had its effect, or the question is withdrawn.
+func (q *Question) Closed() bool {
+	return q.Delivering || q.State == QuestionDelivered || q.State == QuestionWithdrawn
+}
+
 // A Wording is what a question asks.
 type Wording struct {
 	Header      string   `json:"header,omitempty"`

@@ -69,9 +69,9 @@ func Recorded(r checkpoints.Event) (Happened, error) {
 	return Happened{At: r.At, Event: p.Elem().Interface().(Event)}, nil
 }
 
-// MustCheckInbox reports whether an event closes the file drop on what may lie in the inbox unseen: answers begin their
-// way to an agent, a script has taken one by itself, an agent or the run ends (a stop or a message that was accepted
-// before is heard), or the supervisor leaves.
+// MustCheckInbox reports whether an event shuts out what may lie in the inbox unseen: a question is closed to changes
+// (its answer begins its way to an agent, starts one, or has any other effect at once), a script has taken an answer by
+// itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the supervisor leaves.
 func MustCheckInbox(before, after State, event Happened) bool {
 	switch e := event.Event.(type) {
 	case Left, FileGone:
@@ -98,7 +98,7 @@ func MustCheckInbox(before, after State, event Happened) bool {
 		}
 	}
 	for _, q := range questions {
-		if old := before.Questions[q.ID]; q.Delivering && (old == nil || !old.Delivering) {
+		if old := before.Questions[q.ID]; q.Closed() && (old == nil || !old.Closed()) {
 			return true
 		}
 	}

@@ -48,8 +48,7 @@ func (d *transition) Noted(notes []InboxEntry) {
 			d.wantSnapshot(n)
 		case q == nil:
 		case n.Kind == EntryAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
-			n.Kind == EntryChange &&
-				(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering):
+			n.Kind == EntryChange && !q.Closed():
 			d.answer(n)
 		case n.Kind == EntryAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
 			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it

@@ -106,6 +106,11 @@ func (s *Story) try(b Event) bool {
 	if err != nil {
 		s.T.Fatal(err)
 	}
+	for _, q := range next.FindQuestions(func(q *Question) bool { return q.Closed() }) {
+		if old := s.State.Questions[q.ID]; old != nil && !old.Closed() && !MustCheckInbox(s.State, next, e) {
+			s.T.Errorf("%T closes question %s to a change of its answer that may have been acknowledged", b, q.ID)
+		}
+	}
 	s.State, s.Events = next, append(s.Events, e)
 	return true
 }

@@ -32,6 +32,7 @@ func TestAFindingIsMadeSmaller(t *testing.T) {
 func TestSchedulesThatBrokeARule(t *testing.T) {
 	for text, how := range map[string]string{
 		"216719-1-4-5-6-7-8-9-10-11-12-13": "a refusal was changed after its client had told the agent of it",
+		"312463-4-5-6-7-8-9-10-11-12-13":   "an approval that starts its agent at once was changed while it was saved",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)
