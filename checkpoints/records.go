@@ -389,6 +389,7 @@ type Delivery struct {
 	Grant     string          `json:"grant,omitempty"` // the question whose permission, given while parked, it spends
 	File      string          `json:"file,omitempty"`  // or the question file whose script has taken its answer itself
 	CreatedAt time.Time       `json:"created_at"`
+	ArrivedAt time.Time       `json:"arrived_at,omitzero"` // zero: not yet, or in an older release
 }
 
 // Prompt reports whether it is said by a prompt: else it answers a call, or a script has taken it.

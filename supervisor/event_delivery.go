@@ -110,7 +110,7 @@ func (e Received) apply(d *transition) error {
 // arrived marks a delivery, and the answers that it carried, as delivered.
 func (d *transition) arrived(id string) {
 	v := d.delivery(id)
-	v.State = checkpoints.DeliveryDelivered
+	v.State, v.ArrivedAt = checkpoints.DeliveryDelivered, d.at
 	for _, g := range v.Groups {
 		for _, q := range d.Group(g) {
 			if q.State == checkpoints.QuestionAnswered {

@@ -200,9 +200,24 @@ func (d *transition) answered(agent string) bool {
 	return len(d.FindQuestionsOf(agent, func(q *Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
 }
 
+// unwritten is how long what a launch has confirmed may be missing from its transcript after a crash. The CLI writes it
+// up to 100 ms late, in which several short turns may end. What it has written, a power cut may undo: Linux lets up to
+// 35 s pass before data that no program has waited for is on the disk.
+const unwritten = time.Minute
+
+// lastArrival gives the time of the last delivery to a launch; the zero time if it had none.
+func (d *transition) lastArrival(agent string, launch int) (last time.Time) {
+	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool { return v.Launch == launch }) {
+		if v.ArrivedAt.After(last) {
+			last = v.ArrivedAt
+		}
+	}
+	return last
+}
+
 // markUncertain makes the transcript decide on what was said last to a launch that has ended. A pending delivery may
-// have been written all the same. And the CLI writes its transcript up to 100 ms late: killed within that time, it
-// forgets what it has already confirmed. That may happen while we end it ourselves, too.
+// have been written all the same. And a process that is killed, or whose machine is, may forget what it has already
+// confirmed (see unwritten). That may happen while we end it ourselves, too.
 func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	a := d.agent(agent)
 	if a.Fresh {
@@ -210,8 +225,10 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 		return
 	}
 	killed := crashed || l.End == "" || l.End == EndRecover
+	newest := d.lastArrival(agent, l.N)
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
-		last := killed && v.Turn >= l.Turns-1
+		recent := !v.ArrivedAt.IsZero() && newest.Sub(v.ArrivedAt) < unwritten
+		last := killed && (v.Turn >= l.Turns-1 || recent)
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
 			last = last && a.Report == nil || l.Phase.InTurn() && v.Turn == l.Turns
 		}

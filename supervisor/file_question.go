@@ -168,7 +168,8 @@ func (d *transition) takenByScript(group string) {
 	}
 	key := "file " + first.File.ID
 	d.addDelivery(&Delivery{UUID: deliveryID(a, key), Agent: a.ID, Key: key, State: state, Launch: l.N, Turn: l.Turns,
-		Groups: []string{group}, File: first.File.ID, CreatedAt: d.at})
+		Groups: []string{group}, File: first.File.ID, CreatedAt: d.at,
+		ArrivedAt: d.at})
 }
 
 // saidByPrompt has the answers that a script had taken said by a prompt: nothing in the conversation shows them.

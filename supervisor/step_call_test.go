@@ -3,6 +3,7 @@ package supervisor
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -113,5 +114,41 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	s.Do(ask(2, "r3", "q-3", "/a"))
 	if s.State.Questions["q-3"] == nil {
 		t.Fatal("a permission was used twice")
+	}
+}
+
+// Several short turns may end before the transcript is on the disk, and be lost together; one long ago is not looked
+// up again.
+func TestWhatWasReadTwoTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"just now": 0, "long ago": 2 * unwritten} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, nil)
+			s.Do(askUser("q-1"))
+			s.Answers("q-1", "SQLite")
+			d := s.Delivers(1)
+			s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+			s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: []checkpoints.Task{{ID: "t1"}, {ID: "t2"}, {ID: "t3"}}})
+			s.turnEnds()
+			s.At = s.At.Add(pause)
+			for range 2 {
+				s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
+				s.says("go on")
+				s.Delivers(1)
+				s.turnEnds()
+			}
+			s.dies(crash())
+			doubted := s.State.Deliveries[d.UUID].State == checkpoints.DeliverySent
+			if recent := pause == 0; doubted != recent {
+				t.Fatalf("whether it has read the answer %v is asked: %v", name, doubted)
+			}
+			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID})
+			}
+			s.Rests(true)
+			s.Do(RetryDue{Agent: Root})
+			if text := s.delivered(2); doubted != strings.Contains(text, "A1: SQLite") {
+				t.Errorf("the agent reads:\n%s", text)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -284,7 +285,7 @@ func doubtNothing(s supervisor.State, e supervisor.Happened) (supervisor.State, 
 		for id, v := range s.Deliveries {
 			if v.State == checkpoints.DeliveryDelivered {
 				long := *v
-				long.Turn = -100 // ago
+				long.Turn, long.ArrivedAt = -100, time.Time{} // ago
 				s.Deliveries[id] = &long
 			}
 		}

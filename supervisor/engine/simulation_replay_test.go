@@ -33,6 +33,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 	for text, how := range map[string]string{
 		"216719-1-4-5-6-7-8-9-10-11-12-13": "a refusal was changed after its client had told the agent of it",
 		"312463-4-5-6-7-8-9-10-11-12-13":   "an approval that starts its agent at once was changed while it was saved",
+		"308883-2-3-6-8-12-13":             "an answer was forgotten that was read two short turns ago",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)

@@ -95,7 +95,7 @@ package pack
 //	Exceeded      anew    what bound used
 //	FileAsked     sifted  id polls drop ran
 //	Delivery      form    uuid agent seq state launch turn groups file
-//	Delivery      data    key text tool messages now created_at
+//	Delivery      data    key text tool messages now created_at arrived_at
 //	Delivery      anew    reply grant
 //	Event         form    run seq type
 //	Event         data    at doc
