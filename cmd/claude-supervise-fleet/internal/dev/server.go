@@ -7,10 +7,12 @@ package dev
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -70,6 +72,9 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 			return nil, errors.Join(fmt.Errorf("the server's state cannot be made in %s: %w", o.File, err), os.Remove(o.File))
 		}
 	}
+	if err := forgetServers(ctx, o.File); err != nil {
+		return nil, err
+	}
 	namespace, err := sqlite.NewNamespaceConfig(clusterName, o.Namespace, false, o.Attributes)
 	if err != nil {
 		return nil, err
@@ -100,6 +105,21 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
+}
+
+// forgetServers removes from the state which servers it has served. One that has ended is looked for at its address for
+// as long as it may be alive elsewhere, which is most of a minute: nothing decides about runs then. There is no other:
+// the state is for one process.
+func forgetServers(ctx context.Context, file string) error {
+	db, err := sql.Open(sqliteplugin.PluginName, (&url.URL{Scheme: "file", Path: file}).String())
+	if err == nil {
+		_, err = db.ExecContext(ctx, "DELETE FROM cluster_membership")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("the server's state in %s cannot be used: %w", file, err)
+	}
+	return nil
 }
 
 // ready waits until the server answers.
