@@ -350,6 +350,9 @@ const (
 	lookMost  = 2 * time.Second
 )
 
+// awayMost is how long a server may be away while a run is waited for.
+const awayMost = 5 * time.Minute
+
 // Wait waits until a run has ended, or is parked for an answer. It says nothing to the workflow: a server lets one be
 // told few things at a time and not many in all, and those are for answers.
 func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
@@ -367,6 +370,7 @@ func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
 		_ = f.Client.GetWorkflow(ctx, l.ID, "").Get(ctx, nil) // whatever it says, it is looked at once more
 		closed <- struct{}{}
 	})
+	answered := time.Now()
 	for look := lookFirst; l.ExitCode == nil && !l.Parked(); look = min(look*5/4, lookMost) {
 		select {
 		case <-time.After(look):
@@ -374,7 +378,14 @@ func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
 		case <-ctx.Done():
 			return l, ctx.Err()
 		}
-		if l, err = f.now(ctx, l.ID); err != nil {
+		now, err := f.now(ctx, l.ID)
+		var none *NoRunError
+		switch {
+		case err == nil:
+			l, answered = now, time.Now()
+		case ctx.Err() != nil:
+			return l, ctx.Err()
+		case errors.As(err, &none) || time.Since(answered) > awayMost:
 			return l, err
 		}
 	}

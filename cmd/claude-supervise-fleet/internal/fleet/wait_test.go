@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -28,6 +29,7 @@ type described struct {
 	t    *testing.T
 	as   []flow.Listed
 	ways enums.WorkflowExecutionStatus
+	away []int // in which of them err is said
 	err  error
 	n    int
 }
@@ -44,6 +46,10 @@ func (untold) Get(ctx context.Context, _ any) error { <-ctx.Done(); return ctx.E
 func (d *described) DescribeWorkflowExecution(_ context.Context, id, _ string) (
 	*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	info := &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Status: d.ways}
+	if slices.Contains(d.away, d.n) {
+		d.n++
+		return nil, d.err
+	}
 	if d.n < len(d.as) || d.err == nil {
 		memo, err := converter.GetDefaultDataConverter().ToPayload(d.as[min(d.n, len(d.as)-1)])
 		if err != nil {
@@ -73,8 +79,10 @@ func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 		"that ends":                   {described{as: []flow.Listed{as("queued", ""), running, ended}}, "partial", nil},
 		"that its worker parks":       {described{as: []flow.Listed{running, leaving, as("parked", "")}}, "parked", nil},
 		"that is ended on the server": {described{as: []flow.Listed{running}, ways: terminated}, "failed", nil},
-		"on a server that goes away":  {described{as: []flow.Listed{running}, err: errUnreachable}, "", errUnreachable},
-		"that there is not":           {described{err: serviceerror.NewNotFound("none")}, "", &NoRunError{waitedFor}},
+		"on a server that goes away":  {described{as: []flow.Listed{running}, err: errUnreachable}, "running", errUnreachable},
+		"whose server is away": {described{as: []flow.Listed{running, {}, {}, ended}, away: []int{1, 2}, err: errUnreachable},
+			"partial", nil},
+		"that there is not": {described{err: serviceerror.NewNotFound("none")}, "", &NoRunError{waitedFor}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

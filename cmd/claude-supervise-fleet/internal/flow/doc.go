@@ -22,12 +22,17 @@
 //	the run parks                      the activity ends; nothing but this workflow has the run. An answer begins the
 //	                                   next epoch, on any worker
 //	a worker of an older epoch speaks  it is not listened to
+//	its history gets long              the worker gives it back; it goes on in a new history (renewal.go)
 //
 // An answer is a workflow update: its validator lets the first in, and tells others whose it was. That it is
 // acknowledged means that it is in the workflow's history. An answer to a question that a worker holds goes to that
 // worker at once, by the queue that only it reads; it is tried until the worker has said yes or no, or has lost the
 // run.
 //
-// Workflow code is replayed against old histories (testdata): a change of what it does, in which order, needs
-// workflow.GetVersion.
+// Workflow code is replayed against old histories: a run that is parked for months is decided about by the release of the
+// day, and while a fleet is upgraded two releases decide about the same runs. A change of what the workflow does, or in
+// which order, needs workflow.GetVersion, under a name that stays for ever. testdata has the histories of each released
+// version, a folder each, which a test replays; make fleet-histories VERSION=V records those of a release, and make
+// fleet-upgrade OLDER=COMMIT replaces the workers of an older build one by one. What the server limits, and what a fleet
+// does there, is in LIMITS.md.
 package flow

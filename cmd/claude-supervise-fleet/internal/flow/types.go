@@ -16,6 +16,7 @@ const (
 	Supervise    = "claude-supervise.supervise" // the activity that has a run; on the queue of its labels
 	Deliver      = "claude-supervise.deliver"   // gives a held question its answer; on the queue of one worker
 	Halt         = "claude-supervise.halt"      // stops a run; on the queue of one worker
+	GiveBack     = "claude-supervise.give-back" // has a worker give a run back; on the queue of that worker
 	SignalSeen   = "seen"                       // a worker to the workflow: Seen
 	UpdateAnswer = "answer"                     // Answer to Answered
 	UpdateStop   = "stop"                       // by whom
@@ -120,6 +121,12 @@ type Stopping struct {
 	Run   string `json:"run"`
 	Epoch int    `json:"epoch"`
 	By    string `json:"by"`
+}
+
+// A GivingBack asks the worker that has a run to give it back.
+type GivingBack struct {
+	Run   string `json:"run"`
+	Epoch int    `json:"epoch"`
 }
 
 var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)

@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/log"
@@ -43,6 +44,7 @@ type run struct {
 	handed    map[string]bool // answers that the worker of this epoch has given to the run
 	fresh     bool            // an answer has come that no attempt was given
 	stopping  string          // who wants its end
+	renewing  bool            // its history is long: the worker that has it was asked to give it back
 	reason    string          // why it waits, where no worker says it
 	since     time.Time
 	ended     *int // exit code
@@ -68,17 +70,16 @@ func Run(ctx workflow.Context, in Input) (Listed, error) {
 				return Listed{}, err
 			}
 			if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && r.stopping == "" {
-				if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
-					return Listed{}, err
-				}
-				r.Parked = false
-				return Listed{}, workflow.NewContinueAsNewError(ctx, WorkflowName, r.Input)
+				return Listed{}, r.anew(ctx)
 			}
 			r.Parked = false
 		}
 		if r.stopping != "" && !r.held {
 			r.ends(ctx, supervisor.ExitStopped, "stopped by "+r.stopping)
 			break
+		}
+		if r.renewing || r.long(ctx) {
+			return Listed{}, r.anew(ctx)
 		}
 		if err := r.attempt(ctx, &again); err != nil {
 			return Listed{}, err
@@ -186,12 +187,16 @@ func (r *run) listens(ctx workflow.Context) error {
 			r.held = true
 			r.sees(s)
 			r.shows(ctx)
+			r.renews(ctx)
 		}
 	})
 	return errors.Join(
 		workflow.SetQueryHandler(ctx, QueryRun, func() (Listed, error) { return r.listed(), nil }),
 		workflow.SetUpdateHandler(ctx, UpdateWait, func(ctx workflow.Context) (Listed, error) {
-			err := workflow.Await(ctx, func() bool { return r.ended != nil || r.Parked })
+			err := workflow.Await(ctx, func() bool { return r.ended != nil || r.Parked || r.renewing })
+			if err == nil && r.ended == nil && !r.Parked {
+				return Listed{}, refusal(ErrRefused, "the history of %s begins anew: wait again", r.Task.Run)
+			}
 			return r.listed(), err
 		}),
 		workflow.SetUpdateHandlerWithOptions(ctx, UpdateAnswer, r.takeAnswer,
@@ -218,7 +223,8 @@ func (r *run) sees(s Seen) {
 	if s.Run == nil {
 		s.Run, s.Questions = r.Seen.Run, r.Seen.Questions
 	}
-	s.Notes = append(r.Seen.Notes[:len(r.Seen.Notes):len(r.Seen.Notes)], s.Notes...)
+	s.Notes = slices.Concat(r.Seen.Notes, s.Notes)
+	s.Notes = s.Notes[max(0, len(s.Notes)-maxNotes):] // nobody is shown more
 	r.Seen, r.reason = s, ""
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/mock"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -223,5 +224,50 @@ func TestWhoWaitsIsToldOfAPark(t *testing.T) {
 	s.answers(time.Hour, "q-1", "yes", "ann")
 	if s.plays(); told.Status != "parked" || len(told.OpenQuestions) != 1 {
 		t.Errorf("told: %+v", told)
+	}
+}
+
+// A history that gets long begins anew: the worker gives the run back, and the run is asked for its answer in the new one.
+func TestALongHistoryBeginsAnew(t *testing.T) {
+	for _, asked := range []bool{true, false} { // false: no worker could have the run, for as long as that takes
+		askedOf := 0
+		var s *stage
+		s = onStage(t, func(context.Context, Attempt) (Outcome, error) {
+			s.SetContinueAsNewSuggested(true)
+			return Outcome{}, errors.New("no disk")
+		})
+		s.RegisterActivityWithOptions(func(_ context.Context, g GivingBack) error {
+			if g.Run != id || g.Epoch != 1 {
+				t.Errorf("the worker is asked for %+v", g)
+			}
+			askedOf++
+			return nil
+		}, activity.RegisterOptions{Name: GiveBack})
+		if asked {
+			s.OnActivity(Supervise, mock.Anything, mock.Anything).After(time.Minute).Return(
+				Outcome{Seen: seen(1, "parked", "q-1"), Back: true}, nil)
+			s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalSeen, seen(1, "waiting", "q-1")) }, time.Second)
+			s.RegisterDelayedCallback(func() {
+				s.SetContinueAsNewSuggested(true)
+				s.SignalWorkflow(SignalSeen, seen(1, "running", "q-1"))
+				s.SignalWorkflow(SignalSeen, seen(1, "waiting", "q-1"))
+			}, 2*time.Second)
+		}
+		answered := s.answers(3*time.Second, "q-1", "JWT", "me")
+		s.ExecuteWorkflow(WorkflowName, Input{Task: Task{Run: id, Prompt: "do it", Lease: time.Minute}})
+		var anew *workflow.ContinueAsNewError
+		if err := s.GetWorkflowError(); !errors.As(err, &anew) {
+			t.Fatalf("it ends: %v", err)
+		}
+		var in Input
+		if err := converter.GetDefaultDataConverter().FromPayloads(anew.Input, &in); err != nil {
+			t.Fatal(err)
+		}
+		if in.Epoch != 1 || in.Parked || in.Task.Prompt != "do it" {
+			t.Errorf("it goes on with %+v", in)
+		}
+		if asked && (askedOf != 1 || *answered != nil || len(in.Answers) != 1 || len(in.Seen.Questions) != 1) {
+			t.Errorf("the worker was asked %d times; %v; %+v", askedOf, *answered, in)
+		}
 	}
 }

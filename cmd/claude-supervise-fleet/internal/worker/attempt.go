@@ -28,7 +28,7 @@ const endsWithin = 20 * time.Second
 // supervise is the activity that has a run until it ends, parks, or this worker leaves.
 func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
 	h := &held{Worker: w, Attempt: a, commit: a.Commit, gone: make(chan struct{}),
-		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
+		asked: make(chan struct{}, 1), dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
 	if !flow.IsRun(a.Task.Run) {
 		return out, never("%q is no id of a run", a.Task.Run)
 	}
@@ -232,14 +232,25 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	last, uploaded := make(chan struct{}), make(chan error, 1)
 	go func() { uploaded <- h.uploads(uploading, last, changed) }()
 
-	back, resting, hurry := false, make(chan struct{}), (<-chan struct{})(nil)
+	back, resting, hurry := false, (chan struct{})(nil), (<-chan struct{})(nil)
+	givesBack := func() {
+		back, resting = true, make(chan struct{})
+		beside.Go(func() { h.rests(uploading, p); close(resting) })
+	}
+	asked := h.asked
 	for running := true; running; {
 		select {
 		case <-news:
 			h.tell(ctx, changed)
+		case <-asked:
+			if asked = nil; !back {
+				givesBack()
+			}
 		case <-leaving:
-			back, leaving, hurry = true, nil, h.Hurry
-			beside.Go(func() { h.rests(uploading, p); close(resting) })
+			leaving, hurry = nil, h.Hurry
+			if !back {
+				givesBack()
+			}
 		case <-resting:
 			resting = nil
 			p.interrupt()

@@ -24,6 +24,7 @@ type held struct {
 	commit string
 	notes  []string
 	gone   chan struct{} // closed when nothing of it is left here
+	asked  chan struct{} // full when it is to be given back
 
 	mu     sync.Mutex
 	client *client.Client // of the run's own state; nil before there is one

@@ -48,6 +48,10 @@ type Worker struct {
 // MaxLabels is how many labels a worker can have: it reads a queue for each set of them.
 const MaxLabels = 5
 
+// decidedHere is how many workflows a worker keeps in memory of those that it has decided about: 60 KiB each, parked ones
+// included. One that it does not keep is read again when something comes for it.
+const decidedHere = 256
+
 // Queue is the task queue that only this process reads.
 func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w.instance }
 
@@ -72,9 +76,11 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	if w.Repos == nil {
 		w.Repos = &Repos{Dir: filepath.Join(w.Dir, "repos")}
 	}
+	sdkworker.SetStickyWorkflowCacheSize(decidedHere)
 	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{DisableWorkflowWorker: true})
 	own.RegisterActivityWithOptions(w.deliver, activity.RegisterOptions{Name: flow.Deliver})
 	own.RegisterActivityWithOptions(w.halt, activity.RegisterOptions{Name: flow.Halt})
+	own.RegisterActivityWithOptions(w.giveBack, activity.RegisterOptions{Name: flow.GiveBack})
 	if err := own.Start(); err != nil {
 		return fmt.Errorf("the worker cannot start: %w", err)
 	}
@@ -245,4 +251,17 @@ func (w *Worker) halt(ctx context.Context, s flow.Stopping) error {
 		return errors.New("the run has not begun")
 	}
 	return c.Stop(ctx, s.Run, "", false, s.By)
+}
+
+// giveBack is the activity that has this worker give a run back, as it gives all back when it leaves.
+func (w *Worker) giveBack(_ context.Context, g flow.GivingBack) error {
+	h, err := w.has(g.Run, g.Epoch)
+	if err != nil {
+		return err
+	}
+	select {
+	case h.asked <- struct{}{}:
+	default: // it was asked before
+	}
+	return nil
 }
