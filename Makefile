@@ -55,13 +55,15 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
 .PHONY: release-check page-scale board fleet fleet-build fleet-unit fleet-histories fleet-ledger
+.PHONY: fleet-parked fleet-costs fleet-upgrade
 
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
 FLEET := cmd/claude-supervise-fleet
 FLEET_UNIT := ./internal/commands ./internal/fleet ./internal/flow ./internal/seal ./internal/worker
-# The release whose histories make fleet-histories records.
+# The release whose histories make fleet-histories records, and the commit whose workers make fleet-upgrade begins with.
 VERSION ?= next
+OLDER ?= 84a900e
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +86,26 @@ fleet-ledger: fleet-build ## RUNS runs of a fleet while KILLS blows befall its w
 	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_RUNS=$(RUNS) CLAUDE_SUPERVISE_TEST_KILLS=$(KILLS) \
 	CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
 	$(GO) test -count 1 -v -timeout 3h -run WhateverBefallsTheWorkers ./e2e
+
+fleet-parked: RUNS = 10000
+fleet-parked: fleet-build ## RUNS parked runs: who holds them, and what lists and answers take (15 min)
+	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_PARKED=$(RUNS) CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
+	$(GO) test -count 1 -v -timeout 2h -run ParkedRunsAreHeldByNobody ./e2e
+
+fleet-costs: PAIRS = 20
+fleet-costs: RUNS = 40
+fleet-costs: fleet-build ## PAIRS runs without and with a fleet, in turn; RUNS runs by one, two and four workers (5 min)
+	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_PAIRS=$(PAIRS) CLAUDE_SUPERVISE_TEST_RUNS=$(RUNS) \
+	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
+	$(GO) test -count 1 -v -timeout 1h -parallel 1 -run 'ComesToTheEndOfALocalOne|MoreWorkersTakeMoreRuns' ./e2e
+
+fleet-upgrade: RUNS = 20
+fleet-upgrade: fleet-build ## workers of the commit OLDER are replaced one by one, while RUNS runs go on (5 min)
+	older=$$(mktemp -d); trap 'rm -rf "$$older"' EXIT; git archive $(OLDER) | tar -x -C "$$older"; \
+	$(MAKE) -C "$$older" build && (cd "$$older/$(FLEET)" && CGO_ENABLED=0 $(GO) build -trimpath -o ../../bin/ .) && \
+	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_OLDER="$$older/bin" CLAUDE_SUPERVISE_TEST_RUNS=$(RUNS) \
+	CLAUDE_SUPERVISE_TEST_SEED=$(SEED) CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
+	$(GO) test -count 1 -v -timeout 1h -run IsUpgradedWhileItsRunsGoOn ./e2e
 
 fleet-histories: ## what the workflow of a fleet does, recorded for the release VERSION: later ones replay it
 	mkdir -p $(FLEET)/internal/flow/testdata/$(VERSION)

@@ -29,8 +29,9 @@ const secret = "sk-test-0123456789-token-of-the-worker"
 type site struct {
 	t        *testing.T
 	programs string
-	home     string // of the person
-	dev      string // the folder of the server, the key and the snapshots
+	home     string   // of the person
+	dev      string   // the folder of the server, the key and the snapshots
+	up       *process // the server
 
 	more func(home string) []string // what workers have in their environment; nil: nothing more
 }
@@ -52,8 +53,20 @@ func newSite(t *testing.T) *site {
 		dev: filepath.Join(home, ".local/state/claude-supervise-fleet/dev")}
 	starting.Lock() // a server chooses ports that are free before it listens on them
 	defer starting.Unlock()
-	s.starts(home, "A fleet runs here", "dev", "--no-worker")
+	s.up = s.starts(home, isUp, "dev", "--no-worker")
 	return s
+}
+
+// isUp is what the server says once it is ready.
+const isUp = "A fleet runs here"
+
+// restarts ends the server, and starts it again with what it has on disk.
+func (s *site) restarts() {
+	s.t.Helper()
+	s.up.leaves(s.t)
+	starting.Lock()
+	defer starting.Unlock()
+	s.up = s.starts(s.home, isUp, "dev", "--no-worker")
 }
 
 // A process is one of the fleet, the leader of a group.
@@ -168,6 +181,17 @@ func (p *process) signal(sig syscall.Signal) {
 	all := append(children(p.cmd.Process.Pid), p.cmd.Process.Pid)
 	for _, pid := range all {
 		_ = syscall.Kill(-pid, sig)
+	}
+}
+
+// leaves ends a process in order, and waits for that.
+func (p *process) leaves(t *testing.T) {
+	t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("%q does not end: %s", p.cmd.Args, p.said)
 	}
 }
 
