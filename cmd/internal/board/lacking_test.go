@@ -71,3 +71,16 @@ func TestAPersonIsAskedByNameWhatToStop(t *testing.T) {
 		t.Error("an agent of which nothing is known has no name")
 	}
 }
+
+// A run can have ended by the look that finds its question closed.
+func TestWhoAnswersIsToldWhoWasFirstThoughTheRunHasEnded(t *testing.T) {
+	d := newTestBoard(t)
+	d.types("a")
+	o := someRuns()
+	closed, answer := o.Questions[0], "Red"
+	closed.State, closed.Answer, closed.AnsweredBy = "answered", &answer, "ann@there"
+	o.Closed, o.Questions = []view.QuestionView{closed}, o.Questions[1:]
+	o.Ended, o.Runs = []view.RunView{run("r-one", "succeeded")}, o.Runs[1:]
+	d.Update(o, d.at)
+	d.shows("q-1 was answered by ann@there: Red")
+}
