@@ -82,13 +82,19 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 // new one, whole, and mode 0600 if new; when Write returns nil it is the new one, on the disk.
 func (c *Checkpoint) Write(path string) error { return c.put(path, replaceFile) }
 
-// Publish is Write where no file is; one that is there stays as it is, and is no error.
+// Publish is Write where none is that ReadCheckpoint can read; one that is there stays as it is, and is no error. It
+// does not wait for the disk: a power cut may leave none, or a part of one, which the next Publish replaces.
 func (c *Checkpoint) Publish(path string) error {
-	err := c.put(path, publish)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
+	return c.put(path, func(path string, text []byte) error {
+		err := putUpOnce(path, text, func(*Replacement) error { return nil })
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if _, err := ReadCheckpoint(path); !errors.Is(err, errNotCheckpoint) {
+			return nil
+		}
+		return replaceFile(path, text)
+	})
 }
 
 func (c *Checkpoint) put(path string, put func(path string, text []byte) error) error {

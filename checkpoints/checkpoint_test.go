@@ -234,6 +234,33 @@ func TestACheckpointFileIsReplacedWhole(t *testing.T) {
 	}
 }
 
+// A checkpoint that is published is not waited for. What a power cut may leave of it gives way to the next; one that is
+// whole, which may be newer, does not.
+func TestOnlyACheckpointThatIsWholeKeepsAnotherFromBeingPublished(t *testing.T) {
+	next := &Checkpoint{WorkflowID: "next", Context: "another"}
+	left := map[string]string{"nothing": "", "zeros": strings.Repeat("\x00", len(hybrid))}
+	for n := 1; n < len(hybrid)-2; n += 7 {
+		left[fmt.Sprintf("%d bytes of it", n)] = hybrid[:n]
+		left[fmt.Sprintf("%d bytes of it and zeros", n)] = hybrid[:n] + strings.Repeat("\x00", len(hybrid)-n)
+	}
+	for name, text := range left {
+		path := filepath.Join(t.TempDir(), "c.json")
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), next.Publish(path)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if c, err := ReadCheckpoint(path); err != nil || c.WorkflowID != "next" {
+			t.Errorf("%s: then %+v (%v) is there", name, c, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "c.json")
+	if err := errors.Join(os.WriteFile(path, []byte(hybrid), 0o600), next.Publish(path)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); string(text) != hybrid {
+		t.Errorf("one that was whole is now %s (%v)", text, err)
+	}
+}
+
 func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 )
 
 // A FileDrop is the folders of question and answer files below one .claude folder, in the form of the hybrid protocol
@@ -63,8 +64,8 @@ const (
 	rejectedSuffix = ".rejected"
 )
 
-// OpenFileDrop makes the folders below the .claude folder at that path, and tries whether each can be written. The
-// error names the one that cannot; what is below it is as it was.
+// OpenFileDrop makes the folders below the .claude folder at that path, and asks whether each can be written. The error
+// names the one that cannot; what is below it is as it was.
 func OpenFileDrop(claude string) (*FileDrop, error) {
 	d, err := newFileDrop(claude)
 	if err != nil {
@@ -103,12 +104,12 @@ func newFileDrop(claude string) (*FileDrop, error) {
 	return &FileDrop{claude: claude, kernel: fsnotify.NewWatcher}, nil
 }
 
+// writable asks for the rights of this user, on a disk that takes anything: no file is made to try it.
 func writable(folder string) error {
-	trial, err := Replace(filepath.Join(folder, "trial"))
+	err := unix.Faccessat(unix.AT_FDCWD, folder, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "write in", Path: folder, Err: err}
 	}
-	trial.Drop()
 	return nil
 }
 
@@ -195,6 +196,11 @@ func publish(path string, text []byte) error {
 // putUp is publish for what the next supervisor puts up anew: a power cut may take its name away, never a part of what
 // it holds.
 func putUp(path string, text []byte) error {
+	return putUpOnce(path, text, func(r *Replacement) error { return r.Sync() })
+}
+
+// putUpOnce puts a file where none is, once ready has returned.
+func putUpOnce(path string, text []byte, ready func(*Replacement) error) error {
 	next, err := Replace(path)
 	if err != nil {
 		return err
@@ -203,7 +209,7 @@ func putUp(path string, text []byte) error {
 	if _, err := next.Write(text); err != nil {
 		return err
 	}
-	if err := next.Sync(); err != nil {
+	if err := ready(next); err != nil {
 		return err
 	}
 	return os.Link(next.Name(), path)

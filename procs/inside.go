@@ -4,20 +4,20 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Inside reports whether this process was started by a launch, by its own environment or that of a process above it: an
 // agent can take the marker out of what it starts, yet not out of itself. env is as in Spec.
 func Inside(env []string) (Marker, bool) {
-	m, _, ok := insideOf(ownOr(env), os.Getppid())
-	return m, ok
+	p := placeOfThis(env)
+	return p.marker, p.inside
 }
 
 // StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the
 // marker that Inside finds says it; "" where it does not.
 func StateOf(env []string) string {
-	_, state, _ := insideOf(ownOr(env), os.Getppid())
-	return state
+	return placeOfThis(env).state
 }
 
 // Unmarked reports whether this process was started by a launch that can only be told by its tag: its environment was
@@ -34,15 +34,38 @@ func ownOr(env []string) []string {
 	return env
 }
 
-// insideOf gives the marker of a process: that of its environment, else of the first one above it that has one.
-func insideOf(env []string, parent int) (m Marker, state string, ok bool) {
-	if m, ok := markerIn(env); ok {
-		return m, lookup(env, EnvState), true
+// A place says whether a process is inside a launch, and in which. The zero place is outside.
+type place struct {
+	marker Marker
+	state  string // the folder of the state in which its run is kept
+	inside bool
+}
+
+// above is the place of this process as the processes above it tell. It is looked up once: a process that was started
+// inside a launch stays so, whatever becomes of those above it, and none gets into one later.
+var above = sync.OnceValue(func() place { return placeBelow(os.Getppid()) })
+
+func placeOfThis(env []string) place {
+	if p := placeIn(ownOr(env)); p.inside {
+		return p
 	}
+	return above()
+}
+
+// placeOf gives the place of a process: that which its environment tells, else that of the first one above it that
+// tells one.
+func placeOf(env []string, parent int) place {
+	if p := placeIn(env); p.inside {
+		return p
+	}
+	return placeBelow(parent)
+}
+
+// placeBelow gives the place of what a process has started without a marker.
+func placeBelow(parent int) place {
 	for pid := parent; pid > 1; {
-		env := strings.Split(environ(pid), "\x00")
-		if m, ok := markerIn(env); ok {
-			return m, lookup(env, EnvState), true
+		if p := placeIn(strings.Split(environ(pid), "\x00")); p.inside {
+			return p
 		}
 		p, err := read(pid)
 		if err != nil || p.parent == pid {
@@ -50,7 +73,15 @@ func insideOf(env []string, parent int) (m Marker, state string, ok bool) {
 		}
 		pid = p.parent
 	}
-	return Marker{}, "", false
+	return place{}
+}
+
+func placeIn(env []string) place {
+	m, ok := markerIn(env)
+	if !ok {
+		return place{}
+	}
+	return place{m, lookup(env, EnvState), true}
 }
 
 // markerIn reads the marker of an environment.

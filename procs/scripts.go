@@ -49,7 +49,7 @@ func Scripts(word string) ([]Script, error) {
 			continue
 		}
 		if text := textOf(arguments(p.pid), folderOf(p.pid), lookup(env, "HOME")); strings.Contains(text, word) {
-			m, _, _ := insideOf(env, p.parent)
+			m := placeOf(env, p.parent).marker
 			found = append(found, Script{m, text, env})
 		}
 	}

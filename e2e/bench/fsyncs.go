@@ -17,7 +17,21 @@ import (
 const fsyncTimes = 9
 
 // fsyncs counts how often a run with one question waits for the disk, as strace sees it. Without strace the figure is
-// left out.
+// left out. There are eleven:
+//
+//	the header of a new log, its name   SQLite writes nothing into a log before. So a header that is none is damage,
+//	                                    and is told as such: a power cut leaves no such log (checkpoints/look.go)
+//	the run                             before its id is shown
+//	the question                        before it is shown
+//	its file in pending/                so that a power cut leaves all of it or none
+//	that its answer is on the way       before the agent reads it: it cannot be changed any more
+//	its file in answered/               as in pending/
+//	the line in the audit log           before the file in pending/ is removed
+//	the report                          before it is shown
+//	the log, then the database          the end of the run, and all that was lazy; the log is removed then
+//
+// Without the first a new log could be begun lazily: that is ten, and was tried. The test of power cuts then finds a log
+// without a header, which nothing tells from one that held answers and was damaged.
 func (b *bench) fsyncs(ctx context.Context) error {
 	strace, err := exec.LookPath("strace")
 	if err != nil {

@@ -145,12 +145,13 @@ func lastSignalField(questions []*supervisor.Question, names ...string) string {
 }
 
 // checkpointOf gives the absolute path of the checkpoint that a question goes on from: the one that its agent has
-// named, else ours. Ours is written now if there is none, for its process may live; "" where it cannot be written.
+// named, else ours. Ours is written now if there is none that is whole, for its process may live; "" where it cannot be
+// written. It need not outlast a power cut: the end of the process, or of what is left of it, has it written anew.
 func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) string {
 	path := m.Dirs.CheckpointFile(q.Run, q.Agent)
 	if q.Kept != nil && filepath.IsAbs(q.Kept.Path) {
 		return q.Kept.Path
-	} else if _, err := os.Lstat(path); err == nil && q.Kept == nil {
+	} else if _, err := checkpoints.ReadCheckpoint(path); err == nil && q.Kept == nil {
 		return path
 	}
 	l, err := m.Store.Load(ctx, q.Run)
