@@ -50,46 +50,6 @@ worker last parked it, ended it or handed it back. ps shows how it is now.`,
 	return cmd
 }
 
-func newLogs() *cobra.Command {
-	var c connection
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "logs RUN",
-		Short: "print what the agents of a run of the fleet said and did",
-		Long: `Print what the agents of a run of the fleet said and did, until a worker last
-parked it, ended it or handed it back.`,
-		Example: "  claude-supervise fleet logs r-3f9a2c1b",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			content, err := c.record(cmd, args, worker.LogRecord)
-			if err != nil {
-				return err
-			}
-			return terminal.Print(func(p *terminal.Printer) error {
-				for line := range bytes.Lines(content) {
-					if asJSON {
-						if err := p.Raw(line); err != nil {
-							return err
-						}
-						continue
-					}
-					var r view.Remark
-					if err := json.Unmarshal(line, &r); err != nil {
-						return err
-					}
-					if err := p.Result(r.String()); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
-	}
-	c.flags(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each thing, one per line")
-	return cmd
-}
-
 // record reads what was kept of the run that is named.
 func (c connection) record(cmd *cobra.Command, args []string, r worker.Record) ([]byte, error) {
 	if len(args) != 1 {
@@ -110,6 +70,6 @@ func (c connection) record(cmd *cobra.Command, args []string, r worker.Record) (
 	}
 	defer func() { _ = store.Bucket.Close() }() // only read
 	var out bytes.Buffer
-	err = store.Record(cmd.Context(), run.ID, run.Epoch, r, &out)
+	_, err = store.Record(cmd.Context(), run.ID, run.Epoch, r, &out)
 	return out.Bytes(), err
 }

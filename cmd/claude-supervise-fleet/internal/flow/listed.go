@@ -59,7 +59,7 @@ func (r *run) listed() Listed {
 			l.EndedAt = &at
 		}
 	case r.held:
-		l.Worker = r.Seen.Worker
+		l.Worker, l.Queue = r.Seen.Worker, r.Seen.Queue
 	case !r.Parked:
 		l.Status, l.Reason, l.Since = StatusQueued, r.reason, r.since
 	}

@@ -138,6 +138,7 @@ func IsRun(id string) bool { return runID.MatchString(id) }
 type Listed struct {
 	view.RunView
 	Worker string   `json:"worker"` // "": none has it
+	Queue  string   `json:"queue"`  // that only this worker reads
 	Epoch  int      `json:"epoch"`
 	Labels []string `json:"labels"`
 	Notes  []string `json:"notes"`

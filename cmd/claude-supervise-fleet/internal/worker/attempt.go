@@ -178,7 +178,7 @@ func (h *held) goOnFrom(ctx context.Context, file string) error {
 			h.note("not taken along: %s", w.What)
 		}
 	}
-	return h.isSafe(file)
+	return errors.Join(h.isSafe(file), h.marks(ctx))
 }
 
 // answers gives the run the answers that were acknowledged and that its snapshot does not have.
@@ -225,6 +225,9 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	if err != nil {
 		return flow.Outcome{}, err
 	}
+	h.mu.Lock()
+	h.super = p
+	h.mu.Unlock()
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	uploading, stopUploads := context.WithCancel(ctx)

@@ -30,6 +30,7 @@ type held struct {
 	client *client.Client // of the run's own state; nil before there is one
 	safe   pack.Moment    // that of the newest snapshot that is in the blob store
 	last   flow.Seen
+	super  *process // of the run; nil before there is one
 }
 
 func (h *held) work() string      { return filepath.Join(h.dir, "work") }
@@ -159,4 +160,19 @@ func (h *held) note(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.notes = append(h.notes, fmt.Sprintf(format, args...))
+}
+
+// supervisorOf gives the supervisor of the run; nil before there is one. An error says that the worker has left the
+// run, or that ctx has ended.
+func (h *held) supervisorOf(ctx context.Context) (*process, error) {
+	select {
+	case <-h.gone:
+		return nil, errLost
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	default:
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.super, nil
 }

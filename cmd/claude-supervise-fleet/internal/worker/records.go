@@ -3,12 +3,16 @@ package worker
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+
+	"claude-supervise/supervisor/view"
 )
 
 // A Record is what is kept of a run for people, when a worker leaves it.
@@ -17,7 +21,7 @@ type Record string
 // The records of a run.
 const (
 	ShowRecord Record = "show.json" // as `show --json` prints it
-	LogRecord  Record = "log.jsonl" // as `logs --json` prints it
+	LogRecord  Record = "log.jsonl" // a runlog.Entry on each line
 )
 
 // ErrNoRecord means that no worker has left the run yet.
@@ -34,8 +38,9 @@ func (s Store) putRecord(ctx context.Context, run string, epoch int, r Record, c
 	return s.Bucket.WriteAll(ctx, key, sealed.Bytes(), &blob.WriterOptions{ContentType: "application/octet-stream"})
 }
 
-// Record writes a record of a run, of the newest epoch up to one that has it. ErrNoRecord if none has.
-func (s Store) Record(ctx context.Context, run string, epoch int, r Record, out io.Writer) error {
+// Record writes a record of a run, of the newest epoch up to one that has it, and gives that epoch. ErrNoRecord if none
+// has.
+func (s Store) Record(ctx context.Context, run string, epoch int, r Record, out io.Writer) (int, error) {
 	for ; epoch > 0; epoch-- {
 		key := blobKey(run, epoch, string(r))
 		sealed, err := s.Bucket.ReadAll(ctx, key)
@@ -43,25 +48,54 @@ func (s Store) Record(ctx context.Context, run string, epoch int, r Record, out 
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("the blob store cannot be read: %w", err)
+			return 0, fmt.Errorf("the blob store cannot be read: %w", err)
 		}
 		if err := s.Key.Open(key, out, bytes.NewReader(sealed)); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			return 0, fmt.Errorf("%s: %w", key, err)
 		}
-		return nil
+		return epoch, nil
 	}
-	return ErrNoRecord
+	return 0, ErrNoRecord
 }
 
 // records keeps what people are shown of the run once this worker has left it. That it cannot keeps nothing back.
 func (h *held) records(ctx context.Context) {
-	for record, command := range map[Record]string{ShowRecord: "show", LogRecord: "logs"} {
-		out, err := h.does(ctx, command, h.Task.Run, "--json")
+	for record, make := range map[Record]func(context.Context) ([]byte, error){
+		ShowRecord: func(ctx context.Context) ([]byte, error) { return h.does(ctx, "show", h.Task.Run, "--json") },
+		LogRecord:  h.logRecord,
+	} {
+		content, err := make(ctx)
 		if err == nil {
-			err = h.Store.putRecord(ctx, h.Task.Run, h.Epoch, record, out)
+			err = h.Store.putRecord(ctx, h.Task.Run, h.Epoch, record, content)
 		}
 		if err != nil {
 			h.Log.Warn("a run cannot be shown later", "run", h.Task.Run, "record", record, "error", err)
 		}
 	}
+}
+
+// logRecord is all that the log of the run says to people, with its marks.
+func (h *held) logRecord(ctx context.Context) ([]byte, error) {
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return nil, err
+	}
+	log, err := c.Reader().RunLog(ctx, h.Task.Run)
+	if err != nil {
+		return nil, err
+	}
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
+	err = log.Each(ctx, func(l view.LogLine) error {
+		for _, e := range entriesOf(l) {
+			if err := out.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) { // no agent has said anything
+		err = nil
+	}
+	return lines.Bytes(), err
 }

@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor/client"
 )
 
@@ -43,6 +44,7 @@ type Worker struct {
 	room     *room
 	mu       sync.Mutex
 	held     map[string]*held // by run
+	readers  map[string]*logReader
 }
 
 // MaxLabels is how many labels a worker can have: it reads a queue for each set of them.
@@ -51,6 +53,10 @@ const MaxLabels = 5
 // decidedHere is how many workflows a worker keeps in memory of those that it has decided about: 60 KiB each, parked ones
 // included. One that it does not keep is read again when something comes for it.
 const decidedHere = 256
+
+// decidesWithin is how long a workflow may take to decide. They do nothing else: one that takes long is on a machine
+// that is busy, or stood still.
+const decidesWithin = time.Minute
 
 // Queue is the task queue that only this process reads.
 func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w.instance }
@@ -61,7 +67,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	if len(w.Labels) > MaxLabels {
 		return fmt.Errorf("a worker can have %d labels, not %d", MaxLabels, len(w.Labels))
 	}
-	w.instance, w.held = rand.Text()[:8], map[string]*held{}
+	w.instance, w.held, w.readers = rand.Text()[:8], map[string]*held{}, map[string]*logReader{}
 	if err := os.MkdirAll(filepath.Join(w.Dir, "runs"), 0o700); err != nil {
 		return fmt.Errorf("the worker's folder cannot be made: %w", err)
 	}
@@ -77,7 +83,8 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 		w.Repos = &Repos{Dir: filepath.Join(w.Dir, "repos")}
 	}
 	sdkworker.SetStickyWorkflowCacheSize(decidedHere)
-	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{DisableWorkflowWorker: true})
+	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{DeadlockDetectionTimeout: decidesWithin})
+	own.RegisterWorkflowWithOptions(w.readsLog, workflow.RegisterOptions{Name: runlog.Workflow})
 	own.RegisterActivityWithOptions(w.deliver, activity.RegisterOptions{Name: flow.Deliver})
 	own.RegisterActivityWithOptions(w.halt, activity.RegisterOptions{Name: flow.Halt})
 	own.RegisterActivityWithOptions(w.giveBack, activity.RegisterOptions{Name: flow.GiveBack})
@@ -128,9 +135,8 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 		}
 		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
 			Tuner: tuner, WorkerStopTimeout: w.Leave + handsBackWithin, DisableWorkflowWorker: set != 0,
-			DisableEagerActivities: true, // a run may be for other labels than the workflow's worker has
-			// Workflows only decide: one that takes long to is on a machine that is busy, or stood still.
-			DeadlockDetectionTimeout: time.Minute,
+			DisableEagerActivities:   true, // a run may be for other labels than the workflow's worker has
+			DeadlockDetectionTimeout: decidesWithin,
 		})
 		if set == 0 {
 			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
