@@ -91,7 +91,7 @@ func (e Unpacked) apply(d *transition) error {
 		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
 			continue
 		}
-		if !a.Status.Ended() || Revivable(a) {
+		if !a.Status.Ended() || Revivable(a) || d.failed(a) {
 			a := d.agent(a.ID)
 			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
 				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: moved(e, own[a.ID]), At: d.at,

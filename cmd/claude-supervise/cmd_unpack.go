@@ -152,7 +152,11 @@ func unpackedText(r pack.UnpackedRun, dry bool) string {
 	} else {
 		b.WriteString("\nTo go on, run:\n")
 	}
-	b.WriteString("  claude-supervise resume " + r.Run)
+	b.WriteString("  claude-supervise resume ")
+	if r.Failed {
+		b.WriteString("--failed ")
+	}
+	b.WriteString(r.Run)
 	if r.Exec {
 		b.WriteString(" --exec 'COMMAND {}'") // a pack file names no program
 	}

@@ -37,10 +37,10 @@ func GoesOn(file string) (bool, error) {
 	return endedIn(state) == nil, nil
 }
 
-// endedIn is the error of going on with a run that has ended.
+// endedIn is the error of going on with a run that has ended, and in which nothing can be tried again.
 func endedIn(s supervisor.State) error {
 	root := s.Agents[s.Run.Root]
-	if s.Run.EndedAt == nil || supervisor.Revivable(root) {
+	if s.Run.EndedAt == nil || supervisor.Revivable(root) || s.Retries() {
 		return nil
 	}
 	return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to go on with, so nothing was changed",

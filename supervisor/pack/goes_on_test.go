@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/gittest"
 )
@@ -43,6 +44,45 @@ func TestASnapshotThatNobodyCanGoOnFromIsToldFromOneOfANewerRelease(t *testing.T
 			}
 			if goesOn, err := GoesOn(s.path(2)); goesOn != c.goesOn || (err == nil) != c.known {
 				t.Errorf("goes on: %t, %v", goesOn, err)
+			}
+		})
+	}
+}
+
+// What has failed can be tried again elsewhere, from the snapshot of the run's end; what has succeeded cannot.
+func TestARunThatHasEndedIsGoneOnWithOnlyToTryWhatFailedAgain(t *testing.T) {
+	for status, again := range map[checkpoints.Status]bool{
+		checkpoints.Failed: true, checkpoints.Unreported: true, checkpoints.Succeeded: false,
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			s := newSnapped(t, t.TempDir(), 10)
+			s.mustTake()
+			state := s.state()
+			at, code := checkpoints.Now(), 1
+			run, agent := *state.Run, *state.Agents[packedAgent]
+			run.EndedAt, run.ExitCode, agent.EndedAt = &at, &code, &at
+			agent.Status = status
+			change := checkpoints.Change{Run: &run, Agents: []*checkpoints.Agent{&agent}}
+			if err := s.Store.Commit(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+			s.turn("its end")
+			s.mustTake()
+			if goesOn, err := GoesOn(s.path(2)); goesOn != again || err != nil {
+				t.Errorf("goes on: %t, %v", goesOn, err)
+			}
+			there, _, unpacked, err := s.goesOn(2)
+			if (err == nil) != again {
+				t.Fatalf("unpacked: %v", err)
+			}
+			if err != nil {
+				return
+			}
+			if unpacked.Failed == supervisor.Revivable(&agent) {
+				t.Errorf("that only resume --failed goes on with it is said as %t", unpacked.Failed)
+			}
+			if _, err := there.Retryable(t.Context(), packedRun); err != nil {
+				t.Error(err)
 			}
 		})
 	}

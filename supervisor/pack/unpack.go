@@ -49,6 +49,7 @@ type UnpackedRun struct {
 	Told      []string              `json:"told"`               // what was done, for people
 	Withheld  []supervisor.Withheld `json:"withheld"`           // what the file grants, and was not taken along
 	AskedAnew []string              `json:"asked_anew"`         // questions whose answers were not; of Questions
+	Failed    bool                  `json:"failed"`             // it has ended, and only resume --failed goes on with it
 	Snapshot  *UnpackedSnapshot     `json:"snapshot,omitempty"` // nil: the run did not go on where it was packed
 }
 
@@ -346,6 +347,7 @@ func (u *unpacking) result() UnpackedRun {
 	r := UnpackedRun{
 		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
 		Withheld: u.less, Questions: []view.QuestionView{}, Exec: u.state.Execs(),
+		Failed: u.state.Run.EndedAt != nil && !supervisor.Revivable(u.state.Agents[u.state.Run.Root]),
 	}
 	if m := u.archive.manifest.Snapshot; m != nil {
 		r.Snapshot = &UnpackedSnapshot{At: m.At, InTurn: append([]string{}, m.Lost...), Epoch: u.epoch}

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"mvdan.cc/sh/v3/shell"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/commandline"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/items"
 	"claude-supervise/cmd/internal/terminal"
@@ -35,39 +35,16 @@ const minLease = 2 * time.Second
 type runFlags struct {
 	connection
 	file, name, repo, ref, each string
+	exec, answers               string
+	passed                      passedFlags
 	labels                      []string
 	lease                       time.Duration
 	asJSON                      bool
 }
 
-// ownFlags are flags of `claude-supervise run` that the run is given wherever it is. Those that grant it something, or
-// bound it, it is given again by whoever goes on with it.
-var ownFlags = []struct {
-	name, form, usage string
-	given             bool
-}{
-	{"allow", "RULE", "permit a `RULE` without asking", true},
-	{"permissions", "ACTION", "`ACTION`: ask you, or deny", true},
-	{"delegate", "ACTION", "`ACTION`: ask, auto, deny, or by depth", true},
-	{"max-parallel", "N", "at most `N` agents at a time", true},
-	{"max-depth", "N", "at most `N` levels of children", true},
-	{"max-agents", "N", "at most `N` agents in the run", true},
-	{"max-cost-usd", "X", "at most `X` US dollars", true},
-	{"max-tokens", "N", "at most `N` tokens", true},
-	{"max-time", "TIME", "at most `TIME`", true},
-	{"max-turns", "N", "at most `N` turns", true},
-	{"hold", "TIME", "`TIME` to wait before the run is parked: 10m, 0 or forever", false},
-	{"check", "LEVEL", "`LEVEL`: off, warn or require", false},
-	{"answer", "KEY=VALUE", "answer in advance: `KEY=VALUE`", false},
-	{"relaunch", "HOW", "`HOW`: resume or fresh", false},
-	{"retries", "N", "retry a transient failure up to `N` times", false},
-	{"model", "MODEL", "the `MODEL` of claude", false},
-	{"demo", "SCENARIO", "play a built-in `SCENARIO`", false},
-}
+func newRun() *cobra.Command { return new(runFlags).command() }
 
-func newRun() *cobra.Command {
-	var f runFlags
-	values := map[string]*[]string{}
+func (f *runFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
 		Short: "hand a task in",
@@ -89,10 +66,10 @@ elsewhere.`,
 			"  claude-supervise fleet run --each \"cat repos.txt\" --repo {item} -f upgrade.yaml\n" +
 			"  claude-supervise fleet run --label gpu --max-cost-usd 5 - < task.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(checkLabels(f.labels), notInside()); err != nil {
+			if err := errors.Join(notInside(), refuseNotHere(cmd.Flags()), checkLabels(f.labels)); err != nil {
 				return err
 			}
-			task, err := f.task(cmd, args, values)
+			task, err := f.task(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -131,14 +108,15 @@ elsewhere.`,
 	fl.StringVar(&f.each, "each", "", "one run for each line that `COMMAND` prints: {item}")
 	fl.DurationVar(&f.lease, "lease", 30*time.Second, "go on elsewhere after `TIME` without the worker")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
-	for _, own := range ownFlags {
-		values[own.name] = fl.StringArray(own.name, nil, own.usage)
-	}
+	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
+	fl.StringVar(&f.answers, "answers", "", "a YAML or JSON `FILE` of answers in advance")
+	f.passed = addPassed(fl, false)
+	addNotHere(fl)
 	return cmd
 }
 
 // task reads the command line.
-func (f *runFlags) task(cmd *cobra.Command, args []string, values map[string]*[]string) (flow.Task, error) {
+func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	t := flow.Task{Name: f.name, Repo: f.repo, Ref: f.ref, Lease: f.lease, HandedIn: time.Now().UTC(),
 		HandedBy: fleet.Who(), Labels: slices.Compact(slices.Sorted(slices.Values(f.labels)))}
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
@@ -153,29 +131,29 @@ func (f *runFlags) task(cmd *cobra.Command, args []string, values map[string]*[]
 	if f.ref != "" && f.repo == "" {
 		return t, exitcode.Usage("--ref is of a repository: name it with --repo")
 	}
-	for _, own := range ownFlags {
-		cmd.Flags().Visit(func(set *pflag.Flag) {
-			if set.Name != own.name {
-				return
-			}
-			for _, value := range *values[own.name] {
-				flag := "--" + own.name + "=" + value
-				t.Flags = append(t.Flags, flag)
-				if own.given {
-					t.Given = append(t.Given, flag)
-				}
-			}
-		})
-	}
+	t.Flags, t.Given = f.passed.flags()
 	var err error
-	demo := ""
-	if given := *values["demo"]; len(given) > 0 {
-		demo = given[len(given)-1]
+	demo := f.passed.last("demo")
+	if demo != "" {
 		scenario, err := examples.Load(demo)
 		if err != nil {
 			return t, exitcode.Usage("%w", err)
 		}
 		t.Again = scenario.ClaudeFlags
+	}
+	if f.passed.last("check") == "ask" {
+		return t, exitcode.Usage("--check takes off, warn or require here: nobody sits at a worker to be asked")
+	}
+	if f.exec != "" {
+		if _, err := commandline.Parse(f.exec, os.Getenv); err != nil {
+			return t, exitcode.Usage("--exec: %w; nothing was handed in", err)
+		}
+		t.Exec = f.exec
+	}
+	if f.answers != "" {
+		if t.AnswersFile, err = contentOf(f.answers); err != nil {
+			return t, fmt.Errorf("the answers cannot be read: %w", err)
+		}
 	}
 	if f.file != "" {
 		if t.File, err = contentOf(f.file); err != nil {
@@ -196,7 +174,7 @@ func (f *runFlags) task(cmd *cobra.Command, args []string, values map[string]*[]
 	if strings.TrimSpace(t.Prompt) == "" && t.File == "" && demo == "" {
 		return t, exitcode.Usage("what is to be done? Give a PROMPT, - for stdin, or a task file with -f")
 	}
-	if n := len(t.Prompt) + len(t.File); n > maxTask {
+	if n := len(t.Prompt) + len(t.File) + len(t.AnswersFile); n > maxTask {
 		return t, exitcode.Usage("the task has %d bytes, and a fleet takes %d: put what is large into the repository",
 			n, maxTask)
 	}

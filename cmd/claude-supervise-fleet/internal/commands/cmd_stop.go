@@ -1,8 +1,8 @@
 package commands
 
 import (
+	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -12,50 +12,90 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 )
 
+type stopFlags struct {
+	connection
+	all, asJSON bool
+}
+
 func newStop() *cobra.Command {
-	var c connection
+	var f stopFlags
 	cmd := &cobra.Command{
-		Use:     "stop RUN...",
+		Use:     "stop RUN... | --all",
+		Aliases: []string{"kill"},
 		Short:   "stop runs of the fleet",
-		Long:    "Stop runs of the fleet, wherever they are. Their processes are ended.",
-		Example: "  claude-supervise fleet stop r-3f9a2c1b",
+		Long: `Stop runs of the fleet, wherever they are. Their processes are ended; what they
+wrote is in their last snapshots. If one of several cannot be stopped, the
+others are stopped all the same.`,
+		Example: "  claude-supervise fleet stop r-3f9a2c1b\n  claude-supervise fleet stop --all",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(); err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return exitcode.Usage("stop takes the ids of runs; claude-supervise fleet ps lists them")
+			switch {
+			case f.all && len(args) > 0:
+				return exitcode.Usage("--all stops every run of the fleet: it takes no ids")
+			case !f.all && len(args) == 0:
+				return exitcode.Usage("stop takes the ids of runs, or --all; claude-supervise fleet ps lists them")
 			}
-			f, err := c.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer f.close()
-			var failed []error
-			for _, id := range args {
-				failed = append(failed, stopOne(cmd, f, id))
-			}
-			return errors.Join(failed...)
+			return runStops(cmd.Context(), args, f)
 		},
 	}
-	c.flags(cmd.Flags())
+	f.connection.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&f.all, "all", false, "stop every run of the fleet that has not ended")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each result as a JSON object, one per line")
 	return cmd
 }
 
-func stopOne(cmd *cobra.Command, f connected, id string) error {
-	r, err := f.Run(cmd.Context(), id)
+// runStops stops one after the other. That one cannot be stopped keeps none of the others.
+func runStops(ctx context.Context, ids []string, f stopFlags) error {
+	c, err := f.connect(ctx)
 	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("%s is being stopped.", r.ID)
-	err = f.Stop(cmd.Context(), r.ID, fleet.Who())
+	defer c.close()
+	if f.all {
+		runs, err := c.Runs(ctx, false, false)
+		if err != nil {
+			return err
+		}
+		for _, r := range runs {
+			ids = append(ids, r.ID)
+		}
+		if len(ids) == 0 && !f.asJSON {
+			return terminal.Print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
+		}
+	}
+	var failed []error
+	for _, id := range ids {
+		failed = append(failed, stopOne(ctx, c, id, f))
+	}
+	return errors.Join(failed...)
+}
+
+func stopOne(ctx context.Context, c connected, id string, f stopFlags) error {
+	r, err := c.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	status, words := "stopping", r.ID+" is being stopped."
+	if r.ExitCode == nil {
+		err = c.Stop(ctx, r.ID, fleet.Who())
+	}
 	var refused *fleet.RefusedError
 	if r.ExitCode != nil || errors.As(err, &refused) && refused.Kind == flow.ErrEnded {
-		said, err = r.ID+" has already ended.", nil
+		status, words, err = "ended", r.ID+" has already ended.", nil
 	}
 	if err != nil {
 		return err
 	}
-	return terminal.Print(func(p *terminal.Printer) error { return p.Result(said) })
+	return terminal.Print(func(p *terminal.Printer) error {
+		if f.asJSON {
+			return p.JSON(struct {
+				ID     string `json:"id"`
+				Status string `json:"status"`
+			}{r.ID, status})
+		}
+		return p.Result(words)
+	})
 }

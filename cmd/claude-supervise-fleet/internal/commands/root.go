@@ -70,8 +70,8 @@ it out.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitcode.Usage("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newWait(),
-		newShow(), newLogs(), newServe(), newBoard())
+	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
+		newWait(), newShow(), newLogs(), newServe(), newBoard())
 	return root
 }
 

@@ -30,10 +30,6 @@ import (
 // patience is how long a person waits for a worker to take what was said to a run.
 const patience = 30 * time.Second
 
-// decideWithin is how long a worker may take to have a workflow decide, before another is asked: one that stands still
-// is given a few such tasks by the server, one after the other.
-const decideWithin = 3 * time.Second
-
 // ErrNoWorker means that no worker has taken what was said to a run in time. Whether the run will have it once there is
 // one, nobody knows.
 var ErrNoWorker = errors.New("no worker of the fleet answers: start one, as with `claude-supervise fleet worker`, " +
@@ -98,12 +94,65 @@ func (f Fleet) start(ctx context.Context, in flow.Input) error {
 	_, err := f.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{
 		ID: in.Task.Run, TaskQueue: flow.BaseQueue,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowExecutionErrorWhenAlreadyStarted: true, WorkflowTaskTimeout: decideWithin,
+		WorkflowExecutionErrorWhenAlreadyStarted: true, WorkflowTaskTimeout: flow.DecideWithin,
 	}, flow.WorkflowName, in)
 	if err != nil {
 		return fmt.Errorf("the run cannot be handed in: %w", said(err))
 	}
 	return nil
+}
+
+// Again begins a run again that has ended, after its last epoch. change makes what it is begun with of what it would go
+// on with. Of several that begin it again, one wins: the others get a *RefusedError of kind flow.ErrTaken.
+func (f Fleet) Again(ctx context.Context, run string, change func(*flow.Input)) error {
+	bound, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	value, err := f.Client.QueryWorkflow(bound, run, "", flow.QueryInput)
+	var later *serviceerror.WorkflowNotReady
+	if ctx.Err() == nil && (bound.Err() != nil || errors.As(err, &later)) {
+		return ErrNoWorker
+	}
+	var in flow.Input
+	if err == nil {
+		err = value.Get(&in)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w; nothing was changed", run, said(err))
+	}
+	change(&in)
+	taken := &RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was begun again by somebody else (epoch %d); "+
+		"nothing was changed: see claude-supervise fleet ps", run, in.Epoch+1)}
+	begun, err := f.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{
+		ID: flow.AgainID(run, in.Epoch), TaskQueue: flow.BaseQueue, WorkflowTaskTimeout: flow.DecideWithin,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+	}, flow.AgainName, in)
+	var another *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &another) {
+		return taken
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be begun again: %w", run, said(err))
+	}
+	err = begun.Get(bound, nil)
+	var under *temporal.ChildWorkflowExecutionAlreadyStartedError
+	switch {
+	case errors.As(err, &under):
+		return taken
+	case ctx.Err() == nil && bound.Err() != nil:
+		return nil // it is kept, and done as soon as a worker is there
+	}
+	return said(err)
+}
+
+// Now has a run that waits to be tried again tried at once.
+func (f Fleet) Now(ctx context.Context, run, by string) error {
+	err := f.Client.SignalWorkflow(ctx, run, "", flow.SignalNow, by)
+	var gone *serviceerror.NotFound
+	if errors.As(err, &gone) {
+		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended"}
+	}
+	return said(err)
 }
 
 // Runs gives the runs of the fleet, the latest first; all: those that have ended, too. asking: only those with open

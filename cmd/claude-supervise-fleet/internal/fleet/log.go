@@ -140,7 +140,7 @@ func (l *logReader) ofWorker(ctx context.Context, run flow.Listed) (read bool, e
 	}
 	id := "log-" + run.ID + "-" + rand.Text()[:10]
 	_, err = l.fleet.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{ID: id, TaskQueue: run.Queue,
-		WorkflowExecutionTimeout: time.Minute, WorkflowTaskTimeout: decideWithin}, runlog.Workflow, run.ID, run.Epoch)
+		WorkflowExecutionTimeout: time.Minute, WorkflowTaskTimeout: flow.DecideWithin}, runlog.Workflow, run.ID, run.Epoch)
 	if err != nil {
 		return false, said(err)
 	}

@@ -45,6 +45,9 @@ func (r *run) listed() Listed {
 		l.RunView = view.RunView{ID: r.Task.Run, Name: r.Task.Name, StartedAt: r.Task.HandedIn}
 	}
 	l.SupervisorPID = 0 // on another machine
+	if r.ended == nil { // it may have been begun again
+		l.EndedAt, l.ExitCode = nil, nil
+	}
 	switch {
 	case r.ended != nil:
 		l.ExitCode, l.OpenQuestions = r.ended, nil

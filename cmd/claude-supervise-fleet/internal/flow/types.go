@@ -17,11 +17,14 @@ const (
 	Deliver      = "claude-supervise.deliver"   // gives a held question its answer; on the queue of one worker
 	Halt         = "claude-supervise.halt"      // stops a run; on the queue of one worker
 	GiveBack     = "claude-supervise.give-back" // has a worker give a run back; on the queue of that worker
+	AgainName    = "claude-supervise.again"     // the workflow that begins an ended run again: Input
 	SignalSeen   = "seen"                       // a worker to the workflow: Seen
+	SignalNow    = "now"                        // what waits to be tried again is tried now: by whom
 	UpdateAnswer = "answer"                     // Answer to Answered
 	UpdateStop   = "stop"                       // by whom
 	UpdateWait   = "wait"                       // ends when the run has ended or is parked: Listed; of old clients
 	QueryRun     = "run"                        // Listed
+	QueryInput   = "input"                      // Input: with what the run would be begun again
 	MemoRun      = "run"                        // Listed, in lists
 
 	// Search attributes. They are not encrypted: they hold words of ours and ids, never what was written by anybody.
@@ -48,16 +51,19 @@ func Queue(labels []string) string {
 
 // A Task is what a run is to do, as it was handed in. It holds no token: workers have their own.
 type Task struct {
-	Run      string        `json:"run"` // the id, of the run and of its workflow
-	Name     string        `json:"name,omitempty"`
-	Prompt   string        `json:"prompt,omitempty"`
-	File     string        `json:"file,omitempty"`   // the text of a task file
+	Run    string `json:"run"` // the id, of the run and of its workflow
+	Name   string `json:"name,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	File   string `json:"file,omitempty"` // the text of a task file
+
+	AnswersFile string `json:"answers_file,omitempty"` // the text of a file of answers in advance
+
+	Exec     string        `json:"exec,omitempty"`   // the command in claude's place
 	Flags    []string      `json:"flags,omitempty"`  // of run
 	Given    []string      `json:"given,omitempty"`  // of Flags those that unpack takes: what the person grants the run
 	Claude   []string      `json:"claude,omitempty"` // flags of claude
 	Again    []string      `json:"again,omitempty"`  // those that a demo begins with by itself
-	Demo     bool          `json:"demo,omitempty"`
-	Repo     string        `json:"repo,omitempty"` // what git clone takes; "": an empty folder
+	Repo     string        `json:"repo,omitempty"`   // what git clone takes; "": an empty folder
 	Ref      string        `json:"ref,omitempty"`
 	Labels   []string      `json:"labels,omitempty"`
 	Lease    time.Duration `json:"lease"` // without a heartbeat for so long the run is taken elsewhere

@@ -45,6 +45,7 @@ type run struct {
 	fresh     bool            // an answer has come that no attempt was given
 	stopping  string          // who wants its end
 	renewing  bool            // its history is long: the worker that has it was asked to give it back
+	now       bool            // what waits to be tried again is tried now
 	reason    string          // why it waits, where no worker says it
 	since     time.Time
 	ended     *int // exit code
@@ -141,7 +142,8 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		why = failed.Message()
 	}
 	r.waits(ctx, fmt.Sprintf("it is tried again in %s: %s", *again, why))
-	_, err = workflow.AwaitWithTimeout(ctx, *again, func() bool { return r.stopping != "" })
+	r.now = false
+	_, err = workflow.AwaitWithTimeout(ctx, *again, func() bool { return r.stopping != "" || r.now })
 	*again = min(2**again, againMost)
 	return err
 }
@@ -190,7 +192,13 @@ func (r *run) listens(ctx workflow.Context) error {
 			r.renews(ctx)
 		}
 	})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for now := workflow.GetSignalChannel(ctx, SignalNow); now.Receive(ctx, nil); {
+			r.now = true
+		}
+	})
 	return errors.Join(
+		workflow.SetQueryHandler(ctx, QueryInput, func() (Input, error) { return r.Input, nil }),
 		workflow.SetQueryHandler(ctx, QueryRun, func() (Listed, error) { return r.listed(), nil }),
 		workflow.SetUpdateHandler(ctx, UpdateWait, func(ctx workflow.Context) (Listed, error) {
 			err := workflow.Await(ctx, func() bool { return r.ended != nil || r.Parked || r.renewing })

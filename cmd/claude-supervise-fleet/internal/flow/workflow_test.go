@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"claude-supervise/supervisor"
@@ -27,13 +28,14 @@ type stage struct {
 	given    []Answer
 }
 
-func onStage(t *testing.T, worker func(context.Context, Attempt) (Outcome, error)) *stage {
+func onStage(t *testing.T, supervises func(context.Context, Attempt) (Outcome, error)) *stage {
 	var suite testsuite.WorkflowTestSuite
 	s := &stage{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
+	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	s.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowName})
 	s.RegisterActivityWithOptions(func(ctx context.Context, a Attempt) (Outcome, error) {
 		s.attempts = append(s.attempts, a)
-		return worker(ctx, a)
+		return supervises(ctx, a)
 	}, activity.RegisterOptions{Name: Supervise})
 	s.RegisterActivityWithOptions(func(_ context.Context, d Delivery) error {
 		s.given = append(s.given, d.Answer)

@@ -103,7 +103,11 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 			return flow.Outcome{}, err
 		}
 	case h.Retry:
-		args = []string{"resume", "--failed", h.Task.Run}
+		if ended, err := h.hasEnded(ctx); err != nil {
+			return flow.Outcome{}, err
+		} else if ended {
+			args = []string{"resume", "--failed", h.Task.Run}
+		}
 	}
 	if origin.Epoch > 0 {
 		if err := h.answers(ctx); err != nil {
@@ -111,10 +115,24 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		}
 	}
 	args = append(args, "--json", "--no-notify", "--on-question", "park", "--snapshots", h.snapshots())
+	if origin.Epoch > 0 && h.Task.Exec != "" {
+		args = append(args, "--exec", h.Task.Exec) // no file names a program to run
+	}
 	if origin.Epoch == 0 && len(h.Task.Claude) > 0 {
 		args = append(append(args, "--"), h.Task.Claude...)
 	}
 	return h.drive(ctx, args, stdin)
+}
+
+// hasEnded reports whether the run has ended in the snapshot that it goes on from. One that was ended by the fleet,
+// while no worker had it, has not.
+func (h *held) hasEnded(ctx context.Context) (bool, error) {
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return false, err
+	}
+	run, err := c.Reader().Run(ctx, h.Task.Run)
+	return run.EndedAt != nil, err
 }
 
 // runArgs gives the arguments that begin the run, and its stdin.
@@ -129,6 +147,16 @@ func (h *held) runArgs() (args []string, stdin string, err error) {
 	}
 	if h.Task.Prompt != "" {
 		args, stdin = append(args, "-"), h.Task.Prompt
+	}
+	if h.Task.Exec != "" {
+		args = append(args, "--exec", h.Task.Exec)
+	}
+	if h.Task.AnswersFile != "" {
+		file := filepath.Join(h.dir, "answers.yaml")
+		if err := os.WriteFile(file, []byte(h.Task.AnswersFile), 0o600); err != nil {
+			return nil, "", err
+		}
+		args = append(args, "--answers", file)
 	}
 	if h.Task.Name != "" {
 		args = append(args, "--name", h.Task.Name)

@@ -140,6 +140,7 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 		})
 		if set == 0 {
 			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
+			taker.RegisterWorkflowWithOptions(flow.Again, workflow.RegisterOptions{Name: flow.AgainName})
 		}
 		taker.RegisterActivityWithOptions(w.supervise, activity.RegisterOptions{Name: flow.Supervise})
 		workers = append(workers, taker)

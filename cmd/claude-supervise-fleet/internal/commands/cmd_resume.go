@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/runs"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/doctor"
+)
+
+type resumeFlags struct {
+	connection
+	passed         passedFlags
+	failed, asJSON bool
+}
+
+func newResume() *cobra.Command {
+	var f resumeFlags
+	cmd := &cobra.Command{
+		Use:   "resume RUN | --failed RUN [flags] [-- CLAUDE FLAGS...]",
+		Short: "try what failed in a run of the fleet again",
+		Long: `Go on with a run that has ended. --failed tries the agents again that failed or
+reported failure, in their conversations, from the last snapshot. Work that
+succeeded is not repeated. Without it, a run goes on that was stopped or ended
+without a report. If several people do so at once, one of them does, and the
+others are told.
+
+A run that has not ended needs no resume: answered, it goes on by itself. One
+that waits to be tried again, because no worker could have it, is tried at once.
+
+Flags apply to the run from now on. --allow RULE and the flags after -- are
+added to those that it was handed in with; others replace the earlier value.`,
+		Example: "  claude-supervise fleet resume --failed r-3f9a2c1b\n" +
+			"  claude-supervise fleet resume --failed r-3f9a2c1b --max-cost-usd 5 -- --model opus\n" +
+			"  claude-supervise fleet resume r-3f9a2c1b",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notInside(); err != nil {
+				return err
+			}
+			var claude []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, claude = args[:dash], args[dash:]
+			}
+			if len(args) != 1 {
+				return exitcode.Usage("resume takes the id of one run; claude-supervise fleet ps -a lists them")
+			}
+			if flag := doctor.ReservedFlag(claude); flag != "" {
+				return exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+			}
+			return runResume(cmd.Context(), args[0], f, claude)
+		},
+	}
+	f.connection.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&f.failed, "failed", false, "retry the agents that failed")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON object")
+	f.passed = addPassed(cmd.Flags(), true)
+	return cmd
+}
+
+func runResume(ctx context.Context, id string, f resumeFlags, claude []string) error {
+	c, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	r, err := c.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, given := f.passed.flags()
+	if r.ExitCode == nil {
+		if len(given) > 0 || len(claude) > 0 || f.failed {
+			return fmt.Errorf("%s has not ended, and flags are given to a run only when it is begun again; nothing was "+
+				"changed. It is %s: %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0))
+		}
+		return f.goesOn(ctx, c, r)
+	}
+	if err := mayResume(r, f.failed); err != nil {
+		return err
+	}
+	err = c.Again(ctx, r.ID, func(in *flow.Input) {
+		in.Retry, in.Parked = f.failed, false
+		in.Task.Given = append(slices.Clip(in.Task.Given), given...)
+		in.Task.Flags = append(slices.Clip(in.Task.Flags), given...)
+		in.Task.Claude = append(slices.Clip(in.Task.Claude), claude...)
+		in.Seen.Notes = append(slices.Clip(in.Seen.Notes), "it is resumed by "+fleet.Who())
+	})
+	if err != nil {
+		return err
+	}
+	return f.tell(r.ID, r.ID+" is handed in again; a worker goes on with it.")
+}
+
+// mayResume says of a run that has ended why nobody can go on with it.
+func mayResume(r flow.Listed, failed bool) error {
+	code := *r.ExitCode
+	switch {
+	case failed && (code == supervisor.ExitSuccess || code == supervisor.ExitStopped):
+		return fmt.Errorf("nothing in %s has failed, so there is nothing to try again; it is %s: %s", r.ID, r.Status,
+			terminal.CleanLine(r.Reason, 0))
+	case !failed && code != supervisor.ExitStopped && code != supervisor.ExitUnreported:
+		return fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. To try again what failed:\n"+
+			"  %s resume --failed %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0), fleetProgram, r.ID)
+	}
+	return nil
+}
+
+// goesOn is for a run that has not ended: it goes on by itself, or is tried again now.
+func (f resumeFlags) goesOn(ctx context.Context, c connected, r flow.Listed) error {
+	switch {
+	case r.Worker != "":
+		return fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
+			r.ID, terminal.CleanLine(r.Worker, 0))
+	case r.Status == flow.StatusQueued:
+		if err := c.Now(ctx, r.ID, fleet.Who()); err != nil {
+			return err
+		}
+		return f.tell(r.ID, runs.State(r.RunView)+"\nIf it waits to be tried again, that is done now.")
+	}
+	say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
+	return exitcode.Error(supervisor.ExitParked)
+}
+
+func (f resumeFlags) tell(id, words string) error {
+	return terminal.Print(func(p *terminal.Printer) error {
+		if f.asJSON {
+			return p.JSON(map[string]string{"id": id, "run": id})
+		}
+		return p.Result(words)
+	})
+}
+
+// answersOf says how the open questions of a run are answered. It goes on by itself then.
+func answersOf(r flow.Listed) string {
+	words := "It goes on by itself once it is answered:"
+	for _, q := range r.OpenQuestions {
+		words += fmt.Sprintf("\n  %s answer %s VALUE", fleetProgram, q)
+	}
+	return words
+}

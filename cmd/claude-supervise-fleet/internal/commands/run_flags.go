@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"claude-supervise/cmd/internal/exitcode"
+)
+
+// An ownFlag is one of `claude-supervise run` that the run is given wherever it is.
+type ownFlag struct {
+	name, usage string
+	// given: it grants the run something, or bounds it. Whoever goes on with the run gives it again, and resume takes it.
+	given bool
+	alone bool // it has no value
+}
+
+var ownFlags = []ownFlag{
+	{name: "allow", usage: "permit a `RULE` without asking", given: true},
+	{name: "permissions", usage: "`ACTION`: ask you, or deny", given: true},
+	{name: "delegate", usage: "`ACTION`: ask, auto, deny, or by depth", given: true},
+	{name: "max-parallel", usage: "at most `N` agents at a time", given: true},
+	{name: "max-depth", usage: "at most `N` levels of children", given: true},
+	{name: "max-agents", usage: "at most `N` agents in the run", given: true},
+	{name: "max-cost-usd", usage: "at most `X` US dollars", given: true},
+	{name: "max-tokens", usage: "at most `N` tokens", given: true},
+	{name: "max-time", usage: "at most `TIME`", given: true},
+	{name: "max-turns", usage: "at most `N` turns", given: true},
+	{name: "hold", usage: "`TIME` to wait before the run is parked: 10m, 0 or forever"},
+	{name: "max-held", usage: "hold `N` questions, park the rest; -1: all"},
+	{name: "check", usage: "`LEVEL`: off, warn or require"},
+	{name: "answer", usage: "answer in advance: `KEY=VALUE`"},
+	{name: "accept-id", usage: "accept signals with this `ID`"},
+	{name: "relaunch", usage: "`HOW`: resume or fresh"},
+	{name: "retries", usage: "retry a transient failure up to `N` times"},
+	{name: "silent-after", usage: "report silence after `TIME`; 0: never"},
+	{name: "on-silence", usage: "`ACTION` then: tell, retry, fail"},
+	{name: "model", usage: "the `MODEL` of claude"},
+	{name: "worktree", usage: "give each child its own git worktree", alone: true},
+	{name: "demo", usage: "play a built-in `SCENARIO`"},
+}
+
+// notHere are the flags of `claude-supervise run` that a fleet has no use for, and why.
+var notHere = map[string]string{
+	"claude":         "each worker runs the claude of its own machine",
+	"cwd":            "agents work in a folder that the worker makes; --repo says what is in it",
+	"on-question":    "a run that waits for an answer parks, and goes on with it on any worker",
+	"detach":         "run hands the task in and does not wait; wait does",
+	"continue":       "the conversation of an agent that has ended is on no worker any more",
+	"keep-processes": "a worker keeps nothing of a run that has ended",
+	"snapshots":      "workers put snapshots into the fleet's blob store by themselves",
+	"keep-snapshots": "workers put snapshots into the fleet's blob store by themselves",
+	"notify":         "workers notify nobody; questions lists what is asked, and logs -f shows a run",
+	"notify-url":     "workers notify nobody; questions lists what is asked, and logs -f shows a run",
+	"no-notify":      "workers notify nobody",
+	"plain":          "run only hands the task in; logs -f shows the run",
+	"quiet":          "run only hands the task in; logs -f shows the run",
+	"log":            "a worker's diagnostics are its own, on its stderr",
+	"task-schema":    "`claude-supervise run --task-schema` prints it",
+}
+
+// passedFlags are flags for the run, as they were typed.
+type passedFlags struct {
+	values map[string]*[]string
+	alone  map[string]*bool
+	fl     *pflag.FlagSet
+}
+
+// addPassed adds the flags that are passed on; onlyGiven: those that a run is given after it was handed in.
+func addPassed(fl *pflag.FlagSet, onlyGiven bool) passedFlags {
+	p := passedFlags{values: map[string]*[]string{}, alone: map[string]*bool{}, fl: fl}
+	for _, own := range ownFlags {
+		switch {
+		case onlyGiven && !own.given:
+		case own.alone:
+			p.alone[own.name] = fl.Bool(own.name, false, own.usage)
+		default:
+			p.values[own.name] = fl.StringArray(own.name, nil, own.usage)
+		}
+	}
+	return p
+}
+
+// flags gives what is passed on, and of that what the run is given again by whoever goes on with it.
+func (p passedFlags) flags() (all, given []string) {
+	for _, own := range ownFlags {
+		if !p.fl.Changed(own.name) {
+			continue
+		}
+		var typed []string
+		if values := p.values[own.name]; values != nil {
+			for _, value := range *values {
+				typed = append(typed, "--"+own.name+"="+value)
+			}
+		} else if on := p.alone[own.name]; on != nil {
+			typed = append(typed, fmt.Sprintf("--%s=%t", own.name, *on))
+		}
+		all = append(all, typed...)
+		if own.given {
+			given = append(given, typed...)
+		}
+	}
+	return all, given
+}
+
+// last gives the value of a flag that was typed last; "" if it was not typed.
+func (p passedFlags) last(name string) string {
+	values := p.values[name]
+	if values == nil || len(*values) == 0 {
+		return ""
+	}
+	return (*values)[len(*values)-1]
+}
+
+// addNotHere has the flags that a fleet has no use for known, so that they are refused with the reason.
+func addNotHere(fl *pflag.FlagSet) {
+	for name := range notHere {
+		f := fl.VarPF(new(unused), name, "", "")
+		f.Hidden, f.NoOptDefVal = true, "true"
+	}
+}
+
+// unused is a value that nobody reads.
+type unused string
+
+// Set takes it.
+func (u *unused) Set(v string) error { *u = unused(v); return nil }
+
+// String is what was typed.
+func (u *unused) String() string { return string(*u) }
+
+// Type is that of a flag without a value.
+func (*unused) Type() string { return "" }
+
+// refuseNotHere says of a flag that a fleet has no use for why that is so.
+func refuseNotHere(fl *pflag.FlagSet) (err error) {
+	fl.Visit(func(f *pflag.Flag) {
+		if why, is := notHere[f.Name]; is && err == nil {
+			err = exitcode.Usage("--%s is not for a fleet: %s; nothing was handed in", f.Name, strings.TrimSpace(why))
+		}
+	})
+	return err
+}

@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+)
+
+var defined = regexp.MustCompile(`\.(?:String|StringArray|Bool|Int|Duration|Float64)VarP?\(&[\w.]+, "([a-z-]+)"`)
+
+// flagsOfRun are those of `claude-supervise run`.
+func flagsOfRun(t *testing.T) (names []string) {
+	t.Helper()
+	for _, file := range []string{"cmd_run.go", "run_budget.go", "run_delegate.go", "snapshots.go"} {
+		content, err := os.ReadFile(filepath.Join("../../../claude-supervise", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range defined.FindAllSubmatch(content, -1) {
+			names = append(names, string(m[1]))
+		}
+	}
+	return names
+}
+
+func TestEachFlagOfRunIsPassedOnOrRefusedWithTheReason(t *testing.T) {
+	all := flagsOfRun(t)
+	for _, known := range []string{"allow", "worktree", "max-turns", "snapshots", "exec", "json"} {
+		if !slices.Contains(all, known) {
+			t.Fatalf("the flags of run are read as %q", all)
+		}
+	}
+	run := newRun()
+	for _, name := range all {
+		f := run.Flags().Lookup(name)
+		if f == nil {
+			t.Errorf("nobody says what becomes of --%s", name)
+			continue
+		}
+		if why, not := notHere[name]; not != f.Hidden || not && why == "" {
+			t.Errorf("--%s is hidden: %t, because %q", name, f.Hidden, why)
+		}
+	}
+	for name := range notHere {
+		if !slices.Contains(all, name) {
+			t.Errorf("--%s is refused, and run has no such flag", name)
+		}
+		for _, args := range [][]string{{"--" + name + "=x"}, {"--" + name, "x"}} {
+			cmd := newRun()
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			cmd.SetArgs(append(args, "do it"))
+			err := cmd.Execute()
+			if err == nil || !strings.Contains(err.Error(), "--"+name+" is not for a fleet: "+notHere[name]) {
+				t.Errorf("%q: %v", args, err)
+			}
+		}
+	}
+}
+
+func TestFlagsArePassedOnAsTheyWereTyped(t *testing.T) {
+	for _, c := range []struct {
+		args               []string
+		flags, given, exec string
+	}{
+		{[]string{"x"}, "", "", ""},
+		{[]string{"--max-turns", "3", "--allow", "Bash(a b)", "--allow", "Edit", "x"},
+			"--allow=Bash(a b) --allow=Edit --max-turns=3", "--allow=Bash(a b) --allow=Edit --max-turns=3", ""},
+		{[]string{"--hold", "0", "--max-held=2", "--accept-id", "old", "--silent-after", "5m", "--on-silence", "retry", "x"},
+			"--hold=0 --max-held=2 --accept-id=old --silent-after=5m --on-silence=retry", "", ""},
+		{[]string{"--worktree", "--exec", "sh agent.sh {}", "x"}, "--worktree=true", "", "sh agent.sh {}"},
+	} {
+		task := taskOf(t, c.args...)
+		if got := strings.Join(task.Flags, " "); got != c.flags {
+			t.Errorf("%q: the run is given %q", c.args, got)
+		}
+		if got := strings.Join(task.Given, " "); got != c.given || task.Exec != c.exec {
+			t.Errorf("%q: whoever goes on with it gives %q, and runs %q", c.args, got, task.Exec)
+		}
+	}
+}
+
+// taskOf is the task that a command line hands in.
+func taskOf(t *testing.T, args ...string) (task flow.Task) {
+	t.Helper()
+	var f runFlags
+	cmd := f.command()
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	task, err := f.task(cmd, cmd.Flags().Args())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
