@@ -11,7 +11,7 @@ import (
 )
 
 // remark is a line that `logs --json` prints.
-type remark struct{ Agent, Type, Text, Question string }
+type remark struct{ Time, Agent, Type, Text, Question string }
 
 func remarks(t *testing.T, printed string) (all []remark) {
 	t.Helper()
@@ -63,7 +63,7 @@ func TestALogIsFollowedToTheNextWorkerAndTheEnd(t *testing.T) {
 	<-added.done
 	kept := remarks(t, s.must("logs", "--json", run))
 	followed := remarks(t, whole.said.String())
-	// What the killed worker has not told of is done again: it stands there twice, and the log of the end has it once.
+	// What the killed worker has done after its last snapshot is in no later log, and was followed all the same.
 	for _, r := range kept {
 		if !slices.Contains(followed, r) {
 			t.Errorf("%+v was not followed: %+v", r, followed)

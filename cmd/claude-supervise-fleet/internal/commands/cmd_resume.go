@@ -117,17 +117,17 @@ func mayResume(r flow.Listed, failed bool) error {
 // goesOn is for a run that has not ended: it goes on by itself, or is tried again now.
 func (f resumeFlags) goesOn(ctx context.Context, c connected, r flow.Listed) error {
 	switch {
+	case r.Status == "parked":
+		say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
+		return exitcode.Error(supervisor.ExitParked)
 	case r.Worker != "":
 		return fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
 			r.ID, terminal.CleanLine(r.Worker, 0))
-	case r.Status == flow.StatusQueued:
-		if err := c.Now(ctx, r.ID, fleet.Who()); err != nil {
-			return err
-		}
-		return f.tell(r.ID, runs.State(r.RunView)+"\nIf it waits to be tried again, that is done now.")
 	}
-	say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
-	return exitcode.Error(supervisor.ExitParked)
+	if err := c.Now(ctx, r.ID, fleet.Who()); err != nil {
+		return err
+	}
+	return f.tell(r.ID, runs.State(r.RunView)+"\nIf it waits to be tried again, that is done now.")
 }
 
 func (f resumeFlags) tell(id, words string) error {

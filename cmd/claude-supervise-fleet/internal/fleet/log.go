@@ -41,6 +41,7 @@ func (f Fleet) Log(ctx context.Context, r LogReading) (flow.Listed, error) {
 		if err != nil {
 			return run, err
 		}
+		r.Run = run.ID // a name may be another's later
 		l.notes(run, first)
 		over, err := l.from(ctx, run)
 		if err != nil || over || !r.Follow {

@@ -98,9 +98,9 @@ func (r *relay) leaves() {
 	}
 }
 
-// ListWorkflow says where the run is.
-func (r *relay) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
-	*workflowservice.ListWorkflowExecutionsResponse, error) {
+// DescribeWorkflowExecution says where the run is.
+func (r *relay) DescribeWorkflowExecution(context.Context, string, string) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	l := flow.Listed{RunView: view.RunView{ID: "r-abcd1234", Status: "running"}, Worker: "w", Queue: "q",
 		Epoch: r.now + 1}
 	if r.over {
@@ -108,10 +108,10 @@ func (r *relay) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecu
 		l.Worker, l.Queue, l.ExitCode, l.Status = "", "", &code, "succeeded"
 	}
 	memo, err := converter.GetDefaultDataConverter().ToPayload(l)
-	return &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{{
-		Execution: &commonpb.WorkflowExecution{WorkflowId: l.ID},
-		Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}},
-	}}}, err
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Execution: &commonpb.WorkflowExecution{WorkflowId: l.ID}, Type: &commonpb.WorkflowType{Name: flow.WorkflowName},
+		Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}},
+	}}, err
 }
 
 // reads reads the log as `fleet logs` does.
