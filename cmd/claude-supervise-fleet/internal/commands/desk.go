@@ -3,10 +3,10 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/supervisor/view"
 )
@@ -17,33 +17,15 @@ func (c connected) desk(ctx context.Context) (d *desk.Desk, closed func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
-	kept := func(ctx context.Context, run string, epoch int, r worker.Record) ([]byte, error) {
+	records := func(ctx context.Context, run string, epoch int) ([]byte, error) {
 		var content bytes.Buffer
-		err := store.Record(ctx, run, epoch, r, &content)
+		_, err := store.Record(ctx, run, epoch, worker.ShowRecord, &content)
 		return content.Bytes(), err
 	}
-	records := func(ctx context.Context, run string, epoch int) ([]byte, error) {
-		return kept(ctx, run, epoch, worker.ShowRecord)
-	}
-	read := func(ctx context.Context, run string, _ bool, each func(view.Remark) error) error {
-		l, err := c.Run(ctx, run)
-		if err != nil {
-			return err
-		}
-		content, err := kept(ctx, run, l.Epoch, worker.LogRecord)
-		if err != nil {
-			return err
-		}
-		for line := range bytes.Lines(content) {
-			var r view.Remark
-			if err := json.Unmarshal(line, &r); err != nil {
-				return err
-			}
-			if err := each(r); err != nil {
-				return err
-			}
-		}
-		return nil
+	read := func(ctx context.Context, run string, follow bool, each func(view.Remark) error) error {
+		_, err := c.Log(ctx, fleet.LogReading{Run: run, Follow: follow, Tail: -1, Kept: c.keptLog, Note: func(string) {},
+			Each: func(e runlog.Entry) error { return each(e.Remark) }})
+		return err
 	}
 	return desk.New(c.Fleet, records, read, fleet.Who()), func() { _ = store.Bucket.Close() }, nil // only read
 }
