@@ -54,7 +54,7 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	case errors.Is(err, unix.ELOOP):
 		return nil, nil, fmt.Errorf("%w: a symbolic link", errNotOurs)
 	case errors.Is(err, unix.ENXIO): // a socket
-		return nil, nil, fmt.Errorf("%w: no regular file", errNotOurs)
+		return nil, nil, fmt.Errorf("%w: not a regular file", errNotOurs)
 	case err != nil:
 		return nil, nil, bare(err)
 	}
@@ -64,7 +64,7 @@ func readIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	case err != nil:
 		return nil, nil, bare(err)
 	case !info.Mode().IsRegular():
-		return nil, nil, fmt.Errorf("%w: no regular file", errNotOurs)
+		return nil, nil, fmt.Errorf("%w: not a regular file", errNotOurs)
 	case !ours(info):
 		return nil, nil, fmt.Errorf("%w: another user's", errNotOurs)
 	}

@@ -124,7 +124,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 	if start, err := read.Token(); err != nil {
 		return nil, cut(err)
 	} else if start != json.Delim('{') {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("it is not an object")
 	}
 	members := map[string]json.RawMessage{}
 	for read.More() {

@@ -89,8 +89,8 @@ func TestAChangeThatDoesNotFitIsRefusedWhole(t *testing.T) {
 		"another run's record":            {func(c *Change) { c.Run.ID = "r-other000" }, nil},
 		"an id that climbs":               {func(c *Change) { c.Agents[0].ID = "../../etc" }, nil},
 		"an id with a slash":              {func(c *Change) { c.Questions[0].ID = "q-1/2" }, nil},
-		"a document that is no JSON":      {func(c *Change) { c.Run.Config = json.RawMessage(`{`) }, nil},
-		"an event that is no JSON":        {func(c *Change) { c.Event.Doc = json.RawMessage(`{`) }, nil},
+		"a document that is not JSON":     {func(c *Change) { c.Run.Config = json.RawMessage(`{`) }, nil},
+		"an event that is not JSON":       {func(c *Change) { c.Event.Doc = json.RawMessage(`{`) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openAt(t, dirsAt(t))

@@ -91,7 +91,7 @@ func OpenFileDropReadOnly(claude string) (*FileDrop, error) {
 		return nil, err
 	}
 	if _, err := d.standing(pendingFolder); err != nil {
-		return nil, fmt.Errorf("the folder %s cannot be looked at: %w", d.at(pendingFolder), err)
+		return nil, fmt.Errorf("the folder %s cannot be read: %w", d.at(pendingFolder), err)
 	}
 	return d, nil
 }

@@ -21,7 +21,7 @@ const (
 	auditInterval = 5 * time.Millisecond
 )
 
-var errAuditBusy = errors.New("another process keeps the audit log for too long; nothing was changed: try again")
+var errAuditBusy = errors.New("another process locks the audit log for too long; nothing was changed: try again")
 
 // auditField bounds a field of the log, in bytes; answered/ID.json has all of it.
 const auditField = 4096

@@ -132,7 +132,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 func (m others) takeQuestions() ([]FileQuestion, error) {
 	all := take(m, as[[]json.RawMessage], "questions")
 	if raw, left := m["questions"]; left {
-		return nil, fmt.Errorf(`"questions" is no list: %s`, shorten(string(raw)))
+		return nil, fmt.Errorf(`"questions" is not a list: %s`, shorten(string(raw)))
 	}
 	var questions []FileQuestion
 	for i, raw := range all {

@@ -146,7 +146,7 @@ func TestWhatIsNoQuestionFileIsRefusedWithTheReason(t *testing.T) {
 		"nothing asked":            {`{"options": []}`, "it asks nothing"},
 		"a blank question":         {`{"question": " "}`, "it asks nothing"},
 		"a question that is none":  {`{"question": 5}`, "it asks nothing"},
-		"questions that are none":  {`{"question": "a", "questions": "b"}`, `"questions" is no list`},
+		"questions that are none":  {`{"question": "a", "questions": "b"}`, `"questions" is not a list`},
 		"one that asks nothing":    {`{"questions": ["a", {"id": "b"}]}`, "question 2 of 2 asks nothing"},
 		"one that is a number":     {`{"questions": [1]}`, "question 1 of 1 asks nothing"},
 		"one that is null":         {`{"questions": [null]}`, "question 1 of 1 asks nothing"},

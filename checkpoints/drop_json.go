@@ -22,7 +22,7 @@ func checkObject(text []byte) error {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) == 0 {
 		return errors.New("it is empty")
 	} else if trimmed[0] != '{' {
-		return errors.New("it is no JSON object, which begins with {")
+		return errors.New("it is not a JSON object, which begins with {")
 	}
 	if !utf8.Valid(text) {
 		return errors.New("it is not UTF-8")

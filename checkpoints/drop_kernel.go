@@ -63,7 +63,7 @@ func (w *dropWatch) rewatch() {
 		w.polling = true
 		w.unwatch()
 		w.tell(FileDropEvent{Kind: FileDropProblem, Problem: fmt.Sprintf(
-			"changes of the folders for questions and answers cannot be followed: %v; they are looked at every second", err)})
+			"changes of the folders for questions and answers cannot be followed: %v; they are checked every second", err)})
 	}
 }
 

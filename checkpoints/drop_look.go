@@ -26,7 +26,7 @@ const (
 	dropNamesMost = 4 * dropMost
 )
 
-var errCrowded = fmt.Errorf("more than %d files: the others are not looked at", dropMost)
+var errCrowded = fmt.Errorf("more than %d files: the others are not read", dropMost)
 
 // dropNames lists the files of a folder with a suffix, and reports whether there are more. Names that begin with a dot
 // are of files that are being written.

@@ -138,7 +138,7 @@ func (w *dropWatch) poll() (events []FileDropEvent, next time.Time) {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errUnsafeDir), errors.Is(err, unix.ENOTDIR):
 			events = append(events, f.loseAll()...)
 		default:
-			events = append(events, w.troubled(fmt.Errorf("the folder %s cannot be looked at: %w", name, err))...)
+			events = append(events, w.troubled(fmt.Errorf("the folder %s cannot be read: %w", name, err))...)
 		}
 		if w.lost.IsZero() {
 			w.lost = now

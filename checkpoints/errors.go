@@ -19,8 +19,8 @@ var (
 	errCorrupt    = errors.New("damaged, or not a database of this program")
 	errNetworkFS  = errors.New("on a network file system")
 	errUnwritable = errors.New("cannot be opened or written")
-	errFull       = errors.New("disk full")                            // nothing was saved; try again once there is room
-	errBusy       = errors.New("kept by another process for too long") // nothing was saved; try again
+	errFull       = errors.New("disk full")                              // nothing was saved; try again once there is room
+	errBusy       = errors.New("locked by another process for too long") // nothing was saved; try again
 )
 
 // A databaseError says what is wrong with the database, what is safe, and what to do about it.
@@ -44,7 +44,7 @@ func (e *databaseError) Error() string {
 	case errors.Is(e.Problem, ErrNewer):
 		b.WriteString("; it was left untouched: upgrade " + program + ", or set XDG_STATE_HOME to another folder")
 	case errors.Is(e.Problem, ErrGone):
-		b.WriteString("; no other was made in its place: put it back with its -wal file, and all goes on")
+		b.WriteString("; no new one was made: put it back with its -wal file, and everything continues")
 	case errors.Is(e.Problem, errCorrupt):
 		fmt.Fprintf(&b, "; nothing in it was repaired or removed: `sqlite3 %s .recover` shows what can be saved;"+
 			" move it away together with its -wal and -shm files to start afresh", e.Path)
@@ -53,7 +53,7 @@ func (e *databaseError) Error() string {
 	case errors.Is(e.Problem, errUnwritable):
 		fmt.Fprintf(&b, "; make %s a folder that you can write to, or set XDG_STATE_HOME to one", filepath.Dir(e.Path))
 	case errors.Is(e.Problem, errFull):
-		b.WriteString("; what was saved before is safe: make room and it goes on")
+		b.WriteString("; what was saved before is safe: make room, and it continues")
 	case errors.Is(e.Problem, errBusy):
 		b.WriteString("; nothing was saved: try again")
 	}
@@ -105,7 +105,7 @@ func unwritable(err error) error {
 // What Answer, ChangeAnswer and Commit refuse. Nothing is saved then.
 var (
 	ErrNoQuestion  = errors.New("no such question")
-	ErrWithdrawn   = errors.New("the question was withdrawn: nobody waits for its answer any more")
+	ErrWithdrawn   = errors.New("the question was withdrawn: nobody waits for its answer now")
 	ErrUnanswered  = errors.New("the question has no answer yet that could be changed")
 	ErrEnded       = errors.New("it has already ended")
 	errGroup       = errors.New("it is a group of tasks, which reads nothing; name one of its agents")
@@ -128,7 +128,7 @@ type PackedError struct {
 }
 
 func (e *PackedError) Error() string {
-	return fmt.Sprintf("run %s was packed into %s and goes on where that is unpacked; nothing was saved here"+
+	return fmt.Sprintf("run %s was packed into %s and continues where that file is unpacked; nothing was saved here"+
 		" (`%s unpack %s` brings it back)", e.Run, shorten(e.File), program, e.File)
 }
 
@@ -151,7 +151,7 @@ func (e *TakenError) Error() string {
 		what = fmt.Sprintf("declined (%q)", shorten(e.Answer))
 	}
 	return fmt.Sprintf(
-		"question %s was already %s by %s at %s; that stands (`%s answer %s --change VALUE` changes it until it is "+
+		"question %s was already %s by %s at %s; that answer counts (`%s answer %s --change VALUE` changes it until it is "+
 			"delivered)",
 		e.Question, what, e.By, e.At.Local().Format(time.DateTime), program, e.Question)
 }
@@ -199,7 +199,7 @@ type TakenOverError struct {
 }
 
 func (e *TakenOverError) Error() string {
-	return fmt.Sprintf("run %s goes on elsewhere: %s took it over at %s (epoch %d, in %s); nothing is started here"+
+	return fmt.Sprintf("run %s continues elsewhere: %s took it over at %s (epoch %d, in %s); nothing is started here"+
 		" (`%s unpack %s` takes it over again)", e.Run, shorten(e.Over.By), e.Over.At.UTC().Format(time.RFC3339),
 		e.Over.Epoch, e.Over.In, program, e.Over.In)
 }

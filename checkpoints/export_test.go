@@ -208,7 +208,7 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 		"a run whose id climbs":           func(e *Exported) { e.Run.ID = "r-/../../etc" },
 		"a run with an agent's id":        func(e *Exported) { e.Run.ID = testAgent },
 		"a run without its first agent":   func(e *Exported) { e.Run.Root = "a-other0000000" },
-		"a document that is no JSON":      func(e *Exported) { e.Run.Config = json.RawMessage(`{`) },
+		"a document that is not JSON":     func(e *Exported) { e.Run.Config = json.RawMessage(`{`) },
 		"no agent where one should be":    func(e *Exported) { e.Agents = append(e.Agents, nil) },
 		"an agent twice":                  func(e *Exported) { e.Agents = append(e.Agents, e.Agents[0]) },
 		"another run's agent":             func(e *Exported) { e.Agents[0].Run = "r-other000" },
@@ -317,7 +317,7 @@ func TestARemovedRunLeavesNothingBehindAndTheOthersAlone(t *testing.T) {
 	before := everything(t, s)
 	parkedRun(t, s)
 	if err := s.Remove(t.Context(), testRun); !errors.Is(err, ErrNotEnded) {
-		t.Errorf("removed a run that goes on: %v", err)
+		t.Errorf("removed a run that continues: %v", err)
 	}
 	end := noon.Add(time.Hour)
 	run := *firstChange().Run

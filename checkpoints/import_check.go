@@ -59,7 +59,7 @@ func (e *Exported) checkAgents() (map[string]*Agent, error) {
 	for _, a := range e.Agents {
 		parent := agents[a.Parent]
 		if a.Parent != "" && (parent == nil || a.Depth <= parent.Depth) {
-			return nil, fmt.Errorf("agent %s is no child of %q", a.ID, shorten(a.Parent))
+			return nil, fmt.Errorf("agent %s is not a child of %q", a.ID, shorten(a.Parent))
 		}
 	}
 	if agents[e.Run.Root] == nil {
@@ -133,7 +133,7 @@ func (e *Exported) checkDeliveries(agents map[string]*Agent) error {
 func (e *Exported) checkEvents() error {
 	for i, event := range e.Events {
 		if want := int64(i) + 1; event.Run != e.Run.ID || event.Seq != want {
-			return fmt.Errorf("event %d of run %q stands where event %d should", event.Seq, shorten(event.Run), want)
+			return fmt.Errorf("event %d of run %q is where event %d should be", event.Seq, shorten(event.Run), want)
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (e *Exported) checkID(kind, prefix, id, run string) error {
 
 func plainID(prefix, id string) error {
 	if !PlainID(id) || !strings.HasPrefix(id, prefix) || id == prefix {
-		return fmt.Errorf("%q is no id (%s…)", shorten(id), prefix)
+		return fmt.Errorf("%q is not an id (%s…)", shorten(id), prefix)
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ func TestARunThatIsRemovedIsGoneOrWhole(t *testing.T) {
 			}
 			return err
 		},
-		"to go on with it": func(t *testing.T, d Dirs, s *Store, _ Exported) error {
+		"to continue with it": func(t *testing.T, d Dirs, s *Store, _ Exported) error {
 			owner, err := d.Own(t.Context(), testRun)
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
 	}
 	s.types("2\r")
 	s.sees(question + `\] answered: Sessions`)
-	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	s.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
 	if code := s.ends(); code != 0 {
@@ -66,7 +66,7 @@ func TestAnswerWithoutAnIDWalksTheQueue(t *testing.T) {
 	}
 	w.must("answer", second, "JWT")
 	s.sees(second + `\] answered by .*claude-supervise answer.*: JWT`)
-	s.sees(`Go on with it in the background\? \[y/N\] $`)
+	s.sees(`Continue with it in the background\? \[y/N\] $`)
 	s.types("\r")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
@@ -80,7 +80,7 @@ func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
 	s := w.sit(nil, "answer", question, "own words")
 	s.sees(`\[y/N\] $`)
 	s.types("\r")
-	s.sees("The answer is kept; nobody supervises the run. To go on, run:\\s+claude-supervise resume " + run)
+	s.sees("The answer is kept; nobody supervises the run. To continue, run:\\s+claude-supervise resume " + run)
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}

@@ -59,10 +59,10 @@ expect: {status: succeeded}
 		t.Fatalf("exit %d after %d questions: %s", code, run.count("question"), run.stderr)
 	}
 	for _, want := range []string{
-		"Nobody was asked: question 1 has no text. Correct the call, or go on without it.",
+		"Nobody was asked: question 1 has no text. Correct the call, or continue without it.",
 		"\"Which <b>\u2028\"layout\"?\"=\"neither:\n\"mine\"\"", `"Which accents?"="Blue, Red"`,
-		`"Which key?"="The person declines to answer: not mine to say. Go on without it, or end with a report."`,
-		"The person declines to answer: no. Go on without it, or end with a report.",
+		`"Which key?"="The person declines to answer: not mine to say. Continue without it, or end with a report."`,
+		"The person declines to answer: no. Continue without it, or end with a report.",
 	} {
 		if !w.api.Received(want) {
 			t.Errorf("the model has not read %q", want)

@@ -96,7 +96,7 @@ func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
 		for range 2 {
 			q := run.until("question").Question
 			lacksNone(t, "the question", w.must("questions"), permission.WhyAsked)
-			if code, _, stderr := w.run("answer", q.ID, "allow-run"); code != 2 || !strings.Contains(stderr, "none of the decisions") {
+			if code, _, stderr := w.run("answer", q.ID, "allow-run"); code != 2 || !strings.Contains(stderr, "not one of the decisions") {
 				t.Errorf("allow-run exits %d, says %s", code, stderr)
 			}
 			w.must("answer", q.ID, "allow")

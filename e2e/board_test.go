@@ -63,14 +63,14 @@ func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
 	p.keys("a")
 	p.sees(`↑↓ Enter choose`)
 	p.keys("2", "Enter")
-	p.sees("Nobody supervises " + first + ": r goes on with it.")
+	p.sees("Nobody supervises " + first + ": r resumes it.")
 	p.keys("r")
 	p.sees(`❯ succeeded .*Add a login`)
 	if got := w.got("auth.txt"); !strings.Contains(got, "Sessions") {
 		t.Errorf("the run has made of it %q", got)
 	}
 	p.keys("p")
-	p.sees("Forget " + first)
+	p.sees("Delete the records of " + first)
 	p.keys("n")
 	p.sees("Nothing was done.")
 	p.keys("p", "y")
@@ -111,7 +111,7 @@ func TestAnAnswerIsOnesOwnHoweverSoonItIsSeen(t *testing.T) {
 	}
 	close(seen)
 	terminal.sees(question + `\] answered: Sessions`)
-	terminal.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	terminal.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
 	terminal.types("n\r")
 }
 

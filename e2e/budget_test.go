@@ -26,7 +26,7 @@ turns:
           - {name: Bash, input: {command: "echo begun >> begun.txt", description: begin}}
         usage: {input: 100000, output: 5000}
       - tools:
-          - {name: Bash, input: {command: "echo again >> begun.txt", description: go on}}
+          - {name: Bash, input: {command: "echo again >> begun.txt", description: continue}}
         usage: {input: 100000, output: 5000}
       - {text: "What now?", usage: {input: 100000, output: 5000}}
   - when: "## GO ON"

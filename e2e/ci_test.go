@@ -34,7 +34,7 @@ func TestAGitHubWorkflowParksVanishesAndGoesOnWithEachAnswer(t *testing.T) {
 		"run": run, "packed-in": number(asked.run), "question": askedID.FindString(asked.summary), "answer": awkward,
 	})
 	if got := wantAsked(t, again, "How long should a login last?"); got != run {
-		t.Errorf("it goes on as %s, not %s", got, run)
+		t.Errorf("it continues as %s, not %s", got, run)
 	}
 	if f.read("auth.txt") != "login by "+awkward+"\n" || f.read("notes.txt") != "seen by the first machine\n" {
 		t.Errorf("auth.txt: %q, notes.txt: %q", f.read("auth.txt"), f.read("notes.txt"))

@@ -285,8 +285,8 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 			{"a symbolic link", func(w *world, path string) error {
 				return errors.Join(os.WriteFile(outside(w), []byte(beyond), 0o600), os.Symlink(outside(w), path))
 			}},
-			{"no regular file", func(_ *world, path string) error { return syscall.Mkfifo(path, 0o600) }},
-			{"no regular file", func(_ *world, path string) error { return os.Mkdir(path, 0o700) }},
+			{"not a regular file", func(_ *world, path string) error { return syscall.Mkfifo(path, 0o600) }},
+			{"not a regular file", func(_ *world, path string) error { return os.Mkdir(path, 0o700) }},
 		},
 		"its owner": {
 			{"another user's", func(w *world, path string) error {

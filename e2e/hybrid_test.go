@@ -346,7 +346,8 @@ echo WORKFLOW_COMPLETE
 		t.Error("it is not urgent")
 	}
 	w.puts("w_q1", "passkeys\n")
-	if why := w.rejected("w_q1"); !strings.Contains(why, `"passkeys" is none of the options that its script knows: oauth, jwt`) {
+	unknown := `"passkeys" is not one of the options that its script knows: oauth, jwt`
+	if why := w.rejected("w_q1"); !strings.Contains(why, unknown) {
 		t.Errorf("it says %q", why)
 	}
 	w.puts("w_q1", "1\n")

@@ -184,7 +184,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	s := w.sitAsAnswer()
 	s.sees("workflow_1729350000_q1> $")
 	s.types("3\r")
-	s.sees(`"3" is none of the options`)
+	s.sees(`"3" is not one of the options`)
 	s.types(">\r")
 	s.asked("Which way of login")
 	s.types("2\r")
@@ -193,7 +193,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	s.types("oauth\r")
 	s.sees(`\[workflow_1729350000_q1\] answered: oauth`)
 	s.sees("The answer is kept; the script that asks will take it")
-	s.sees("Nobody supervises " + run + `. Go on with it in the background\? \[y/N\] $`)
+	s.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
 	if code := s.ends(); code != 0 {

@@ -214,7 +214,7 @@ func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.calls("CLAUDECODE=1 BASH_DEFAULT_TIMEOUT_MS=900 claude-supervise run 'Wait for it.'" + nested("limit") +
-		"id=$(sed -n 's/^agent \\(a-[0-9A-Za-z]*\\) goes on.*/\\1/p' limit.err)\n" +
+		"id=$(sed -n 's/^agent \\(a-[0-9A-Za-z]*\\) continues.*/\\1/p' limit.err)\n" +
 		"claude-supervise wait $id --timeout 0" + nested("wait") +
 		"claude-supervise run 'Wait for it.' > again.out 2> again.err & client=$!\n" + // no twin
 		"while ! grep -q 'is at work on this already' again.err; do sleep 0.02; done\n" +
@@ -225,7 +225,7 @@ func TestTheEndOfANestedRunIsToldWithoutItsClient(t *testing.T) {
 		t.Errorf("the agent was %s", summary)
 	}
 	w.cameTo("limit", 75,
-		"; you are told when it ends: go on with other work or end your turn; look with: claude-supervise wait a-")
+		"; you are told when it ends: continue with other work or end your turn; look with: claude-supervise wait a-")
 	if lines := strings.Count(w.reads("limit.err"), "you are told"); lines != 1 {
 		t.Errorf("it says so in %d lines", lines)
 	}
@@ -242,7 +242,7 @@ func TestANestedRunOutlivesItsSupervisor(t *testing.T) {
 		"that is killed": func(w *world, s *supervised) {
 			s.kill9()
 			waitFor(t, filepath.Join(w.cwd, "over"))
-			w.cameTo("client", 75, "nobody supervises run r-", "goes on once a person types: claude-supervise resume r-")
+			w.cameTo("client", 75, "nobody supervises run r-", "continues once a person types: claude-supervise resume r-")
 		},
 		"that is interrupted": func(_ *world, s *supervised) { s.interrupt(); s.wait() },
 	} {

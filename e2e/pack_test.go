@@ -163,7 +163,7 @@ func TestAKillInTheMiddleOfPackOrUnpackLosesNothing(t *testing.T) {
 			there.watches(die)
 			file := filepath.Join(t.TempDir(), "run.tar.gz")
 			here.run("pack", run, "-o", file)
-			if here.ps().Reason != "packed into "+file+"; go on where it is unpacked" {
+			if here.ps().Reason != "packed into "+file+"; resume it where that file is unpacked" {
 				here.must("pack", run, "-o", file)
 			}
 			there.run("unpack", file)

@@ -128,7 +128,7 @@ func TestARunIsStoppedInABrowser(t *testing.T) {
 	b.click(`//button[starts-with(., "Stop")]`)
 	b.do(chromedp.WaitVisible("button.danger"))
 	b.check("sure")
-	b.click(`//a[.="Leave it be"]`)
+	b.click(`//a[.="Cancel"]`)
 	b.do(chromedp.WaitReady("#question-" + id))
 	b.click(`//button[starts-with(., "Stop")]`)
 	b.do(chromedp.WaitVisible("button.danger"))

@@ -69,7 +69,7 @@ func (l *lookout) stand(t *testing.T, conn net.Conn) {
 		}
 		p := l.note(pid, point)
 		l.at(pid, p)
-		if _, err := fmt.Fprintln(conn, "go on"); err != nil {
+		if _, err := fmt.Fprintln(conn, "continue"); err != nil {
 			return // it was killed
 		}
 	}

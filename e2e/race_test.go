@@ -134,8 +134,8 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 		}
 		code, stdout, stderr := w.run("prune", id)
 		switch {
-		case code == 0 && strings.Contains(stdout, id+" forgotten"):
-			ends["forgotten"]++
+		case code == 0 && strings.Contains(stdout, id+" deleted"):
+			ends["deleted"]++
 			if code := resume.wait(); code != 2 || !strings.Contains(resume.stderr.String(), "no run, agent or question") {
 				t.Errorf("the run is forgotten; resume exits %d: %s", code, resume.stderr)
 			}

@@ -58,7 +58,7 @@ func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *te
 		}
 		said := w.must("answer", q.ID, answerTo(t, s, q.Question))
 		if !strings.Contains(said, "claude-supervise resume "+orphan.ID) {
-			t.Errorf("answer does not say how to go on:\n%s", said)
+			t.Errorf("answer does not say how to continue:\n%s", said)
 		}
 		if open := w.questions(); len(open) != 0 {
 			t.Errorf("the question is still shown as open: %+v", open)
@@ -351,7 +351,7 @@ func TestWhatIsTypedAloneIsAnAnswerAndNotTheStartOfAnID(t *testing.T) {
 	run.wait()
 	code, _, stderr := w.run("answer", q.ID[2:6])
 	if code != 2 || !strings.Contains(stderr, "free text needs the id") &&
-		!strings.Contains(stderr, "none of the options") {
+		!strings.Contains(stderr, "not one of the options") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	w.must("answer", q.ID[:4], "JWT")

@@ -297,7 +297,8 @@ func (w *world) pagesALog(p *servedPage, run runView, size int64) {
 			status, text := p.send("GET", fmt.Sprint(at, next), "")
 			got := parse[part](w.t, text)
 			if status != 200 || len(text) > 4<<20 || got.Next <= next || len(got.Lines) == 0 {
-				w.t.Fatalf("from %d the log is %d, %d bytes with %d lines, and goes on at %d", next, status, len(text), len(got.Lines), got.Next)
+				w.t.Fatalf("from %d the log is %d, %d bytes with %d lines, and continues at %d", next, status, len(text), len(got.Lines),
+					got.Next)
 			}
 			next, parts = got.Next, parts+1
 		}

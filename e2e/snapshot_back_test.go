@@ -41,7 +41,7 @@ func TestARunIsTakenBackOntoTheMachineThatLostIt(t *testing.T) {
 			case "its supervisor was told":
 				here.ends(run, 1)
 			case "resume was refused":
-				if code, _, said := here.run(goesOn...); code != 1 || !strings.Contains(said, "goes on elsewhere") {
+				if code, _, said := here.run(goesOn...); code != 1 || !strings.Contains(said, "continues elsewhere") {
 					t.Fatalf("resume exits %d: %s", code, said)
 				}
 			}
@@ -54,7 +54,7 @@ func TestARunIsTakenBackOntoTheMachineThatLostIt(t *testing.T) {
 			}
 			code, _, said := here.run("answer", first, "blue")
 			kept := "the answer to " + first + " (blue) was kept on this machine alone and does not count"
-			if known := how != "it knows of nothing"; known != (code != 0) || known && !strings.Contains(said, "goes on where") {
+			if known := how != "it knows of nothing"; known != (code != 0) || known && !strings.Contains(said, "continues where") {
 				t.Errorf("an answer here exits %d: %s", code, said)
 			}
 			if told := here.must("unpack", snapshots); !strings.Contains(told, "It is taken over (epoch 4)") ||
@@ -69,8 +69,8 @@ func TestARunIsTakenBackOntoTheMachineThatLostIt(t *testing.T) {
 			if one, two := here.got("answer.2"), here.got("answer.3"); one != "red" || two != "blue" {
 				t.Errorf("the agent was given %q, then %q", one, two)
 			}
-			if code, _, said := there.run(goesOn...); code != 1 || !strings.Contains(said, "goes on elsewhere") {
-				t.Errorf("there it goes on as well: exit %d: %s", code, said)
+			if code, _, said := there.run(goesOn...); code != 1 || !strings.Contains(said, "continues elsewhere") {
+				t.Errorf("there it continues as well: exit %d: %s", code, said)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 			for _, e := range run.seen {
 				said.WriteString(e.Text + "\n")
 			}
-			lacksNone(t, "what it says", said.String(), "no snapshot could be taken", says, "The run goes on")
+			lacksNone(t, "what it says", said.String(), "no snapshot could be taken", says, "The run continues")
 		}
 		code, _, said := w.run(w.runArgs(s, "--snapshots", readOnly)...)
 		if code != 2 || !strings.Contains(said, "read-only file system; nothing was started") {

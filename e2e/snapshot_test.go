@@ -62,9 +62,10 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 		for _, e := range run.seen {
 			said.WriteString(e.Text + "\n")
 		}
-		lacksNone(t, "what the old supervisor says", said.String(), "the run goes on elsewhere",
+		lacksNone(t, "what the old supervisor says", said.String(), "the run continues elsewhere",
 			"the answer to "+question+" (Sessions) came after the last snapshot and does not count there")
-		if code, _, stderr := here.run("resume", id); code != 1 || !strings.Contains(stderr, "goes on where that is unpacked") {
+		code, _, stderr := here.run("resume", id)
+		if code != 1 || !strings.Contains(stderr, "continues where that file is unpacked") {
 			t.Errorf("resume exits %d: %s", code, stderr)
 		}
 		there.must("answer", question, "JWT")
@@ -111,13 +112,13 @@ func TestAMachineThatComesBackLearnsThatItsRunGoesOnElsewhere(t *testing.T) {
 	if code != 1 {
 		t.Errorf("resume exits %d", code)
 	}
-	lacksNone(t, "resume", said, "the run goes on elsewhere", "the answer to "+question+" (Sessions) came after the last "+
+	lacksNone(t, "resume", said, "the run continues elsewhere", "the answer to "+question+" (Sessions) came after the last "+
 		"snapshot and does not count there", "Its agents here were ended", "claude-supervise unpack "+filepath.Join(dir, id))
-	if r := here.ps(); r.Agents[0].Launches != 1 || !strings.Contains(r.Reason, "goes on elsewhere") {
+	if r := here.ps(); r.Agents[0].Launches != 1 || !strings.Contains(r.Reason, "continues elsewhere") {
 		t.Errorf("it is %+v", r)
 	}
 	for _, args := range [][]string{{"answer", question, "--change", "JWT"}, {"resume", id}} {
-		if code, _, said := here.run(args...); code != 1 || !strings.Contains(said, "goes on") {
+		if code, _, said := here.run(args...); code != 1 || !strings.Contains(said, "continues") {
 			t.Errorf("%v exits %d: %s", args, code, said)
 		}
 	}
@@ -165,7 +166,7 @@ func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {
 			}
 			if goesOn == there {
 				if code, _, said := here.run("resume", id); code != 1 {
-					t.Errorf("it goes on in two places: exit %d: %s", code, said)
+					t.Errorf("it continues in two places: exit %d: %s", code, said)
 				}
 			}
 			flags := append([]string{"resume", id, "--"}, s.ClaudeFlags...)
@@ -210,8 +211,8 @@ func TestAKillOfASupervisorThatHasLostItsRunLeavesItElsewhere(t *testing.T) {
 			if !killed.Load() {
 				t.Fatalf("it never came to %s", point)
 			}
-			if code, _, said := here.run("resume", id); code != 1 || !strings.Contains(said, "goes on") {
-				t.Errorf("it goes on in two places: exit %d: %s", code, said)
+			if code, _, said := here.run("resume", id); code != 1 || !strings.Contains(said, "continues") {
+				t.Errorf("it continues in two places: exit %d: %s", code, said)
 			}
 			there.must("answer", question, "JWT")
 			there.must(append([]string{"resume", id, "--"}, s.ClaudeFlags...)...)
@@ -244,8 +245,8 @@ func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 	out := t.TempDir()
 	at := func(name string) string { return filepath.Join(out, name) }
 
-	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", at("now.tgz")), id+" goes on here", "in the middle of a turn",
-		"neither file nor folder", "claude-supervise stop "+id)
+	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", at("now.tgz")), id+" continues here",
+		"in the middle of a turn", "neither file nor folder", "claude-supervise stop "+id)
 	var turn sync.WaitGroup
 	var told string
 	asked := make(chan struct{})
@@ -293,7 +294,7 @@ func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
 	run := here.start(here.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 	<-asked // the model is asked, and does not answer yet
 	id, file := here.ps().ID, filepath.Join(t.TempDir(), "now.tgz")
-	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" goes on here", "in the middle of a turn")
+	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" continues here", "in the middle of a turn")
 	there := here.elsewhere()
 	there.cwd = filepath.Join(t.TempDir(), "there")
 	if err := os.MkdirAll(there.cwd, 0o700); err != nil {

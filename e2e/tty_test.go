@@ -99,7 +99,7 @@ func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask")
 	s.asked("Which way of login")
 	s.types("3\r")
-	s.sees(`Not taken: "3" is none of the options`)
+	s.sees(`Not taken: "3" is not one of the options`)
 	s.sees(askedFor)
 	s.types("\r") // shows the question again
 	s.asked("Which way of login")
@@ -240,7 +240,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask")
 	id := s.asked("Which way of login")
 	s.types("\x03")
-	s.sees("everything is saved \\(.*\\)\\s+To go on, run:\\s+  claude-supervise resume r-")
+	s.sees("everything is saved \\(.*\\)\\s+To continue, run:\\s+  claude-supervise resume r-")
 	if code := s.ends(); code != 130 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
@@ -294,9 +294,9 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	waitForText(t, filepath.Join(w.cwd, "started.txt"))
 	s.types("\x03")
 	s.sees("Ctrl-C again ends at once")
-	for seen := ""; !strings.Contains(seen, "To go on"); { // the same Ctrl-C passed on would come at once
+	for seen := ""; !strings.Contains(seen, "To continue"); { // the same Ctrl-C passed on would come at once
 		s.types("\x03")
-		seen = s.sees("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(everything is saved|was ended at once; .* is kept) \\(.*\\)\\s+To go on, run:")
+		seen = s.sees("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(everything is saved|was ended at once; .* is kept) \\(.*\\)\\s+To continue, run:")
 	}
 	s.sees("  claude-supervise resume r-")
 	if code := s.ends(); code != 130 {

@@ -128,7 +128,7 @@ func twoWait() examples.Scenario {
 						map[string]any{"label": "Black", "description": "for the night"},
 					},
 				}}}),
-				{Text: "The ground is black. I go on when the subagent has ended."},
+				{Text: "The ground is black. I continue when the subagent has ended."},
 			}, reports("both are chosen")...)},
 			{When: "## THE NAME", Replies: []examples.Reply{asks("What is the service called?", "It has no name."),
 				{Text: "It has a name."}}},

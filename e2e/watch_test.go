@@ -200,7 +200,7 @@ func (w *watched) mode() *term.State {
 
 const (
 	listHead = `RUN +STATUS +SINCE +ASKS +COST +NEXT +TASK\n`
-	listFoot = `\(q leaves; the runs go on\)\n`
+	listFoot = `\(q leaves; the runs continue\)\n`
 )
 
 func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
@@ -249,7 +249,7 @@ func TestAKeyOrCtrlCLeavesTheWatchWithSuccess(t *testing.T) {
 				t.Errorf("exit %d", code)
 			}
 			echo := regexp.MustCompile(`(\^C)?$`).FindString(s.picture())
-			if got := strings.TrimSuffix(s.picture(), echo); !strings.HasSuffix(got, "the runs go on)\n") {
+			if got := strings.TrimSuffix(s.picture(), echo); !strings.HasSuffix(got, "the runs continue)\n") {
 				t.Errorf("keys are shown:\n%s", got)
 			}
 		})

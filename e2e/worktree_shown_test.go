@@ -41,7 +41,7 @@ func TestAWorktreeThatTakesLongIsSaidOnTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open.WriteString("go on\n"); err != nil {
+	if _, err := open.WriteString("continue\n"); err != nil {
 		t.Fatal(err)
 	}
 	_ = open.Close()

@@ -47,7 +47,7 @@ func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 		},
 		"the next one after a tool's result": {[]Message{task, said("first"), user("result")}, "second"},
 		"a message without text counts":      {[]Message{task, said(), user("result"), said()}, "third"},
-		"a bare go on does not begin a turn": {[]Message{task, said("first"), user("cut"), user("## GO ON")},
+		"a bare continue does not begin a turn": {[]Message{task, said("first"), user("cut"), user("## GO ON")},
 			"second"},
 		"a reply whose call was cut off is given again": {[]Message{task, said("first"), user(cutOff), user("## GO ON")},
 			"first of a-7Qm2xK9fWb4T in {{cwd}}"},

@@ -21,7 +21,7 @@ var headings = []string{
 	"The person allows it", "The person refuses it",
 	"Your subagent ", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
 	"It is gone. Start a subagent", "## MESSAGE FROM AGENT", "Next step: ", "Nobody was asked by QUESTION_ESCALATED",
-	"Go on as you proposed yourself: ", "Reduce the scope: ",
+	"Continue as you proposed yourself: ", "Reduce the scope: ",
 }
 
 // told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes,
@@ -110,7 +110,7 @@ func TestEveryBuiltInScenarioIsSound(t *testing.T) {
 				for _, r := range turn.Replies {
 					for _, tool := range r.Tools {
 						if _, err := json.Marshal(tool.Input); err != nil {
-							t.Errorf("the input of %s is no JSON: %v", tool.Name, err)
+							t.Errorf("the input of %s is not JSON: %v", tool.Name, err)
 						}
 					}
 				}

@@ -305,7 +305,7 @@ func startError(path, hint string, err error) *StartError {
 	case errors.Is(err, fs.ErrPermission):
 		return &StartError{Path: path, Err: errNotExecutable, Reason: "chmod +x it"}
 	case isNotProgram(err):
-		return &StartError{Path: path, Err: errNotExecutable, Reason: "it is no program for this machine"}
+		return &StartError{Path: path, Err: errNotExecutable, Reason: "it is not a program for this machine"}
 	case errors.Is(err, syscall.E2BIG):
 		return &StartError{Path: path, Err: err, Reason: "its arguments and its environment together are too long"}
 	}

@@ -17,7 +17,7 @@ import (
 // the call's result is "Connection closed".
 
 // errNoAction says that an elicitation cannot be answered so.
-var errNoAction = errors.New("answer an MCP server: its action is none of accept, decline and cancel")
+var errNoAction = errors.New("answer an MCP server: its action is not one of accept, decline and cancel")
 
 // An Elicitation is what an MCP server asks for: a form, or that an address is opened. All of it is the server's own.
 type Elicitation struct {

@@ -238,7 +238,7 @@ func TestACommandThatCannotRunIsAStartError(t *testing.T) {
 		{"not executable", []string{"./plain"}, "", errNotExecutable, "chmod +x it"},
 		{"no interpreter", []string{"./no-interpreter"}, "", errNotExecutable,
 			"the interpreter that its first line names is missing"},
-		{"no program", []string{"./no-program"}, "", errNotExecutable, "it is no program for this machine"},
+		{"no program", []string{"./no-program"}, "", errNotExecutable, "it is not a program for this machine"},
 		{"empty", []string{""}, "", errNotFound,
 			"cannot start the command: no such program (a pack file names none; give it with --exec)"},
 		{"its name from the prompt", []string{"{}"}, "sh", errNotFound, "cannot start {}: no such program"},

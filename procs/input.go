@@ -79,7 +79,7 @@ func (p *Process) Send(uuid, text string) error {
 // error is ErrNotWaiting if the request was answered before, was withdrawn, or is unknown, and errGone after the end.
 func (p *Process) Allow(request string, updatedInput json.RawMessage) error {
 	if !json.Valid(updatedInput) {
-		return errors.New("allow a call: its input is no JSON")
+		return errors.New("allow a call: its input is not JSON")
 	}
 	if _, err := p.claim(request, byVerdict); err != nil {
 		return err

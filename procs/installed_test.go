@@ -69,7 +69,7 @@ func TestAReleaseIsKnownByWhereItLies(t *testing.T) {
 			"package.json": `{"name": "@anthropic-ai/claude-codex", "version": "2.1.7"}`}, "claude", ""},
 		"a version that is none": {map[string]string{"claude": "",
 			"package.json": `{"name": "@anthropic-ai/claude-code", "version": "latest"}`}, "claude", ""},
-		"a manifest that is no JSON": {map[string]string{"claude": "", "package.json": "{"}, "claude", ""},
+		"a manifest that is not JSON": {map[string]string{"claude": "", "package.json": "{"}, "claude", ""},
 		"one that is too long": {map[string]string{"claude": "",
 			"package.json": strings.Repeat(" ", maxManifest) + wrapper}, "claude", ""},
 		"a folder of other versions":  {map[string]string{"versions/node": ""}, "versions/node", ""},

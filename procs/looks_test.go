@@ -99,7 +99,7 @@ func TestASharedLookHidesWhatIsOlderThanALaunch(t *testing.T) {
 		mine[p.identity] = true
 	}
 	if !mine[self.identity] {
-		t.Error("this process is no child of its parent")
+		t.Error("this process is not a child of its parent")
 	}
 	parent, err := read(os.Getppid())
 	if err != nil {

@@ -66,7 +66,7 @@ func readRequest(message json.RawMessage) (rpcRequest, error) {
 	}
 	switch {
 	case err != nil:
-		return rpcRequest{}, fmt.Errorf("this is no JSON-RPC message: %w", err)
+		return rpcRequest{}, fmt.Errorf("this is not a JSON-RPC message: %w", err)
 	case m.Method == "":
 		return rpcRequest{}, errNoRequest
 	}

@@ -83,7 +83,7 @@ func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
 	sig.fill(b.form, doc.members, strings.Join(body[:doc.used], "\n"))
 	switch {
 	case sig.isEmpty() && c.closed:
-		return sig, []Problem{newProblem(c.line, "missing_field", "%s has no field, so it is no signal", c.head)}, false
+		return sig, []Problem{newProblem(c.line, "missing_field", "%s has no field, so it is not a signal", c.head)}, false
 	case sig.isEmpty():
 		return sig, nil, false
 	case !c.closed && !slices.ContainsFunc(doc.members, func(m member) bool { return b.form.knows(m.name) }):

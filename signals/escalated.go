@@ -39,11 +39,11 @@ func (o openEscalated) read(c collected) (Signal, []Problem, bool) {
 		Fields: []Field{{"question_id", id}},
 	}
 	if !isFileName(id) && !isTemplateID(id) {
-		sig.problem(c.line, "bad_id", "%q can be no question's id: it is no plain file name of up to %d characters",
+		sig.problem(c.line, "bad_id", "%q cannot be a question's id: it is not a plain file name of up to %d characters",
 			bounded(id, 80), maxFileName)
 		sig.Questions = []Question{{
 			ID: "Q1",
-			Text: "The agent escalated a question that cannot be looked up: its id is no plain file name. It wrote:\n" +
+			Text: "The agent escalated a question that cannot be looked up: its id is not a plain file name. It wrote:\n" +
 				questionEscalated + id,
 		}}
 	}

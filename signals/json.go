@@ -171,7 +171,7 @@ func (o *openObject) read(c collected) (Signal, []Problem, bool) {
 		}
 		return Signal{},
 			[]Problem{{Line: c.line, Code: "unknown_signal",
-				Message: bounded(name.text(), 80) + " is no signal_type that is known here"}}, false
+				Message: bounded(name.text(), 80) + " is not a signal_type that is known here"}}, false
 	}
 	sig := Signal{Kind: f.kind, Dialect: JSON, Line: c.line, EndLine: c.end()}
 	if jsonErr != nil {

@@ -209,7 +209,7 @@ func (m *machine) lookalike(trimmed string) {
 		*s = suspect{name: name, line: m.n}
 	case s.name == "":
 	case ok && name == s.name || strings.HasPrefix(trimmed, "agent_id:"):
-		m.problem(s.line, "unknown_signal", "[%s] is no signal that is known here", s.name)
+		m.problem(s.line, "unknown_signal", "[%s] is not a signal that is known here", s.name)
 		*s = suspect{}
 	}
 }

@@ -67,7 +67,7 @@ func TestOlderFormsCountAtTheEndOfTheTurnOnly(t *testing.T) {
 			{"added in a diff", "+" + text, 0},
 			{"text before it on its line", "It prints " + text, 0},
 			{"text after it on its line", strings.Replace(text, "\n", " is what it prints\n", 1), 0},
-			{"a following signal is no text", text + short + stop(me), 1},
+			{"a following signal is not text", text + short + stop(me), 1},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				got := dialectsOf(Scan(c.text, me))

@@ -56,7 +56,7 @@ func (s *Signal) fill(f *form, members []member, raw string) {
 		case m.name == "timestamp":
 			s.Timestamp = m.text()
 			if !isTimestamp(s.Timestamp) {
-				s.problem(m.line, "bad_timestamp", "%q is no ISO 8601 time", bounded(s.Timestamp, 80))
+				s.problem(m.line, "bad_timestamp", "%q is not an ISO 8601 time", bounded(s.Timestamp, 80))
 			}
 		case m.name == "questions" && f.kind == Clarification:
 			asked = true

@@ -135,7 +135,7 @@ func (r *repairer) run() {
 		if !r.closed {
 			return
 		}
-		r.problem(from, "this line is no part of the YAML around it and is left out: %s", text)
+		r.problem(from, "this line is not a part of the YAML around it and is left out: %s", text)
 		r.at = from + 1
 	}
 	if r.closed {

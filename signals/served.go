@@ -71,7 +71,7 @@ func toolSignal(f form, tool string, input json.RawMessage) (Signal, []Problem, 
 	}
 	members, err := objectMembers(string(input))
 	if err != nil || len(members) == 0 {
-		return Signal{}, []Problem{newProblem(0, "bad_json", "the input of %s is no object with members", tool)}, false
+		return Signal{}, []Problem{newProblem(0, "bad_json", "the input of %s is not an object with members", tool)}, false
 	}
 	sig := Signal{Kind: f.kind, Dialect: Tool}
 	sig.fill(&f, members, string(input))

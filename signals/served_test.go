@@ -91,7 +91,7 @@ func TestACallIsTheSignalOfItsBlock(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sig, ok := Served(c.tool, json.RawMessage(c.input))
 			if !ok {
-				t.Fatal("it is no signal")
+				t.Fatal("it is not a signal")
 			}
 			same(t, summary(sig), c.want)
 		})
@@ -198,7 +198,7 @@ func FuzzServed(f *testing.F) {
 			return
 		}
 		if !ok {
-			t.Error("it fits the schema, and is no signal")
+			t.Error("it fits the schema, and is not a signal")
 		}
 	})
 }

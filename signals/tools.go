@@ -61,7 +61,7 @@ var tools = []struct{ name, description, schema string }{
 	},
 	{
 		name: "stop_work",
-		description: "Report a blocker: a missing tool or service, an error that you cannot mend, a limit. " +
+		description: "Report a blocker: a missing tool or service, an error that you cannot fix, a limit. " +
 			"Save your work first. " +
 			"Waits until the person has decided. Returns what was resolved and how to go on; this call " +
 			"does not end your work.",
@@ -124,7 +124,7 @@ var tools = []struct{ name, description, schema string }{
 		name: "report_completion",
 		description: "Report the end of the whole task, last of all, when nothing of yours still runs; without it your " +
 			"work does not count as done. A subagent's stands until its agent reports. " +
-			"Returns at once, naming deliverables that are missing on disk: mend and report again.",
+			"Returns at once, naming deliverables that are missing on disk: fix and report again.",
 		schema: `{"type":"object","properties":{
 			"status":{"enum":["success","partial_success","failed"]},
 			"summary":{"type":"string","minLength":1,"maxLength":20000},

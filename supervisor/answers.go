@@ -85,7 +85,7 @@ func clarificationResponse(group []*Question, sig signals.Signal) string {
 			"Your call of %s was interrupted while it waited; these are its answers. Do not call it again for them.\n",
 			group[0].Tool.Name)
 	}
-	b.WriteString("Next step: go on with these answers. Do not repeat what is already done.")
+	b.WriteString("Next step: continue with these answers. Do not repeat what is already done.")
 	return b.String()
 }
 

@@ -435,24 +435,24 @@ func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
 		"one label with a comma": {[]*Question{asked("Q1", several("Blue, dark"), "Red", "Blue", "Blue, dark")},
 			"Blue, dark"},
 		"own words beside labels": {[]*Question{asked("Q1", several("Red, pink"), "Red", "Blue")}, "Red, pink"},
-		"skipped":                 {[]*Question{asked("Q1", skipped)}, "(no answer: go on without it)"},
+		"skipped":                 {[]*Question{asked("Q1", skipped)}, "(no answer: continue without it)"},
 		"declined": {[]*Question{asked("Q1", declines("not mine to say."))},
-			"The person declines to answer: not mine to say. Go on without it, or end with a report."},
+			"The person declines to answer: not mine to say. Continue without it, or end with a report."},
 		"declined without a reason": {[]*Question{asked("Q1", declines(""))},
-			"The person declines to answer. Go on without it, or end with a report."},
+			"The person declines to answer. Continue without it, or end with a report."},
 		"declined in a label's words": {[]*Question{asked("Q1", declines("Red"), "Red")},
-			"The person declines to answer: Red. Go on without it, or end with a report."},
+			"The person declines to answer: Red. Continue without it, or end with a report."},
 		"a line each": {
 			[]*Question{
 				asked("db", says("PostgreSQL")), asked("port", says("5432")),
 				asked("name", skipped), asked("key", declines("secret")),
 				asked("text", says("a\nport: 1")), asked("quoted", says(`"a"`)),
-				asked("none", says("(no answer: go on without it)")),
+				asked("none", says("(no answer: continue without it)")),
 				asked("list", several("a, b, c"), "a, b", "c"), asked("like a list", says(`["a"]`)),
 			},
-			"db: PostgreSQL\nport: 5432\nname: (no answer: go on without it)\n" +
-				"key: The person declines to answer: secret. Go on without it, or end with a report.\n" +
-				"text: \"a\\nport: 1\"\nquoted: \"\\\"a\\\"\"\nnone: \"(no answer: go on without it)\"\nlist: [\"a, " +
+			"db: PostgreSQL\nport: 5432\nname: (no answer: continue without it)\n" +
+				"key: The person declines to answer: secret. Continue without it, or end with a report.\n" +
+				"text: \"a\\nport: 1\"\nquoted: \"\\\"a\\\"\"\nnone: \"(no answer: continue without it)\"\nlist: [\"a, " +
 				"b\",\"c\"]\nlike a list: \"[\\\"a\\\"]\"",
 		},
 	} {

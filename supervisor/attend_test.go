@@ -154,7 +154,7 @@ func TestWhatBecomesOfAMessageIsSaidBeforehand(t *testing.T) {
 	s := a.sight()
 	s.Run.SupervisorPID = 0
 	if got, err := s.DeliveryForecast(supervisor.Root); err != nil ||
-		got != "It is kept: the agent reads it when the run goes on." {
+		got != "It is kept: the agent reads it when the run continues." {
 		t.Errorf("without a supervisor a message becomes %q, %v", got, err)
 	}
 	a.Launches(2)

@@ -31,9 +31,9 @@ const (
 
 var standing = []signals.Option{
 	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
-	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},
+	{Label: skipPart, Description: "continue without the blocked part; it is listed in a file"},
 	{Label: retryPart, Description: "try again from the checkpoint"},
-	{Label: DelegateIt, Description: "have another agent do the blocked part, go on with the rest"},
+	{Label: DelegateIt, Description: "have another agent do the blocked part, continue with the rest"},
 	{Label: reduceIt, Description: "do less; add what, e.g. reduce: only src/"},
 	{Label: giveUp, Description: "end the agent as failed"},
 }
@@ -43,7 +43,7 @@ func blockerQuestion(sig signals.Signal) signals.Question {
 	var b strings.Builder
 	for _, f := range []struct{ title, name string }{
 		{"Blocked work", "blocked_work"}, {"Done so far", "completed_work"}, {"State", "state_snapshot"},
-		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+		{"Needed to continue", "resume_requirements"}, {"Possible fixes", "error_recovery"},
 	} {
 		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
@@ -190,7 +190,7 @@ var (
 // said puts an answer as the agent reads it: in its own words where it has proposed it.
 func (r resolution) said(standing string) string {
 	if r.own != "" {
-		standing = "Go on as you proposed yourself: " + r.own
+		standing = "Continue as you proposed yourself: " + r.own
 	}
 	return withWords(standing, r.words)
 }
@@ -345,7 +345,7 @@ func restoration(q *Question, sig signals.Signal) string {
 // commandRan tells what came of the command that the person was asked about.
 func commandRan(command string, asked *Question) string {
 	if asked == nil || asked.Ran == nil {
-		return fmt.Sprintf("The person decided not to run `%s`. Go on without it, or ask.", command)
+		return fmt.Sprintf("The person decided not to run `%s`. Continue without it, or ask.", command)
 	}
 	s := fmt.Sprintf("The person had `%s` run: %s.", command, asked.Ran.Exit)
 	if out := strings.TrimSpace(asked.Ran.Output); out != "" {

@@ -121,7 +121,7 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"reduced": {stop: tooMuch, answer: "reduce: only src/",
 			want: []string{"Reduce the scope: only src/", "what was left out"}},
 		"an option of its own": {stop: tooMuch, answer: "Reduce scope (specify file patterns to exclude): vendor/",
-			want: []string{"Go on as you proposed yourself: Reduce scope (specify file patterns to exclude): vendor/\n",
+			want: []string{"Continue as you proposed yourself: Reduce scope (specify file patterns to exclude): vendor/\n",
 				"what was left out"}},
 		"an option of its own that delegates": {stop: tooMuch, answer: "Delegate to multiple agents (see DELEGATE_WORK protocol)",
 			want: []string{"## PARTIAL RESUME", "proposed yourself: Delegate to", "agent a-child0000001 does it."}},
@@ -157,8 +157,8 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 
 func TestTheNextStepIsTheOneThatTheAgentHasWrittenDown(t *testing.T) {
 	for plan, want := range map[string]string{
-		"Run: npm install\nThen resume with: \"Dependencies installed, go on\"": "Dependencies installed, go on",
-		"- Resume with: run the scan":                                           "run the scan",
+		"Run: npm install\nThen resume with: \"Dependencies installed, continue\"": "Dependencies installed, continue",
+		"- Resume with: run the scan": "run the scan",
 		"New agent: Set up tests\nResume: When new agent completes, resume with \"Infrastructure ready, continue testing\"": "Infrastructure ready, continue testing",
 		"Resume: after the \"big\" merge, rebase": "after the \"big\" merge, rebase",
 		"then we resume work":                     "",

@@ -149,16 +149,17 @@ const loadSendMessage = `(if it is not at hand, load it: ToolSearch "select:Send
 // sendOn says how the subagents that were interrupted are revived, lowest first.
 func sendOn(gone []*member) string {
 	if len(gone) == 1 {
-		return fmt.Sprintf("Call SendMessage %s with to %q and %s as message: the subagent goes on with its work, and you "+
+		return fmt.Sprintf("Call SendMessage %s with to %q and %s as message: the subagent continues with its work, and you "+
 			"get its result. Do not do its work yourself, and do not start another in its place.",
 			loadSendMessage, gone[0].ID, gone[0].message())
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "They go on from the bottom up. Call SendMessage %s once for each, in this order:\n", loadSendMessage)
+	fmt.Fprintf(&b, "They continue from the bottom up. Call SendMessage %s once for each, in this order:\n",
+		loadSendMessage)
 	for i, m := range gone {
 		fmt.Fprintf(&b, "%d. with to %q and %s as message.\n", i+1, m.ID, m.message())
 	}
-	b.WriteString("Each goes on with its work, and you get its result: a step that passes on a result waits for that " +
+	b.WriteString("Each continues with its work, and you get its result: a step that passes on a result waits for that " +
 		"result. Leave none of them out, do not do their work yourself, and do not start others in their place.")
 	return b.String()
 }
@@ -175,7 +176,7 @@ func (m *member) message() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "the message to go on"
+		return "the message to continue"
 	}
 	return strings.Join(parts, " and ")
 }

@@ -99,7 +99,7 @@ func TestOneThatWasInterruptedAfterItsSubagentHadEndedGoesOnAlone(t *testing.T) 
 	s.Do(RetryDue{Agent: Root})
 	text := s.delivered(2)
 	inOrder(t, text, "sub3 (the detail) had asked the person, had its answer, and has come to its end",
-		"sub1 (the survey) was interrupted at its work", `with to "sub1" and the message to go on`)
+		"sub1 (the survey) was interrupted at its work", `with to "sub1" and the message to continue`)
 	if strings.Contains(text, `to "sub3"`) || strings.Contains(text, "A1:") {
 		t.Errorf("what has ended is sent on:\n%s", text)
 	}

@@ -188,7 +188,7 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 	case scope != nil && what != BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
 	case a.FinishBy > 0 && d.used(a).Turns > a.FinishBy:
-		reason = "was told to finish up, and goes on"
+		reason = "was told to finish up, and continues"
 	default:
 		return false
 	}

@@ -144,8 +144,8 @@ var finishText = fmt.Sprintf(`## FINISH UP
 
 The budget of this work is used up. You have %d requests left, this one included: start nothing new, and delegate `+
 	`nothing.
-Leave what you have in a state in which somebody else can go on with it, and report now: status partial_success, what `+
-	`is done,
+Leave what you have in a state in which somebody else can continue with it, and report now: status partial_success, `+
+	`what is done,
 and under issues_encountered what is not.`, finishTurns)
 
 // sortedScopes gives the agents with a budget, those above before those below.

@@ -55,13 +55,13 @@ func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
 	if want := "The cost budget of the run is used up: $2.03 of $2.00. Raise it, finish up, or stop?"; q.Text != want {
 		t.Errorf("the person reads %q", q.Text)
 	}
-	if !strings.Contains(q.Context, "Cannot go on: "+Root) {
+	if !strings.Contains(q.Context, "Cannot continue: "+Root) {
 		t.Errorf("and beside it %q", q.Context)
 	}
 	s.Answers("q-1", "raise 5")
 	s.is(checkpoints.Starting)
 	if l := s.State.Launch(Root); !l.Resume || l.ShareUSD < 2.969 || l.ShareUSD > 2.971 {
-		t.Errorf("it goes on by %+v", l)
+		t.Errorf("it continues by %+v", l)
 	}
 	if got := s.relaunches(2); !strings.Contains(got, "GO ON") {
 		t.Errorf("it reads %q", got)
@@ -245,7 +245,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	q := s.asksBudget(Root, "q-1")
-	for _, answer := range []string{"", "go on", "raise", "raise much", "raise 1.05", "raise -3",
+	for _, answer := range []string{"", "continue", "raise", "raise much", "raise 1.05", "raise -3",
 		"finish now", "raise 1e9"} {
 		if err := CheckDecision(q, answer, "/work"); err == nil {
 			t.Errorf("%q is taken", answer)

@@ -10,9 +10,9 @@ import (
 
 // Whatever form a question had, its refusal is said plainly, and is nowhere taken for an answer.
 func TestADeclinedQuestionIsSaidSoInTheFormOfTheQuestion(t *testing.T) {
-	options := []signals.Option{{Label: "ask me later"}, {Label: "go on"}}
+	options := []signals.Option{{Label: "ask me later"}, {Label: "continue"}}
 	const why, said = "ask me later",
-		"The person declines to answer: ask me later. Go on without it, or end with a report."
+		"The person declines to answer: ask me later. Continue without it, or end with a report."
 	for dialect, c := range map[signals.Dialect]struct{ want, not string }{
 		signals.Block:        {"A1: " + said, ""},
 		signals.JSON:         {"A1: " + said, ""},
@@ -82,7 +82,7 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 	one.Answers("q-2", "Red")
 	reply := string(one.Delivers(1).Reply)
 	if !strings.Contains(reply,
-		`"answers":{"Ground?":"The person declines to answer: not my colours. Go on without it, or end with a `+
+		`"answers":{"Ground?":"The person declines to answer: not my colours. Continue without it, or end with a `+
 			`report.","Accents?":"Red"}`) {
 		t.Errorf("the reply is %s", reply)
 	}
@@ -93,7 +93,7 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 	all.declines("q-2", "")
 	reply = string(all.Delivers(1).Reply)
 	for _, want := range []string{`"behavior":"deny"`, "Q1: Ground?", "not my colours.", "Q2: Accents?",
-		"The person declines to answer. Go on"} {
+		"The person declines to answer. Continue"} {
 		if !strings.Contains(reply, want) {
 			t.Errorf("no %q in the reply %s", want, reply)
 		}

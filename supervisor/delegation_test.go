@@ -60,7 +60,7 @@ func TestEachDecisionOnADelegationHasItsWords(t *testing.T) {
 	}{
 		"approved": {InboxEntry{Value: Approve}, true, "Draw the pictures",
 			[]string{"## DELEGATION APPROVED\n\nNew agent launched: " + childOne, "Task: Draw the pictures",
-				"Go on with your own task"}},
+				"Continue with your own task"}},
 		"approved with another task": {InboxEntry{Value: Approve + " Draw two\nof them"}, true, "Draw two\nof them",
 			[]string{"Task (changed by the person): Draw two\n  of them"}},
 		"denied": {InboxEntry{Value: Deny + " too early"}, false, "",

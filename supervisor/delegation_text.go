@@ -65,7 +65,7 @@ func lacking(w Work) string {
 // evaluation is 002, Protocol 4, "Parent agent evaluation checklist".
 const evaluation = `
 Before you approve:
-- Is it justified, against the agent going on by itself?
+- Is it justified, against the agent continuing by itself?
 - Is the task well defined: context, goals, metrics?
 - Is what it says of its independence so: parallel or blocking?
 - Is the priority right?
@@ -82,11 +82,11 @@ func (s State) delegationDecided(q *Question) string {
 	if task != "" {
 		changed, w.Task = " (changed by the person)", task
 	}
-	next := "Go on with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do its " +
-		"task yourself."
+	next := "Continue with your own task. You are told when the agent has ended; check_work tells meanwhile. Do not do " +
+		"its task yourself."
 	switch {
 	case q.Tool != nil && q.Tool.From != nil:
-		next = "Go on with your own part, and do not do its task yourself. When the agent has ended, its result goes to " +
+		next = "Continue with your own part, and do not do its task yourself. When the agent has ended, its result goes to " +
 			"the agent in whose name you asked; check_work with its id tells you how it gets on, and what it has come to."
 	case w.Said.Independence == checkpoints.Blocks:
 		next = "It blocks your current work: end your turn now, without a report. Its report is your next message."

@@ -48,7 +48,7 @@ func ElicitationAsked(input json.RawMessage) ([]signals.Question, error) {
 	if e.Mode == "url" {
 		u, err := url.Parse(e.URL)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return nil, fmt.Errorf("%s is no address that a browser opens", text.Line(e.URL, text.MaxNamed))
+			return nil, fmt.Errorf("%s is not an address that a browser opens", text.Line(e.URL, text.MaxNamed))
 		}
 		return whole(signals.Question{
 			ID: "url", Header: server, Text: "Open the address that the MCP server " + server + " names?",
@@ -337,7 +337,7 @@ func elicitationOutcome(group []*Question) string {
 		return "You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again " +
 			"if it is still needed; the person is asked."
 	case serverDeclined(group):
-		return "The person declines to answer the server.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Go on " +
+		return "The person declines to answer the server.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Continue " +
 			"without it, or end with a report."
 	}
 	return "The person has answered. The answer is for the server: you do not get it.\n\n## RESUME INSTRUCTIONS\nMake " +

@@ -16,4 +16,4 @@ var ErrEnded = checkpoints.ErrEnded
 var ErrBug = errors.New("internal error")
 
 // ErrNotRegular says that a file is none that can be read whole, such as a pipe.
-var ErrNotRegular = errors.New("it is no regular file")
+var ErrNotRegular = errors.New("it is not a regular file")

@@ -76,7 +76,7 @@ func begins(a *Agent, at time.Time) {
 // overdueInWords tells a person of it where nobody is asked, with what can be done.
 func overdueInWords(a *Agent) string {
 	return fmt.Sprintf(
-		"takes longer than its estimate (%s; %s). Let it go on, or have it reduce its task or delegate a part: "+
+		"takes longer than its estimate (%s; %s). Let it continue, or have it reduce its task or delegate a part: "+
 			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
 }
 
@@ -86,7 +86,7 @@ const goOnIt = "continue"
 
 // OverrunQuestion asks what becomes of an agent that takes longer than its estimate. It works on meanwhile.
 func (s State) OverrunQuestion(a *Agent) signals.Question {
-	context := "It works on meanwhile, whether this is answered or not."
+	context := "It continues meanwhile, whether this is answered or not."
 	if p := a.Progress; p != nil {
 		context = "It is " + s.doing(a) + ".\n" + context
 	}
@@ -127,9 +127,9 @@ func (d *transition) decideOverrun(id string) {
 		case word == reduceIt:
 			say = "Reduce the scope: " + words + "\nSay in your report what was left out."
 		case word == DelegateIt:
-			say = withWords("Delegate what is left to new agents (delegate_work), and go on with the rest", words)
+			say = withWords("Delegate what is left to new agents (delegate_work), and continue with the rest", words)
 		case word == goOnIt:
-			say = "Go on: " + words
+			say = "Continue: " + words
 		default:
 			say = q.Answer
 		}

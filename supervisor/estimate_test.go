@@ -72,7 +72,7 @@ func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
 	s.Answers("q-1", "stop")
 	s.plans("end " + Root)
 	if a := s.State.Agents[Root]; a.StopWanted == "" {
-		t.Error("it goes on")
+		t.Error("it continues")
 	}
 }
 

@@ -123,7 +123,7 @@ func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
 	default:
 		q.Kept = kept
 		q.Context = strings.TrimSpace(q.Context + "\nIts checkpoint cannot be used: " + kept.Problem +
-			".\nAnswered, it goes on without it.")
+			".\nAnswered, it continues without it.")
 	}
 }
 

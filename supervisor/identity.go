@@ -66,7 +66,7 @@ Only where these tools are missing or fail: print a block instead, its markers a
 const byTools = `How: call the tools of the server supervise (mcp__supervise__ask_user and so on). One that waits ` +
 	`for the person returns with the answer, in the same turn. Before you ask, save your work to files.
 - ask_user: ask, several questions at once if you have them. AskUserQuestion works too.
-- stop_work: report a blocker that you cannot mend.
+- stop_work: report a blocker that you cannot fix.
 - delegate_work, check_work: have another agent do a part.
 - report_progress, send_message: tell the person, or another agent, without waiting.
 - report_completion: when all is done. Without it your work does not count as done. List each file that you made ` +

@@ -127,7 +127,7 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 		s.plans("retry " + id)
 	}
 	if a, b := s.State.Agents["a-2"], s.State.Agents["a-3"]; a.NotBefore.Equal(*b.NotBefore) {
-		t.Error("they go on in one moment")
+		t.Error("they continue in one moment")
 	}
 	for _, e := range Plan(s.State) {
 		switch e.Do {
@@ -145,10 +145,10 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	s.Do(TurnEnded{Agent: "a-1", Launch: 2, Failure: hitLimit, Resets: &later})
 	for _, id := range []string{"a-2", "a-3"} {
 		if a := s.State.Agents[id]; a.NotBefore == nil || a.NotBefore.Before(later) {
-			t.Errorf("%s goes on at %v, before the limit ends", id, a.NotBefore)
+			t.Errorf("%s continues at %v, before the limit ends", id, a.NotBefore)
 		}
 		if s.try(RetryDue{Agent: id, Until: spread(resets, id)}) {
-			t.Errorf("%s goes on by what it has rested until before", id)
+			t.Errorf("%s continues by what it has rested until before", id)
 		}
 	}
 }
@@ -162,6 +162,6 @@ func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
 	s.is(checkpoints.Failed)
 	s.exits(ExitFailed)
 	if !Revivable(s.State.Agents[Root]) {
-		t.Error("once there is credit again, resume does not go on with it")
+		t.Error("once there is credit again, resume does not continue with it")
 	}
 }

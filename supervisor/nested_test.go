@@ -248,8 +248,8 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	})
 	t.Run("denies it, and the client tells so", func(t *testing.T) {
 		s, id, q := ask(t)
-		s.Answers(q.ID, "deny not now instead: go on")
-		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: whyDenied("deny not now instead: go on", "a test")})
+		s.Answers(q.ID, "deny not now instead: continue")
+		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: whyDenied("deny not now instead: continue", "a test")})
 		s.turnEnds()
 		if s.State.Agents[id] != nil ||
 			slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
@@ -280,7 +280,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, id, q := ask(t)
 			gone(s, id)
-			s.Answers(q.ID, "deny not now instead: go on")
+			s.Answers(q.ID, "deny not now instead: continue")
 			if s.State.Launch(Root).Phase.InTurn() {
 				s.turnEnds()
 			}

@@ -119,7 +119,7 @@ func (w *withholding) grants(cfg *Config) {
 	var deny []string
 	for _, rule := range cfg.Deny {
 		if _, err := rules.Parse(rule); err != nil {
-			w.add("", "a denial that is no rule: %s", rule)
+			w.add("", "a denial that is not a rule: %s", rule)
 			continue
 		}
 		deny = append(deny, rule)

@@ -13,18 +13,18 @@ func moved(b Unpacked, own string) string {
 	if own != "" {
 		return fmt.Sprintf(`## MOVED
 
-You have been moved, and go on in another place than this conversation tells of.
+You have been moved, and continue in another place than this conversation tells of.
 Old folder: %s, which was yours alone and did not come along, nor did what you committed there.
-New folder: the one in which your commands run now. Look at what is on disk before you go on.
+New folder: the one in which your commands run now. Look at what is on disk before you continue.
 Processes that you started are gone.`, own)
 	}
 	work := "Uncommitted changes came along; files that git ignores did not."
 	if !b.Work {
-		work = "Uncommitted changes did not come along: look at what is on disk before you go on."
+		work = "Uncommitted changes did not come along: look at what is on disk before you continue."
 	}
 	return fmt.Sprintf(`## MOVED
 
-You have been moved, and go on in another place than this conversation tells of.
+You have been moved, and continue in another place than this conversation tells of.
 Old folder: %s
 New folder: %s
 What this conversation calls by a path under the old folder is at the same place under the new one; use only the new `+

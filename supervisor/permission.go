@@ -104,7 +104,7 @@ func checkPermission(q *Question, answer, cwd string) error {
 	case word != AllowRun:
 		return nil
 	case q.Rule == "":
-		return fmt.Errorf("no rule can stand for this call, so it can be allowed this once only: type %q", Allow)
+		return fmt.Errorf("no rule can describe this call, so it can only be allowed once: type %q", Allow)
 	case argument == "":
 		return nil
 	}

@@ -187,7 +187,7 @@ func TestADecisionIsCheckedBeforeItIsTaken(t *testing.T) {
 		{"q-1", Allow, ""}, {"q-1", AllowRun, ""}, {"q-1", "deny not now", ""}, {"q-1", "deny-stop enough", ""},
 		{"q-1", "allow-run Bash(npm:*)", ""}, {"q-1", "allow-run Bash", ""},
 		{"q-1", "allow please", "nothing after it"}, {"q-1", "allow-run Bash(make)", "does not permit what is asked"},
-		{"q-1", "allow-run make", "did you mean Bash(make)?"}, {"q-2", AllowRun, "this once only"}, {"q-2", Allow, ""},
+		{"q-1", "allow-run make", "did you mean Bash(make)?"}, {"q-2", AllowRun, "only be allowed once"}, {"q-2", Allow, ""},
 	} {
 		err := CheckDecision(s.State.Questions[c.question], c.answer, "/work")
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

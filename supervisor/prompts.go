@@ -46,7 +46,7 @@ func (s State) opening(a *Agent) string {
 	if a.Checkpoint != "" {
 		fmt.Fprintf(&b, "What is known of it:\n\n%s\n\n", strings.TrimSpace(a.Checkpoint))
 	}
-	b.WriteString("Look at what is on disk, do not do again what is done, and go on from there.")
+	b.WriteString("Look at what is on disk, do not do again what is done, and continue from there.")
 	if told != "" {
 		b.WriteString("\n\nAnswers that the person gave you then:\n" + told)
 	}
@@ -75,7 +75,7 @@ func AnswerOf(q *Question) string {
 	case q.Declined:
 		return declined(q)
 	case q.Skipped:
-		return "(no answer: go on without it)"
+		return "(no answer: continue without it)"
 	}
 	return q.Answer
 }
@@ -86,7 +86,7 @@ func declined(q *Question) string {
 	if words := strings.TrimSuffix(strings.TrimSpace(q.Answer), "."); words != "" {
 		why = ": " + words
 	}
-	return "The person declines to answer" + why + ". Go on without it, or end with a report."
+	return "The person declines to answer" + why + ". Continue without it, or end with a report."
 }
 
 func permissionDecided(q *Question) string {
@@ -108,7 +108,7 @@ func permissionDecided(q *Question) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b,
-		"The person refuses it. %s\n\n## RESUME INSTRUCTIONS\nDo not make this call. Go on without it, or ask.", denial(q))
+		"The person refuses it. %s\n\n## RESUME INSTRUCTIONS\nDo not make this call. Continue without it, or ask.", denial(q))
 	return b.String()
 }
 
@@ -146,7 +146,7 @@ func (s State) goOn(a *Agent) string {
 	text := fmt.Sprintf(`## GO ON
 
 Your process was interrupted and has been started again in the same conversation. Check what of your last step took `+
-		`effect, do not repeat what is done, and go on with the task. If you had asked something that was not answered, `+
+		`effect, do not repeat what is done, and continue with the task. If you had asked something that was not answered, `+
 		`ask it again. Your agent id is still %s.`, a.ID)
 	if len(s.Children(a.ID)) > 0 {
 		children, _ := s.work(a, "", nil)
@@ -163,8 +163,8 @@ func gateReason(agent string, unfiled []string) string {
 	}
 	return lost + fmt.Sprintf(
 		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
-			`report_completion. If you need something from the person, call ask_user or stop_work. Else go on with the task. `+
-			`Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,
+			`report_completion. If you need something from the person, call ask_user or stop_work. Else continue with the `+
+			`task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,
 		agent)
 }
 

@@ -15,7 +15,7 @@ func TestTheHoldFollowsTheQuestion(t *testing.T) {
 		asked.Signal = text.JSON(signals.Signal{Kind: signals.Clarification, Fields: fields})
 		return asked
 	}
-	yesNo := ask(signals.Question{Text: "Go on?", Options: []signals.Option{{Label: "Yes"}, {Label: "No"}}})
+	yesNo := ask(signals.Question{Text: "Continue?", Options: []signals.Option{{Label: "Yes"}, {Label: "No"}}})
 	for name, c := range map[string]struct {
 		open []*Question
 		hold time.Duration
@@ -25,7 +25,7 @@ func TestTheHoldFollowsTheQuestion(t *testing.T) {
 		"options": {[]*Question{ask(
 			signals.Question{Text: "Which?", Options: []signals.Option{{Label: "a"}, {Label: "b"}}})}, DefaultHold, DefaultHold},
 		"yes or no": {[]*Question{yesNo}, DefaultHold, 2 * time.Minute},
-		"yes or no by its rule": {[]*Question{ask(signals.Question{Text: "Go on?", Validate: "yes_no"})},
+		"yes or no by its rule": {[]*Question{ask(signals.Question{Text: "Continue?", Validate: "yes_no"})},
 			time.Hour, 24 * time.Minute},
 		"several: the longest, and more": {[]*Question{yesNo, ask(signals.Question{Text: "Why?"})},
 			DefaultHold, 8 * time.Minute},

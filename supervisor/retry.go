@@ -80,7 +80,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 func tryAgain(a *Agent) string {
 	return fmt.Sprintf(`## TRY AGAIN
 
-Your work ended as %s (%s). A person has looked at that, and wants it tried again: the cause may be mended by now.
+Your work ended as %s (%s). A person has looked at that, and wants it tried again: the cause may be fixed by now.
 
 ## RESUME INSTRUCTIONS
 Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no `+

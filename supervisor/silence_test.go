@@ -96,7 +96,7 @@ func TestAfterBackgroundWorkTheTurnThatFollowsIsWaitedFor(t *testing.T) {
 			t.Errorf("the agent reads: %s", d.Text)
 		}
 	})
-	t.Run("its process dies first, and the agent goes on in another", func(t *testing.T) {
+	t.Run("its process dies first, and the agent continues in another", func(t *testing.T) {
 		s := inBackground(t)
 		s.dies(crash())
 		s.Rests(true)

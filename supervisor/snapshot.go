@@ -240,7 +240,7 @@ func (d EffectKind) NeedsLease() bool {
 
 func (d *transition) whyInterrupted() string {
 	if over := d.Run.TakenOver; over != nil {
-		return fmt.Sprintf("it goes on elsewhere: epoch %d, %s", over.Epoch, over.By)
+		return fmt.Sprintf("it continues elsewhere: epoch %d, %s", over.Epoch, over.By)
 	}
 	return "the supervisor was interrupted"
 }
@@ -260,21 +260,21 @@ func snapshotNotices(before, after State, e Event, tell func(NotificationType, s
 		tell(Progress, "", Notification{Trouble: true, Text: fmt.Sprintf(format, args...)})
 	}
 	if over := after.Run.TakenOver; over != nil && before.Run.TakenOver == nil {
-		trouble("the run goes on elsewhere: %s took it over at %s (epoch %d). Its agents here end, and nothing is "+
+		trouble("the run continues elsewhere: %s took it over at %s (epoch %d). Its agents here end, and nothing is "+
 			"delivered to them any more", over.By, over.At.UTC().Format(time.RFC3339), over.Epoch)
 		for _, q := range after.NotInSnapshot() {
 			trouble("the answer to %s (%s) came after the last snapshot and does not count there: give it again where "+
-				"the run goes on", q.ID, text.Line(q.Answer, text.MaxLine))
+				"the run continues", q.ID, text.Line(q.Answer, text.MaxLine))
 		}
 	}
 	switch b := e.(type) {
 	case LeaseRead:
 		switch {
 		case b.Problem != "":
-			trouble("it is not known whether this run goes on elsewhere: %s. Nothing is said to its agents and no turn is "+
-				"begun until it is; it is looked at again by itself", b.Problem)
+			trouble("it is not known whether this run continues elsewhere: %s. Until it is known, its agents are told "+
+				"nothing and begin no turn. It is checked again automatically", b.Problem)
 		case b.Over == nil:
-			tell(Progress, "", Notification{Text: "the run is known to be still this supervisor's; going on"})
+			tell(Progress, "", Notification{Text: "the run still belongs to this supervisor; it continues"})
 		}
 	case Snapshotted:
 		old := ""
@@ -283,7 +283,7 @@ func snapshotNotices(before, after State, e Event, tell func(NotificationType, s
 		}
 		switch {
 		case b.Problem != "" && b.Problem != old:
-			trouble("no snapshot could be taken: %s. The run goes on, and one is tried again after the next turn", b.Problem)
+			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn", b.Problem)
 		case b.Problem == "" && old != "" && b.Quiet > 0:
 			tell(Progress, "", Notification{Text: "snapshots are taken again"})
 		}

@@ -143,7 +143,7 @@ func cut(t *testing.T, version string) *Story {
 func TestASubagentThatHadItsAnswerIsSentOnWithItsWork(t *testing.T) {
 	s := cut(t, "2.1.329")
 	text := s.delivered(2)
-	for _, want := range []string{"## SUBAGENT INTERRUPTED", `Call SendMessage`, `to "sub1" and the message to go on`} {
+	for _, want := range []string{"## SUBAGENT INTERRUPTED", `Call SendMessage`, `to "sub1" and the message to continue`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without %q the agent reads:\n%s", want, text)
 		}

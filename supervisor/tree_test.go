@@ -174,7 +174,7 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 		}
 		d.agent(childOne).ContinuedBy = grandchild
 		if got := ExitCode(d.decisive()); got != ExitSuccess {
-			t.Errorf("a failed child whose work another has gone on with: exit %d", got)
+			t.Errorf("a failed child whose work another has continued with: exit %d", got)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestALimitDeniesAndSaysWhich(t *testing.T) {
 		"the number of agents": {func(c *Config) { c.MaxAgents = 1 }, task("Draw"), "A run may have 1 agents"},
 		"its own task":         {nil, task(" choose\n a Database "), "This is the task of yourself already"},
 		"no task":              {nil, task("  "), "It names no task"},
-		"an agent that is not there": {nil, append(task("Go on"), signals.Field{Name: "resume", Value: "a-nobody000000"}),
+		"an agent that is not there": {nil, append(task("Continue"), signals.Field{Name: "resume", Value: "a-nobody000000"}),
 			"There is no agent a-nobody000000 that you have started"},
 		"the policy": {func(c *Config) { c.Delegate = Delegates{DenyDelegations} }, task("Draw"), "starts no further agents"},
 	} {

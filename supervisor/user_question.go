@@ -75,7 +75,7 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 }
 
 func misasked(format string, args ...any) error {
-	return errors.New("Nobody was asked: " + fmt.Sprintf(format, args...) + ". Correct the call, or go on without it.")
+	return errors.New("Nobody was asked: " + fmt.Sprintf(format, args...) + ". Correct the call, or continue without it.")
 }
 
 // readable reports whether a person can see anything of a text.

@@ -51,7 +51,7 @@ func askAll(ctx context.Context, c client.Client, of string, f questions.Flags) 
 	}
 	if of != "" {
 		if !slices.ContainsFunc(open, func(q *supervisor.Question) bool { return q.Run == of || q.Agent == of }) {
-			return usage("%s asks nothing; nothing was kept", of)
+			return usage("%s has no open question; nothing was kept", of)
 		}
 		return ask(ctx, c, nil, of, f)
 	}

@@ -61,7 +61,7 @@ func meant(ctx context.Context, c client.Client, args []string) (q *supervisor.Q
 	switch len(open) {
 	case 0:
 		if of != "" {
-			return nil, "", false, usage("%s asks nothing; nothing was kept", of)
+			return nil, "", false, usage("%s has no open question; nothing was kept", of)
 		}
 		if len(args) > 0 {
 			return nil, "", false, usage("no question is open, so %q answers none; nothing was kept", strings.Join(args, " "))

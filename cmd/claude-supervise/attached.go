@@ -80,7 +80,7 @@ func (a *attached) show(ctx context.Context) error {
 		case <-time.After(terminal.LeavingPatience):
 		}
 		at := cmp.Or(a.log.Agent, a.log.Run)
-		a.printer.Notice("\nDetached; " + at + " goes on as it was. Back with:\n  claude-supervise attach " + at)
+		a.printer.Notice("\nDetached; " + at + " continues. To follow it again, run:\n  claude-supervise attach " + at)
 		_ = a.closed()
 	})
 	err = a.watch(ctx, leave, &last)

@@ -32,7 +32,7 @@ func (boardActions) Answer(ctx context.Context, id string, r terminal.Reply) (st
 		also = id + " is answered."
 	}
 	if run != "" && !c.Supervised(run) {
-		also += " Nobody supervises " + run + ": r goes on with it."
+		also += " Nobody supervises " + run + ": r resumes it."
 	}
 	return also, nil
 }
@@ -55,7 +55,7 @@ func (boardActions) Retry(ctx context.Context, run string) (string, error) {
 	if _, err := inTheBackground(c, run, nil, nil, "resume", "--failed", run); err != nil {
 		return "", err
 	}
-	return "What has failed in " + run + " is tried again in the background.", nil
+	return "The failed agents of " + run + " are retried in the background.", nil
 }
 
 // Prune forgets a run that has ended.
@@ -70,7 +70,7 @@ func (boardActions) Prune(ctx context.Context, run string) (string, error) {
 		return "", err
 	}
 	if len(pruned) == 0 {
-		return "There is nothing to forget.", nil
+		return "There is nothing to delete.", nil
 	}
 	return prunedWords(pruned[0], false), nil
 }
@@ -78,7 +78,7 @@ func (boardActions) Prune(ctx context.Context, run string) (string, error) {
 // Open shows a folder on the desktop.
 func (boardActions) Open(ctx context.Context, folder string) error {
 	if !filepath.IsAbs(folder) {
-		return errors.New("the folder of it is not known")
+		return errors.New("its folder is not known")
 	}
 	if err := serving.OpenOnDesktop(ctx, folder); err != nil {
 		return fmt.Errorf("%s cannot be shown here: %w", folder, err)

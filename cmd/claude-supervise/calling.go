@@ -142,7 +142,7 @@ func (c *caller) show(ctx context.Context, b notify.Banner) {
 func (c *caller) failed(ctx context.Context, err error) {
 	if err != nil && !errors.Is(context.Cause(ctx), context.Canceled) {
 		c.broken.Store(true)
-		c.log.Info().Err(err).Msg("nothing is shown on the desktop any more")
+		c.log.Info().Err(err).Msg("nothing more is shown on the desktop")
 	}
 }
 

@@ -182,8 +182,8 @@ func onlyLive(ctx context.Context, r view.Reader) (string, error) {
 	case 1:
 		return live[0], nil
 	case 0:
-		return "", usage("no run goes on; `claude-supervise ps -a` lists all there are")
+		return "", usage("no run is active; `claude-supervise ps -a` lists all runs")
 	}
-	return "", usage("%d runs go on (%s): say which; `claude-supervise ps` shows them", len(live),
+	return "", usage("%d runs are active (%s): name one; `claude-supervise ps` lists them", len(live),
 		strings.Join(live, ", "))
 }

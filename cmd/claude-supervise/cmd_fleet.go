@@ -22,7 +22,7 @@ func newFleet() *cobra.Command {
 		Use:   "fleet COMMAND",
 		Short: "run agents on a fleet of machines",
 		Long: `Run agents on a fleet of machines: one list of runs and questions for all of
-them, and a run that goes on elsewhere if its machine is lost.
+them, and a run that continues elsewhere if its machine is lost.
 
 This is a program of its own, ` + fleetProgram + `. It is looked for beside
 claude-supervise, then in the absolute folders of $PATH. Its commands are listed
@@ -61,7 +61,7 @@ var errNoFleet = errors.New(fleetProgram + " is not installed")
 // is not there.
 func execFleet(args []string) error {
 	return programs.Exec(fleetProgram, args, func(folder string) error {
-		return fmt.Errorf("%w: it is what runs agents on a fleet of machines, and a program of its own. It lies neither in "+
+		return fmt.Errorf("%w: it is a program of its own, which runs agents on a fleet of machines. It is neither in "+
 			"%s nor in an absolute folder of $PATH. To install it from the source of claude-supervise: "+
 			"`make fleet-build`, or `cd cmd/%s && go install ./...`; nothing was started", errNoFleet, folder, fleetProgram)
 	})

@@ -110,7 +110,7 @@ func runInit(f initFlags) error {
 		if err := c.do(); err != nil {
 			told := tellInit(wanted[:i], f)
 			return errors.Join(
-				fmt.Errorf("%s: %w\nIt is as it was, and what would have followed was not done.\nRun it again to do the rest",
+				fmt.Errorf("%s: %w\nThis file is unchanged, and nothing after it was done.\nRun init again to do the rest",
 					c.shown, err), told)
 		}
 	}
@@ -171,8 +171,8 @@ func needsAsking(wanted []change, f initFlags) error {
 	if about == "" {
 		return nil
 	}
-	return fmt.Errorf("without a terminal nobody can be asked about changing\n%s"+
-		"Nothing was changed. --dry-run shows what would be; do it with:\n  %s", about, initCommand(f, "--yes"))
+	return fmt.Errorf("there is no terminal to ask you about changing\n%s"+
+		"Nothing was changed. --dry-run shows the changes; to make them, run:\n  %s", about, initCommand(f, "--yes"))
 }
 
 // tellInit says what was done, or would be.
@@ -200,7 +200,7 @@ func tellInit(all []change, f initFlags) error {
 		case f.dry:
 			return p.Result("Nothing was changed.")
 		case done && !f.undo:
-			return p.Result("Take it back with: " + initCommand(f, "--undo"))
+			return p.Result("To undo it, run: " + initCommand(f, "--undo"))
 		}
 		return nil
 	})
@@ -296,7 +296,7 @@ func initPlace(user bool) (place, error) {
 	}
 	here, wrong := os.Getwd()
 	if wrong != nil {
-		return place{}, fmt.Errorf("the present folder is not known: %w", wrong)
+		return place{}, fmt.Errorf("the current folder is not known: %w", wrong)
 	}
 	if err == nil && sameFile(here, home) {
 		return place{}, usage("this folder is your home, not a project: `claude-supervise init --user` is for all projects")

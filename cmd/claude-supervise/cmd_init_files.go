@@ -73,7 +73,7 @@ func (f personsFile) look() (contents, error) {
 			return contents{}, nil
 		}
 		if err != nil {
-			return contents{}, fmt.Errorf("%s cannot be looked at: %w", f.shown(), err)
+			return contents{}, fmt.Errorf("%s cannot be read: %w", f.shown(), err)
 		}
 		if err := f.acceptable(at, info, i < len(parts)-1); err != nil {
 			return contents{}, err
@@ -98,10 +98,10 @@ func (f personsFile) look() (contents, error) {
 	case err != nil:
 		return contents{}, fmt.Errorf("%s cannot be read: %w", f.shown(), err)
 	case len(text) > maxPersonsFile:
-		return contents{}, fmt.Errorf("%s is larger than %d MiB: that is not taken for a text that init may change",
+		return contents{}, fmt.Errorf("%s is larger than %d MiB: init does not change a file of that size",
 			f.shown(), maxPersonsFile>>20)
 	case !utf8.Valid(text):
-		return contents{}, fmt.Errorf("%s is no UTF-8 text: init does not change it", f.shown())
+		return contents{}, fmt.Errorf("%s is not UTF-8 text: init does not change it", f.shown())
 	}
 	return contents{there: true, text: string(text), mode: info.Mode().Perm()}, nil
 }
@@ -115,9 +115,9 @@ func (f personsFile) acceptable(path string, info fs.FileInfo, folder bool) erro
 		return fmt.Errorf(
 			"%s is a symlink, which init does not follow: put one of your own there, or copy init's text by hand", shown)
 	case folder && !info.IsDir():
-		return fmt.Errorf("%s is no folder: move it away first", shown)
+		return fmt.Errorf("%s is not a folder: move it away first", shown)
 	case !folder && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file: move it away first", shown)
+		return fmt.Errorf("%s is not a regular file: move it away first", shown)
 	case !ok || int(stat.Uid) != f.uid:
 		return fmt.Errorf("%s belongs to another user: init changes only what is yours", shown)
 	case info.Mode().Perm()&0o200 == 0:
@@ -144,7 +144,7 @@ func (f personsFile) room() error {
 	switch {
 	case err != nil:
 	case !info.IsDir():
-		err = errors.New("it is no folder")
+		err = errors.New("it is not a folder")
 	case info.Mode().Perm()&0o222 == 0:
 		err = errors.New("it is read-only") // which would not keep root
 	default:

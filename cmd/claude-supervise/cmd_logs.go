@@ -37,7 +37,7 @@ day (2026-11-21), or a date and time in RFC 3339.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.tail < 0:
-				return usage("--tail takes how many lines, not %d", f.tail)
+				return usage("--tail takes a number of lines, not %d", f.tail)
 			case f.Raw && f.AsJSON:
 				return usage("--raw prints the agent's own lines, --json what they say: give one of them")
 			case cmd.Flags().Changed("tail") && f.tail == 0 && !f.follow:

@@ -57,7 +57,7 @@ The file contains everything that the agents saw. Keep it private.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` (default: RUN.tar.gz here; - is stdout)")
-	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave the uncommitted work out")
+	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "leave out the uncommitted work")
 	addMaxSize(cmd, &f.maxSize)
 	cmd.Flags().BoolVar(&f.now, "now", false, "do not wait for the end of turns; the current turns are lost")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "resume here after all; the file must not be unpacked")
@@ -93,7 +93,7 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 			return err
 		}
 		return terminal.Print(func(p *terminal.Printer) error {
-			return p.Result(run + " is here again; do not unpack its file. To go on, run:\n  claude-supervise resume " + run)
+			return p.Result(run + " is here again; do not unpack its file. To continue, run:\n  claude-supervise resume " + run)
 		})
 	}
 	run, _, _, err := client.Target(ctx, id)
@@ -159,7 +159,8 @@ func mayReplace(path, run string) error {
 	}
 	defer func() { _ = old.Close() }() // only read
 	if in, err := pack.PackedRunIn(old); err != nil || in != run {
-		return usage("%s is there already and is no pack file of %s; nothing was packed: name another with -o", path, run)
+		return usage("%s exists already and is not a pack file of %s; nothing was packed: name another file with -o", path,
+			run)
 	}
 	return nil
 }
@@ -167,7 +168,7 @@ func mayReplace(path, run string) error {
 func packedText(p pack.PackedRun, into, file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"%s is packed into %s (%s unpacked).\nIt goes on where that is unpacked:\n  claude-supervise unpack %s",
+		"%s is packed into %s (%s unpacked).\nTo continue it elsewhere, run there:\n  claude-supervise unpack %s",
 		p.Run, into, humanize.IBytes(uint64(p.Bytes)), file)
 	for _, t := range p.Told {
 		b.WriteString("\nnote: " + t)

@@ -73,7 +73,7 @@ func runPermissions(ctx context.Context, id string, asJSON bool) error {
 func permissionsText(v view.PermissionsView) string {
 	var b strings.Builder
 	if len(v.Rules) == 0 {
-		b.WriteString("No rule lets anything run unasked.\n")
+		b.WriteString("No rule permits anything without asking.\n")
 	}
 	for i, r := range v.Rules {
 		from := r.From
@@ -93,9 +93,9 @@ func permissionsText(v view.PermissionsView) string {
 		fmt.Fprintf(&b, "Flags of claude: %s\n", terminal.CleanLine(strings.Join(v.Flags, " "), 0))
 	}
 	if v.Default == supervisor.DenyPermissions {
-		b.WriteString("What else claude would ask for is denied.")
+		b.WriteString("Everything else that claude asks for is denied.")
 	} else {
-		b.WriteString("What else claude asks for, a person is asked.")
+		b.WriteString("A person is asked about everything else that claude asks for.")
 	}
 	return b.String()
 }
@@ -117,7 +117,7 @@ func runRevoke(ctx context.Context, id, which string) error {
 	rule := strings.TrimSpace(which)
 	if n, err := strconv.Atoi(rule); err == nil {
 		if n < 1 || n > len(v.Rules) {
-			return usage("%s has no rule of number %d; `claude-supervise permissions %s` lists them", run, n, run)
+			return usage("%s has no rule %d; `claude-supervise permissions %s` lists them", run, n, run)
 		}
 		rule = v.Rules[n-1].Rule
 	}
@@ -134,6 +134,6 @@ func runRevoke(ctx context.Context, id, which string) error {
 		return err
 	}
 	return terminal.Print(func(p *terminal.Printer) error {
-		return p.Result(fmt.Sprintf("%s is taken back in %s.", terminal.CleanLine(rule, 0), run))
+		return p.Result(fmt.Sprintf("%s is revoked in %s.", terminal.CleanLine(rule, 0), run))
 	})
 }

@@ -65,7 +65,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 	}
 	defer func() { _ = c.Close() }() // what was written is on disk
 	var pruned []client.Pruned
-	err = terminal.WhileWorking("forgetting runs", func(progress func(done, total int64)) (err error) {
+	err = terminal.WhileWorking("deleting records of runs", func(progress func(done, total int64)) (err error) {
 		pruned, err = c.Prune(ctx, runs, before, dry, progress)
 		return err
 	})
@@ -85,7 +85,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 		case asJSON:
 			return p.JSON(append([]client.Pruned{}, pruned...))
 		case len(pruned) == 0 && err == nil:
-			return p.Result("There is nothing to forget. What there is: claude-supervise ps -a")
+			return p.Result("There is nothing to delete. All runs: claude-supervise ps -a")
 		}
 		return nil
 	})
@@ -99,9 +99,9 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 }
 
 func prunedWords(r client.Pruned, dry bool) string {
-	done := "forgotten"
+	done := "deleted"
 	if dry {
-		done = "would be forgotten"
+		done = "would be deleted"
 	}
 	switch {
 	case r.Kept != "":

@@ -51,7 +51,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			"  claude-supervise resume --failed r-3f9a2c1b",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && failed {
-				return usage("--all and --failed exclude each other: name the run whose failed agents are tried again")
+				return usage("--all and --failed cannot be combined: name the run whose failed agents are to be retried")
 			}
 			if all {
 				return exactlyBeforeDash(0, 0, "either the id of a run or --all")(cmd, args)
@@ -68,7 +68,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 				return err
 			}
 			if all && !given.IsZero() {
-				return usage("what a run may do is given to one run, not with --all; nothing was resumed")
+				return usage("permissions and limits are given to one run, not with --all; nothing was resumed")
 			}
 			if all && snap.dir != "" {
 				return usage("--snapshots is for one run, not for --all; nothing was resumed")
@@ -177,7 +177,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 	var failed error
 	err = terminal.Print(func(p *terminal.Printer) error {
 		if len(runs) == 0 {
-			return p.Result("There is no run to go on with. What waits for an answer: claude-supervise questions")
+			return p.Result("There is no run to resume. Open questions: claude-supervise questions")
 		}
 		for _, r := range runs {
 			args := []string{"resume", r.Run}
@@ -192,7 +192,7 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 			}
 			log, err := inTheBackground(client, r.Run, nil, nil, args...)
 			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("%s does not go on: %w", r.Run, err))
+				failed = errors.Join(failed, fmt.Errorf("%s could not be resumed: %w", r.Run, err))
 				continue
 			}
 			if err := p.Result(inBackgroundWords(r.Run, log)); err != nil {
@@ -218,16 +218,16 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 		return nil // it took the answer, and has come to its end meanwhile
 	}
 	if !unasked && onTerminal() {
-		unasked = confirmed(fmt.Sprintf("Nobody supervises %s. Go on with it in the background?", run))
+		unasked = confirmed(fmt.Sprintf("Nobody supervises %s. Resume it in the background?", run))
 	}
 	if !unasked {
 		return terminal.Print(func(p *terminal.Printer) error {
-			return p.Result("The answer is kept; nobody supervises the run. To go on, run:\n  claude-supervise resume " + run)
+			return p.Result("The answer is kept; nobody supervises the run. To continue, run:\n  claude-supervise resume " + run)
 		})
 	}
 	log, err := inTheBackground(c, run, nil, nil, "resume", run)
 	if err != nil {
-		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to go on, run: claude-supervise resume %s",
+		return fmt.Errorf("the answer is kept, but %s could not be resumed: %w; to continue, run: claude-supervise resume %s",
 			run, err, run)
 	}
 	return terminal.Print(func(p *terminal.Printer) error {

@@ -37,7 +37,7 @@ stopped, the others are stopped all the same.`,
 			}
 			switch {
 			case f.all && (len(args) > 0 || f.only):
-				return usage("--all stops every run: it takes no ids, and not --only")
+				return usage("--all stops every run: it takes no ids and no --only")
 			case !f.all && len(args) == 0:
 				return usage("stop takes the ids of runs or agents, or --all; `%s --help` has an example", cmd.CommandPath())
 			}
@@ -68,7 +68,7 @@ func runStops(ctx context.Context, ids []string, f stopFlags) error {
 			ids = append(ids, r.ID)
 		}
 		if len(ids) == 0 && !f.asJSON {
-			return terminal.Print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
+			return terminal.Print(func(p *terminal.Printer) error { return p.Result("No run is active.") })
 		}
 	}
 	var failed []error
@@ -119,7 +119,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 		return stopAlone(ctx, run, f)
 	}
 	return f.tell(agent, "kept", becomes.text+"\nNobody supervises "+
-		run+": it is kept, and done when that goes on. To go on, run:\n"+
+		run+": the stop is kept, and done when the run is resumed. Run:\n"+
 		"  claude-supervise resume "+run)
 }
 
@@ -162,7 +162,7 @@ func stopped(ctx context.Context, c client.Client, run, agent string, only bool)
 	case len(below) == 0:
 		text += "."
 	case only:
-		text += ". What it has started goes on, under the agent above it:\n  " + listedAgents(below)
+		text += ". What it has started continues, under the agent above it:\n  " + listedAgents(below)
 	default:
 		text += ", and with it:\n  " + listedAgents(below)
 	}

@@ -82,11 +82,11 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 	opt := pack.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size, Given: given,
 		Guarded: guarded()}
 	if opt.Here, err = os.Getwd(); err != nil {
-		return fmt.Errorf("the present folder is not known: %w; give one with --cwd", err)
+		return fmt.Errorf("the current folder is not known: %w; give one with --cwd", err)
 	}
 	if f.cwd != "" {
 		if opt.Folder, err = filepath.Abs(f.cwd); err != nil {
-			return fmt.Errorf("the folder to go on in is not known: %w", err)
+			return fmt.Errorf("the folder to continue in is not known: %w", err)
 		}
 	}
 	in := io.Reader(os.Stdin)
@@ -128,9 +128,9 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 
 func unpackedText(r pack.UnpackedRun, dry bool) string {
 	var b strings.Builder
-	done := "is unpacked and goes on in"
+	done := "is unpacked; it continues in"
 	if dry {
-		done = "can be unpacked, and would go on in"
+		done = "can be unpacked; it would continue in"
 	}
 	fmt.Fprintf(&b, "%s %s %s\n", r.Run, done, r.Cwd)
 	if r.From != r.Cwd {
@@ -150,7 +150,7 @@ func unpackedText(r pack.UnpackedRun, dry bool) string {
 	if len(r.Questions) > 0 {
 		b.WriteString("\nAnswer, then run:\n")
 	} else {
-		b.WriteString("\nTo go on, run:\n")
+		b.WriteString("\nTo continue, run:\n")
 	}
 	b.WriteString("  claude-supervise resume ")
 	if r.Failed {
@@ -170,14 +170,14 @@ func snapshotText(r pack.UnpackedRun, dry bool) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "It is as it was at %s: what was answered and done after that is not in it.\n", terminal.When(s.At))
+	fmt.Fprintf(&b, "It has the state of %s: what was answered and done later is not in it.\n", terminal.When(s.At))
 	if len(s.InTurn) > 0 {
 		fmt.Fprintf(&b, "A turn of %s was under way: it is done again.\n", text.JoinLimited(s.InTurn))
 	}
 	switch {
 	case s.Snapshots == "":
-		fmt.Fprintf(&b, "note: nothing keeps it from going on where the snapshot was taken, too: stop it there\n"+
-			"  claude-supervise stop %s\n", r.Run)
+		fmt.Fprintf(&b, "note: nothing stops the run where the snapshot was taken, so it may continue there, too. Stop it "+
+			"there:\n  claude-supervise stop %s\n", r.Run)
 	case dry:
 		fmt.Fprintf(&b, "It would be taken over from its supervisor, by %s\n", s.Snapshots)
 	default:
@@ -191,7 +191,7 @@ func snapshotText(r pack.UnpackedRun, dry bool) string {
 func withheldText(r pack.UnpackedRun) string {
 	var b strings.Builder
 	if len(r.Withheld) > 0 {
-		b.WriteString("\nThe file grants what only you can grant. Not taken along:\n")
+		b.WriteString("\nThe file asks for what only you can grant. Left out:\n")
 	}
 	again := false
 	for _, w := range r.Withheld {
@@ -202,7 +202,7 @@ func withheldText(r pack.UnpackedRun) string {
 		}
 	}
 	if again {
-		b.WriteString("If you want the same here, give resume what stands below it.\n")
+		b.WriteString("To grant the same here, give resume the flags shown below each.\n")
 	}
 	if len(r.AskedAnew) > 0 {
 		fmt.Fprintf(&b, "Asked anew, though the file has an answer: %s\n", strings.Join(r.AskedAnew, ", "))

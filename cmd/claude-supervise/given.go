@@ -63,7 +63,7 @@ func (f givenFlags) given(cmd *cobra.Command, passed []string) (g supervisor.Giv
 		}
 	}
 	if flag := doctor.ReservedFlag(passed); flag != "" {
-		return g, usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+		return g, usage("claude's %s cannot be passed on: the supervisor sets it, or needs its default", flag)
 	}
 	g.Flags, g.Unrefused = passed, passed != nil
 	g.Budget, err = f.budget()

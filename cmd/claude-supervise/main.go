@@ -23,8 +23,8 @@ func execute(args []string) (code int) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			fmt.Fprintf(os.Stderr,
-				"claude-supervise: internal error: %v\nWhat was saved is safe; `claude-supervise ps` shows it, and resume goes "+
-					"on.\n\n%s", bug, debug.Stack())
+				"claude-supervise: internal error: %v\nWhat was saved is safe. `claude-supervise ps` shows it, and "+
+					"`claude-supervise resume` continues it.\n\n%s", bug, debug.Stack())
 			code = supervisor.ExitInternal
 		}
 	}()

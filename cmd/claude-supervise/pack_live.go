@@ -72,7 +72,7 @@ func copyTo(w io.Writer, path string) error {
 
 func liveText(p pack.LiveSnapshot, into, file string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s goes on here; as it was at %s it is in %s.\nBefore you go on with that elsewhere, stop it here:\n"+
+	fmt.Fprintf(&b, "%s continues here. Its state of %s is in %s.\nBefore you continue it elsewhere, stop it here:\n"+
 		"  claude-supervise stop %s\n  claude-supervise unpack %s", p.Run, terminal.When(p.At), into, p.Run, file)
 	for _, t := range p.Told {
 		b.WriteString("\nnote: " + t)

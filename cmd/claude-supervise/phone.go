@@ -158,7 +158,7 @@ func readSecret(path string) (string, error) {
 	case err != nil:
 		return "", refuse(err.Error())
 	case !info.Mode().IsRegular():
-		return "", refuse("it is no regular file")
+		return "", refuse("it is not a regular file")
 	case info.Mode().Perm()&0o077 != 0:
 		return "", refuse("others can read it; run: chmod 600 " + path)
 	case info.Size() > maxSecret:
@@ -180,7 +180,7 @@ func (p *phone) begin(run string) {
 	}
 	told, err := p.outbox.Open(p.client.Dirs.RunFile(run, "notices"))
 	if err != nil {
-		p.report("! nobody is told by the network: " + err.Error())
+		p.report("! no phone and no webhook is notified:  " + err.Error())
 		return
 	}
 	p.begun = true
@@ -283,7 +283,7 @@ func (p *phone) buttons(q *supervisor.Question, t terminal.Question, all bool) (
 // closed tells what became of a question that was told.
 func (p *phone) closed(ctx context.Context, id string) (notify.Message, error) {
 	m := notify.Message{ID: id + ".closed", About: id, Title: "claude-supervise: closed", Priority: 1,
-		Tags: []string{"white_check_mark"}, Text: id + " is not asked any more."}
+		Tags: []string{"white_check_mark"}, Text: id + " is no longer asked."}
 	q, err := p.client.Find(ctx, id)
 	if err != nil {
 		return m, err
@@ -333,7 +333,7 @@ func press(ctx context.Context, given string, option int) (question string, err 
 		return "", err
 	}
 	defer func() { _ = c.Close() }() // what was left is on disk
-	unknown := &web.Refusal{Status: http.StatusNotFound, Text: "this button is none of ours; nothing was answered"}
+	unknown := &web.Refusal{Status: http.StatusNotFound, Text: "this button is not one of ours; nothing was answered"}
 	q, err := c.Find(ctx, capability.Question(given))
 	switch {
 	case view.NoSuchID(err):

@@ -58,7 +58,7 @@ func (o runRequest) trust() error {
 	if len(all) == 0 || o.Config.Demo != "" {
 		return nil
 	}
-	line := "Beyond your settings, unasked: " + strings.Join(all, ", ")
+	line := "Permitted beyond your settings: " + strings.Join(all, ", ")
 	if len(o.granted) > 0 {
 		line += " (by --allow task: " + strings.Join(o.granted, ", ") + ")"
 	}
@@ -74,8 +74,8 @@ func (o runRequest) requestedRules() error {
 		return nil
 	}
 	return terminal.Print(func(p *terminal.Printer) error {
-		p.Notice("Not allowed, though the task file wants it: " + strings.Join(o.requestedLimits, ", ") +
-			" (--allow task allows it).")
+		p.Notice("Not permitted, though the task file asks for it: " + strings.Join(o.requestedLimits, ", ") +
+			" (--allow task permits it).")
 		return nil
 	})
 }

@@ -95,14 +95,14 @@ func (o *runRequest) check(f runFlags) ([]lack, error) {
 	case len(gaps) == 0 || f.check == checkWarn:
 		return gaps, nil
 	case f.check == checkAsk && onTerminal():
-		if confirmed("The task lacks:\n" + listed(gaps) + "\nStart it all the same?") {
+		if confirmed("The task lacks:\n" + listed(gaps) + "\nStart it anyway?") {
 			return gaps, nil
 		}
 		return nil, usage("nothing was started")
 	case f.check == checkAsk:
 		return nil, usage("nothing was started: --check ask has no terminal to ask on.\nThe task lacks:\n%s", listed(gaps))
 	}
-	return nil, usage("nothing was started: --check require wants of the task:\n%s", listed(gaps))
+	return nil, usage("nothing was started: --check require needs in the task:\n%s", listed(gaps))
 }
 
 // complete puts into the task, and into those of its children, what was typed for them: before, for a supervisor in

@@ -104,10 +104,10 @@ func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all
 	case all && !given("max-depth") && file.MaxDepth == 0:
 		cfg.MaxDepth = max(cfg.MaxDepth, depth)
 	case depth > cfg.MaxDepth && !given("max-depth") && (file.MaxDepth == 0 || file.MaxDepth > cfg.MaxDepth):
-		return usage("the task states agents %d deep, and they go %d deep at most unless you say so;\n"+
-			"nothing was started; to let it: --max-depth %d, or --allow task", depth, cfg.MaxDepth, depth)
+		return usage("the task has agents %d levels deep, and the default limit is %d;\n"+
+			"nothing was started; to allow it: --max-depth %d, or --allow task", depth, cfg.MaxDepth, depth)
 	case depth > cfg.MaxDepth:
-		return usage("the task states agents %d deep, and %s is %d; nothing was started", depth,
+		return usage("the task has agents %d levels deep, and %s is %d; nothing was started", depth,
 			limitOf("max-depth", given), cfg.MaxDepth)
 	}
 	switch agents := len(o.Children) + 1; {
@@ -115,7 +115,7 @@ func (o *runRequest) bound(file taskfile.File, given func(flag string) bool, all
 	case !given("max-agents") && (file.MaxAgents == 0 || file.MaxAgents > cfg.MaxAgents):
 		cfg.MaxAgents += len(o.Children)
 	case agents > cfg.MaxAgents:
-		return usage("the task states %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given),
+		return usage("the task has %d agents, and %s is %d; nothing was started", agents, limitOf("max-agents", given),
 			cfg.MaxAgents)
 	}
 	return nil

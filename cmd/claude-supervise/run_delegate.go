@@ -84,12 +84,12 @@ func (o *runRequest) goOnFrom(ctx context.Context, agent string, f runFlags) err
 	case f.exec != "":
 		other = "--exec, which keeps no conversation"
 	case f.demo != "":
-		other = "--demo, which is no conversation of claude's"
+		other = "--demo, which is not a conversation of claude's"
 	case f.cwd != "":
 		other = "--cwd: it works where the agent did"
 	}
 	if other != "" {
-		return usage("--continue goes not with %s; nothing was started", other)
+		return usage("--continue does not go with %s; nothing was started", other)
 	}
 	r, err := view.OpenReader()
 	if err != nil {

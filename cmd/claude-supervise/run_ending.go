@@ -31,7 +31,7 @@ func ending(out supervisor.Outcome) string {
 func endingOfRun(out supervisor.Outcome) string {
 	id, reason := out.Run.ID, view.Because(out.Run.Reason)
 	if over := out.Run.TakenOver; over != nil {
-		return fmt.Sprintf("%s goes on elsewhere (epoch %d, %s)\nIts agents here were ended, and nothing more was said to "+
+		return fmt.Sprintf("%s continues elsewhere (epoch %d, %s)\nIts agents here were ended, and nothing more was said to "+
 			"them. To take it over again, run:\n  claude-supervise unpack %s", id, over.Epoch, over.By, over.In)
 	}
 	switch out.Code {
@@ -48,7 +48,7 @@ func endingOfRun(out supervisor.Outcome) string {
 		if out.Run.Left == "" { // it did not come to that
 			saved = "was ended at once; what was saved before is kept"
 		}
-		return fmt.Sprintf("%s %s\nTo go on, run:\n  claude-supervise resume %s", id, saved, id)
+		return fmt.Sprintf("%s %s\nTo continue, run:\n  claude-supervise resume %s", id, saved, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:
@@ -59,13 +59,13 @@ func endingOfRun(out supervisor.Outcome) string {
 	text := fmt.Sprintf("%s %s: %s", id, out.Run.Status, reason)
 	switch {
 	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Flags) > 0 && supervisor.BlamesFlag(out.Root):
-		text += fmt.Sprintf("\nTo go on without that flag, or with another value or others, run:\n"+
+		text += fmt.Sprintf("\nTo continue without that flag, or with another value or others, run:\n"+
 			"  claude-supervise resume %s -- [FLAGS]", id)
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
-		text += fmt.Sprintf("\nThe program was %s. `claude-supervise doctor --claude PATH` checks another one;\n"+
+		text += fmt.Sprintf("\nThe program tried was %s. `claude-supervise doctor --claude PATH` checks another one;\n"+
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
 	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
-		text += fmt.Sprintf("\nTo go on, run: claude-supervise resume %s --exec 'COMMAND {}'", id)
+		text += fmt.Sprintf("\nTo continue, run: claude-supervise resume %s --exec 'COMMAND {}'", id)
 	// as it was run, it would meet its budget again and fail again
 	case out.Code == supervisor.ExitBudget && failedByBudget(out):
 		retry := id
@@ -74,7 +74,7 @@ func endingOfRun(out supervisor.Outcome) string {
 		}
 		text += fmt.Sprintf("\nTo be asked whether to raise it, run:\n  claude-supervise resume %s --on-question ask", retry)
 	case len(out.State.Agents) > 1 && out.Retries():
-		text += fmt.Sprintf("\nTo try again what failed, run: claude-supervise resume --failed %s", id)
+		text += fmt.Sprintf("\nTo retry what failed, run: claude-supervise resume --failed %s", id)
 	case supervisor.NeedsLogin(out.Root):
 		text += fmt.Sprintf("\nStart claude and type /login, or set a valid ANTHROPIC_API_KEY. Then run:\n"+
 			"  claude-supervise resume %s", id)
@@ -152,7 +152,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, terminal.FirstLine(view.Because(a.Reason)))
 	}
 	if len(kept) > 0 {
-		fmt.Fprintf(&b, "Worktrees are kept, with what was done in them. To take it over:\n")
+		fmt.Fprintf(&b, "Worktrees with changes are kept. To merge them:\n")
 	}
 	for i, a := range kept {
 		if i == maxEnding {

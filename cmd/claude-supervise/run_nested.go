@@ -165,7 +165,7 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 	}
 	switch {
 	case ctx.Err() != nil:
-		n.printer.Notice(fmt.Sprintf("Cut off; agent %s goes on all the same, and you are told when it ends.", run.Agent))
+		n.printer.Notice(fmt.Sprintf("Cut off; agent %s continues all the same, and you are told when it ends.", run.Agent))
 		return exitcode.Error(supervisor.ExitInterrupted)
 	case end.Left != nil:
 		n.printer.Notice(unsupervised(run, *end.Left))
@@ -216,9 +216,9 @@ func goesOn(run *nested.NestedRun, end nested.NestedEnd) string {
 	case end.Question != nil:
 		how = "waits until a person approves it, " + end.Question.ID
 	case end.Agent != nil:
-		how = fmt.Sprintf("goes on (%s: %s)", end.Agent.Status, terminal.CleanLine(end.Agent.Reason, maxHow))
+		how = fmt.Sprintf("continues (%s: %s)", end.Agent.Status, terminal.CleanLine(end.Agent.Reason, maxHow))
 	}
-	return fmt.Sprintf("agent %[1]s %[2]s; you are told when it ends: go on with other work or end your turn; "+
+	return fmt.Sprintf("agent %[1]s %[2]s; you are told when it ends: continue with other work or end your turn; "+
 		"look with: claude-supervise wait %[1]s --timeout 0, or show %[1]s", run.Agent, how)
 }
 
@@ -228,7 +228,7 @@ const maxHow = 200
 // unsupervised says what becomes of a nested run whose supervisor is gone.
 func unsupervised(run *nested.NestedRun, v view.RunView) string {
 	return fmt.Sprintf(
-		"nobody supervises run %s any more (%s); agent %s is kept, and goes on once a person types: claude-supervise "+
+		"nobody supervises run %s any more (%s); agent %s is kept, and continues once a person types: claude-supervise "+
 			"resume %[1]s; "+
 			"you are told when it ends", v.ID, v.Status, run.Agent)
 }

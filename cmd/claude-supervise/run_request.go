@@ -267,7 +267,7 @@ func runConfig(f runFlags, flags []string) (supervisor.Config, error) {
 		return cfg, usage("--relaunch takes resume or fresh, not %q", f.relaunch)
 	}
 	if flag := doctor.ReservedFlag(flags); flag != "" {
-		return cfg, usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+		return cfg, usage("claude's %s cannot be passed on: the supervisor sets it, or needs its default", flag)
 	}
 	if cfg.SilentAfter, err = time.ParseDuration(f.silentAfter); err != nil || cfg.SilentAfter < 0 {
 		return cfg, usage("--silent-after takes a duration such as 90s, 10m or 2h, or 0, not %q", f.silentAfter)
@@ -408,7 +408,7 @@ func folder(path string) (string, error) {
 	case err != nil:
 		return "", usage("--cwd: %w", err)
 	case !info.IsDir():
-		return "", usage("--cwd: %s is no folder", abs)
+		return "", usage("--cwd: %s is not a folder", abs)
 	}
 	return abs, nil
 }

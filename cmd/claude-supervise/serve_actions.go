@@ -80,7 +80,7 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 	case err != nil || q.Run == "" || c.Supervised(q.Run):
 		return "", err
 	}
-	return "The answer is kept; nobody supervises the run. To go on, run: claude-supervise resume " + q.Run, nil
+	return "The answer is kept; nobody supervises the run. To continue, run: claude-supervise resume " + q.Run, nil
 }
 
 // stopPatience bounds a stop that takes a run over to end it.

@@ -27,7 +27,7 @@ func pageFolders(source string, given []string) ([]string, error) {
 			return nil, usage("%s: %w; nothing is served", source, err)
 		}
 		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
-			return nil, usage("%s: %s is no folder; nothing is served", source, path)
+			return nil, usage("%s: %s is not a folder; nothing is served", source, path)
 		}
 		folders = append(folders, whole)
 	}

@@ -191,7 +191,7 @@ func inWords(n supervisor.Notification) string {
 		}
 		return "agent " + n.Agent + " started"
 	case supervisor.ResumedNow:
-		return strings.TrimSpace(fmt.Sprintf("agent %s goes on %s", n.Agent, n.Text))
+		return strings.TrimSpace(fmt.Sprintf("agent %s continues %s", n.Agent, n.Text))
 	case supervisor.TextSaid:
 		return ofSubagent(n, n.Prose)
 	case supervisor.WorkDelegated:

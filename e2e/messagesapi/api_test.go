@@ -172,7 +172,7 @@ func TestWhatTheModelHeardIsKept(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"done"}, seen); diff != "" {
-		t.Errorf("a side request is no part of the scenario: %s", diff)
+		t.Errorf("a side request is not a part of the scenario: %s", diff)
 	}
 	if !api.Received("YOUR TASK") || api.Received("I write.") {
 		t.Error("received is what a user said, and only that")

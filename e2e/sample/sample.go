@@ -41,7 +41,7 @@ func Number(t *testing.T, variable string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no number of 1 or more", variable, text)
+		t.Fatalf("%s=%s is not a number of 1 or more", variable, text)
 	}
 	return n
 }

@@ -158,8 +158,8 @@ func (p runPlan) settled(i int) string { return fmt.Sprintf("Part %d of %s is se
 func revive(text string) []examples.Reply {
 	return []examples.Reply{
 		{Tools: []examples.ToolCall{{Name: "SendMessage",
-			Input: map[string]any{"to": "{{subagent1}}", "summary": "go on", "message": text}}}},
-		{Text: "It goes on."},
+			Input: map[string]any{"to": "{{subagent1}}", "summary": "continue", "message": text}}}},
+		{Text: "It continues."},
 	}
 }
 

@@ -138,7 +138,7 @@ func TestAForkGoesOnFromWhatTheOtherHasSoFarAndLeavesItAlone(t *testing.T) {
 
 	// while the other still lives
 	fork := start(t.Context(), t, s, "--resume", session, "--fork-session", "--session-id", other)
-	fork.say("go on")
+	fork.say("continue")
 	if r := fork.until("result"); r["result"] != "two" || r["session_id"] != other {
 		t.Errorf("the fork says %v as %v", r["result"], r["session_id"])
 	}
@@ -148,15 +148,15 @@ func TestAForkGoesOnFromWhatTheOtherHasSoFarAndLeavesItAlone(t *testing.T) {
 	if now := transcriptOf(t, session); now != kept {
 		t.Errorf("what the other keeps has changed:\n%s", now)
 	}
-	c.say("go on")
+	c.say("continue")
 	if r := c.until("result"); r["result"] != "two" || r["session_id"] != session {
-		t.Errorf("the other goes on with %v as %v", r["result"], r["session_id"])
+		t.Errorf("the other continues with %v as %v", r["result"], r["session_id"])
 	}
 	if code := c.end(); code != 0 {
 		t.Errorf("the other exits %d: %s", code, c.stderr.String())
 	}
 	resumed := start(t.Context(), t, s, "--resume", other)
-	resumed.say("go on")
+	resumed.say("continue")
 	if r := resumed.until("result"); r["result"] != "three" {
 		t.Errorf("resumed the fork says %v", r["result"])
 	}

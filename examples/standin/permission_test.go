@@ -21,7 +21,7 @@ func TestARuleLetsThroughWhatItNamesAndNoMore(t *testing.T) {
 		"any command":             {"Bash", bash("rm -rf x"), true},
 		"any, by a star":          {"Bash(*)", bash("rm -rf x"), true},
 		"one command":             {"Bash(git status)", bash("git status"), true},
-		"one that goes on":        {"Bash(git status)", bash("git status -s"), false},
+		"one that continues":      {"Bash(git status)", bash("git status -s"), false},
 		"a prefix":                {"Bash(git log:*)", bash("git log -1"), true},
 		"a prefix that is longer": {"Bash(git log:*)", bash("git lo"), false},
 		"a rule for a file":       {"Write(y)", write, false},

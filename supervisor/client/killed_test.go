@@ -74,9 +74,9 @@ func killedClient(t *testing.T, folder, leaves string) {
 	case "answer":
 		err = c.Answer(t.Context(), "q-asked", Answer{Text: "yes", By: "somebody"})
 	case "message":
-		err = c.Say(t.Context(), "a-root", "go on", "somebody")
+		err = c.Say(t.Context(), "a-root", "continue", "somebody")
 	case "stop":
 		err = c.Stop(t.Context(), "r-aaaaaaaa", "", false, "somebody")
 	}
-	t.Fatal("it goes on: ", err)
+	t.Fatal("it continues: ", err)
 }

@@ -24,7 +24,7 @@ func (c Client) Revoke(ctx context.Context, run, rule, by string) error {
 		return err
 	}
 	if !slices.ContainsFunc(v.Rules, func(r view.PermissionView) bool { return r.Rule == rule }) {
-		return fmt.Errorf("%s is no rule of %s; claude-supervise permissions %s lists them", rule, run, run)
+		return fmt.Errorf("%s is not a rule of %s; claude-supervise permissions %s lists them", rule, run, run)
 	}
 	_, err = c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryRevoke, Value: rule, By: by,
 		At: time.Now().UTC()})

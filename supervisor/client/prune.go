@@ -111,7 +111,7 @@ func (c Client) takeDown(run string) {
 
 func (c Client) removeFolder(run string) error {
 	if err := c.Dirs.RemoveRun(run); err != nil {
-		return fmt.Errorf("%s is forgotten, but its folder cannot be removed: %w; remove it by hand", run, err)
+		return fmt.Errorf("the records of %s are deleted, but its folder cannot be removed: %w; remove it by hand", run, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ func (c Client) Retryable(ctx context.Context, id string) (ResumePlan, error) {
 		return ResumePlan{}, err
 	}
 	if !s.Retries() {
-		return ResumePlan{}, fmt.Errorf("nothing in %s has failed, so there is nothing to try again; it is %s: %s",
+		return ResumePlan{}, fmt.Errorf("nothing in %s has failed, so there is nothing to retry; it is %s: %s",
 			s.Run.ID, s.Run.Status, s.Run.Reason)
 	}
 	return c.resumePlan(ctx, s)

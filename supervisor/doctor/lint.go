@@ -74,7 +74,7 @@ func lastMessage(path string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("the transcript %s is no regular file", path)
+		return "", fmt.Errorf("the transcript %s is not a regular file", path)
 	}
 	text, err := signals.LastMessage(f)
 	if err != nil {
@@ -89,7 +89,7 @@ const maxTold = 20
 // mending tells the model what to do.
 func mending(problems []signals.Problem) string {
 	var b strings.Builder
-	b.WriteString("A signal in your last message cannot be taken as it stands:\n")
+	b.WriteString("A signal in your last message cannot be read as it is:\n")
 	for i, p := range problems {
 		if i == maxTold {
 			fmt.Fprintf(&b, "- and %d more\n", len(problems)-maxTold)
@@ -97,7 +97,7 @@ func mending(problems []signals.Problem) string {
 		}
 		fmt.Fprintf(&b, "- line %d: %s: %s\n", p.Line, p.Code, p.Message)
 	}
-	b.WriteString("Print the whole signal again, mended, and end your turn.\n" +
+	b.WriteString("Print the whole signal again, corrected, and end your turn.\n" +
 		"If you only wrote about signals, end your turn as you were about to.")
 	return b.String()
 }

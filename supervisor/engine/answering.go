@@ -14,7 +14,7 @@ import (
 // answerTime is how long the disk is given for one such read.
 const answerTime = 5 * time.Second
 
-var errDiskHangs = errors.New("the disk does not answer")
+var errDiskHangs = errors.New("the disk does not respond")
 
 // An answering is what is known of the disk on which agents name files. Its zero value is ready. While one read hangs
 // no other is begun: neither time nor goroutines go to a disk that does not answer.

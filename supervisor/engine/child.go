@@ -171,7 +171,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 			if s.AgentID == c.Agent || s.AgentID == "" {
 				what = "a signal whose fields are placeholders"
 			}
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what + " is not acted on"})
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what + " is ignored"})
 		default:
 			if s.Kind == signals.Progress || s.Kind == signals.Message {
 				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s)})

@@ -22,7 +22,7 @@ func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 	e.fileDrop = drop
 	lying := e.state.FindQuestions(func(*supervisor.Question) bool { return true })
 	if !within(answerTime, func() { drop.TakeLying(ctx, lying) }) {
-		e.log.Error().Msg("the folder of answer files does not answer")
+		e.log.Error().Msg("the folder of answer files does not respond")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var keeping sync.WaitGroup

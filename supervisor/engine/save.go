@@ -151,7 +151,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 			}
 			if told {
 				e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
-					Text: "the state can be saved again; going on"})
+					Text: "the state can be saved again; continuing"})
 			}
 			return nil
 		case errors.Is(err, checkpoints.ErrInboxMoved), ctx.Err() != nil:

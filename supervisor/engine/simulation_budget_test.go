@@ -200,7 +200,7 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happ
 		case len(open) > 1:
 			return "that of " + id + " several times"
 		case len(open) == 1 && !stuck[id]:
-			return "that of " + id + ", though it keeps nobody from going on"
+			return "that of " + id + ", though it keeps nobody from continuing"
 		case stuck[id] && len(open) == 0 && after.Run.Leaving == "" &&
 			!slices.ContainsFunc(supervisor.Plan(after), func(e supervisor.Effect) bool {
 				return e.Do == supervisor.DoAskBudget && e.Agent == id

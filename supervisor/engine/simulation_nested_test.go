@@ -24,7 +24,7 @@ func (p *simProcess) nests() {
 		return
 	}
 	w := supervisor.Work{Task: "Look into " + pick(p.w, p.w.id("T"), "what is left"), Said: checkpoints.Delegated{
-		Reason: "the agent has started it as a run of its own, and waits for it or goes on",
+		Reason: "the agent has started it as a run of its own, and waits for it or continues",
 	}}.Usual()
 	nest := supervisor.Nesting{Agent: p.w.childID(), Launch: p.launch, Waits: !p.w.one(4), Work: w}
 	n := &simNested{toolUse: p.w.id("toolu_"), asked: nest.Agent, patience: p.w.rng.IntN(60),
@@ -75,7 +75,7 @@ func (p *simProcess) watches() {
 		if !w.one(4) { // else it is killed, and says nothing
 			p.leaves(supervisor.EntryNestedLeft, "")
 		}
-		p.returns(n, "It goes on; its end is told.")
+		p.returns(n, "It continues; its end is told.")
 	}
 }
 

@@ -143,7 +143,7 @@ func (p *simProcess) moves(moves []move) []move {
 	if p.raw {
 		switch {
 		case p.script == nil:
-			can("goes on", 3, p.goesOnRaw)
+			can("continues", 3, p.goesOnRaw)
 		case !p.w.folders.waitsForPerson(p.script):
 			can("looks for its answer file", 3, p.polls)
 		}
@@ -154,7 +154,7 @@ func (p *simProcess) moves(moves []move) []move {
 	}
 	for _, s := range p.subs {
 		if !p.waits(s) {
-			can("has a subagent go on", 3, func() { p.subGoesOn(s) })
+			can("has a subagent continue", 3, func() { p.subGoesOn(s) })
 		}
 	}
 	switch {
@@ -168,7 +168,7 @@ func (p *simProcess) moves(moves []move) []move {
 	case p.turn != nil && p.script != nil:
 		can("looks for its answer file", 3, p.polls)
 	case p.turn != nil:
-		can("goes on", 3, p.goOn)
+		can("continues", 3, p.goOn)
 	case len(p.queue) > 0:
 		can("begins a turn", 3, p.beginTurn)
 	case p.woken:

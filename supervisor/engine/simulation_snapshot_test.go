@@ -77,7 +77,7 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 		switch over := e.w.lease.over; {
 		case e.w.subject.heedless:
 		case over != nil:
-			b.Over, b.Problem = over, "it goes on elsewhere"
+			b.Over, b.Problem = over, "it continues elsewhere"
 		case e.w.lease.unknown:
 			b.Unleased = "input/output error"
 		}
@@ -100,7 +100,7 @@ func (e *simEngine) begins(f supervisor.Effect) {
 func (l *simLease) forbids(f supervisor.Effect) string {
 	switch {
 	case l.over != nil:
-		return f.Key + ", though somebody else goes on with the run"
+		return f.Key + ", though somebody else resumes the run"
 	case l.unknown:
 		return f.Key + ", though it is not known whose the run is"
 	case l.holding:

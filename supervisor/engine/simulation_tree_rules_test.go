@@ -79,7 +79,7 @@ func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Hap
 	for id, c := range after.Agents {
 		p := after.Agents[c.Parent]
 		if p != nil && p.Status.Ended() && !c.Status.Ended() && c.StopWanted == "" {
-			return id + " goes on, and nobody is there to hear of its end"
+			return id + " continues, and nobody is there to hear of its end"
 		}
 		if p != nil && c.Status.Ended() && !p.Status.Ended() && !p.Group && !c.Delegated.Told &&
 			!toldByClients(c.Delegated.Nested) {

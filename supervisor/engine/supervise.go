@@ -179,7 +179,7 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 	shut := e.keepFileDrop(ctx)
 	err = e.loop(ctx, opened)
 	if !within(shutTime, shut) {
-		e.log.Error().Msg("the folders of question files do not answer")
+		e.log.Error().Msg("the folders of question files do not respond")
 	}
 	if err != nil {
 		e.kill(context.WithoutCancel(ctx))

@@ -141,7 +141,7 @@ func (k *Syncer) choose(q *supervisor.Question, text string) (string, error) {
 		for _, o := range q.Options {
 			labels = append(labels, o.Label)
 		}
-		err = fmt.Errorf("%q is none of the options that its script knows: %s", value, strings.Join(labels, ", "))
+		err = fmt.Errorf("%q is not one of the options that its script knows: %s", value, strings.Join(labels, ", "))
 	}
 	return value, err
 }

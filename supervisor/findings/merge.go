@@ -74,7 +74,7 @@ func (k merging) all() supervisor.Merged {
 	case errors.Is(err, fs.ErrNotExist):
 		return b
 	case err == nil && !info.IsDir() && !k.absent: // a person's folder may be a link
-		err = fmt.Errorf("%s is no folder", k.dir)
+		err = fmt.Errorf("%s is not a folder", k.dir)
 	}
 	var root *os.Root
 	if err == nil {

@@ -131,7 +131,7 @@ func (s *Shadow) fits() error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular() || info.Size() > maxGitIndex:
-			return fmt.Errorf("%s is no index of git, or too large to look at", file)
+			return fmt.Errorf("%s is not an index of git, or too large to look at", file)
 		}
 	}
 	return nil

@@ -319,7 +319,7 @@ func (s *Shadow) CopyIndex(index string) error {
 			continue // nothing was ever added
 		}
 		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no regular file", from)
+			err = fmt.Errorf("%s is not a regular file", from)
 		}
 		if err != nil {
 			return err

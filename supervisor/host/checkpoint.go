@@ -26,7 +26,7 @@ func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*superviso
 	written string) *checkpoints.Checkpoint {
 	c := &checkpoints.Checkpoint{
 		WorkflowID: a.Run, WorkflowType: "claude-supervise", CurrentStep: lastSignalField(questions, "blocked_at", "details"),
-		Context: written, NextAction: "go on with the task", Files: map[string]string{},
+		Context: written, NextAction: "continue with the task", Files: map[string]string{},
 		StateVariables: map[string]json.RawMessage{},
 	}
 	for _, s := range w.steps {
@@ -58,7 +58,7 @@ func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*superviso
 	}
 	for _, q := range questions {
 		if q.State == checkpoints.QuestionOpen {
-			c.NextAction = "go on with the answer to: " + q.Text
+			c.NextAction = "continue with the answer to: " + q.Text
 		}
 	}
 	c.UserAnswer = lastAnswer(questions)

@@ -53,7 +53,7 @@ func (d fileDrop) Keep(ctx context.Context) {
 		d.Left = true
 		d.Mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			d.Tell(ctx, "question files are not watched any more: "+err.Error())
+			d.Tell(ctx, "question files are no longer watched: "+err.Error())
 		}
 	})
 	actors.Go(func() { d.Syncer.Keep(ctx) })

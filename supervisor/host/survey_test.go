@@ -130,7 +130,7 @@ func TestTheAgentsOwnCheckpointIsToldFirst(t *testing.T) {
 		WorkflowID: "r-1", WorkflowType: "claude-supervise", CurrentStep: "choose", CompletedSteps: []string{"a"},
 		PendingSteps:   []string{"b"},
 		StateVariables: map[string]json.RawMessage{"n": json.RawMessage("3")}, Files: map[string]string{},
-		Context: "told", NextAction: "go on with the task",
+		Context: "told", NextAction: "continue with the task",
 	}
 	if diff := cmp.Diff(wantC, c); diff != "" {
 		t.Error(diff)

@@ -41,8 +41,8 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 		case err != nil:
 			return nil, err
 		case s.Agents[m.Agent] == nil:
-			return nil, fmt.Errorf("this process says that it belongs to agent %s, which is none of run %s; nothing was started",
-				text.FirstLine(m.Agent), s.Run.ID)
+			return nil, fmt.Errorf("this process says that it belongs to agent %s, which is not one of run %s; nothing "+
+				"was started", text.FirstLine(m.Agent), s.Run.ID)
 		}
 		return &supervisor.Caller{
 			Run: s.Run.ID, Agent: m.Agent, Launch: m.Launch, Cwd: s.Folder(m.Agent), Demo: s.Config.Demo,
@@ -110,7 +110,7 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 		Cwd: t.Cwd,
 		Said: checkpoints.Delegated{
 			Name: t.Name, Model: t.Model, MaxTurns: t.MaxTurns,
-			Reason: "the agent has started it as a run of its own, and waits for it or goes on",
+			Reason: "the agent has started it as a run of its own, and waits for it or continues",
 		},
 	}.Usual()
 	nest := supervisor.Nesting{Agent: checkpoints.NewAgentID(), Launch: caller.Launch, Waits: waits, Work: w}

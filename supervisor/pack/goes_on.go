@@ -43,6 +43,6 @@ func endedIn(s supervisor.State) error {
 	if s.Run.EndedAt == nil || supervisor.Revivable(root) || s.Retries() {
 		return nil
 	}
-	return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to go on with, so nothing was changed",
+	return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to continue, so nothing was changed",
 		s.Run.ID, root.Status, root.Reason)
 }

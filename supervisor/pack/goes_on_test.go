@@ -19,10 +19,10 @@ func TestASnapshotThatNobodyCanGoOnFromIsToldFromOneOfANewerRelease(t *testing.T
 		goesOn bool
 		known  bool
 	}{
-		"whole":                         {func(*snapped) error { return nil }, true, true},
-		"cut short":                     {func(s *snapped) error { return os.Truncate(s.path(2), 100) }, false, true},
-		"what it rests on is cut short": {func(s *snapped) error { return os.Truncate(s.path(1), 100) }, false, true},
-		"what it rests on is missing":   {func(s *snapped) error { return os.Remove(s.path(1)) }, false, true},
+		"whole":                            {func(*snapped) error { return nil }, true, true},
+		"cut short":                        {func(s *snapped) error { return os.Truncate(s.path(2), 100) }, false, true},
+		"what it is based on is cut short": {func(s *snapped) error { return os.Truncate(s.path(1), 100) }, false, true},
+		"what it is based on is missing":   {func(s *snapped) error { return os.Remove(s.path(1)) }, false, true},
 		"of a newer release": {func(s *snapped) error {
 			s.rewritten(2, func(es []forgedEntry) []forgedEntry {
 				es[0].content = regexp.MustCompile(`"format": *[0-9]+`).ReplaceAllString(es[0].content, `"format": 99`)
@@ -43,7 +43,7 @@ func TestASnapshotThatNobodyCanGoOnFromIsToldFromOneOfANewerRelease(t *testing.T
 				t.Fatal(err)
 			}
 			if goesOn, err := GoesOn(s.path(2)); goesOn != c.goesOn || (err == nil) != c.known {
-				t.Errorf("goes on: %t, %v", goesOn, err)
+				t.Errorf("continues: %t, %v", goesOn, err)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func (f *Folder) leased() error {
 	}
 	var l leaseFile
 	if err := json.Unmarshal(content, &l); err != nil {
-		return fmt.Errorf("it is no lease: %w", err)
+		return fmt.Errorf("it is not a lease: %w", err)
 	}
 	now, err := LeaseClock()
 	if err != nil {

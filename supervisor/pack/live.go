@@ -81,8 +81,8 @@ func Live(ctx context.Context, c client.Client, run string, now bool, by string,
 	}
 	live := LiveSnapshot{Run: run, At: b.At, Told: b.Told}
 	if len(b.Lost) > 0 {
-		live.Told = append(live.Told, "it was taken in the middle of a turn of "+text.JoinLimited(b.Lost)+
-			": that turn is not in it, and is done again where the run goes on")
+		live.Told = append(live.Told, "the snapshot was taken in the middle of a turn of "+text.JoinLimited(b.Lost)+
+			": that turn is not in it, and is done again where the run continues")
 	}
 	return live, nil
 }

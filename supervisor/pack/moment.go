@@ -49,7 +49,7 @@ func MomentOf(file string) (Moment, error) {
 		}
 	}
 	if m.Snapshot == nil {
-		return Moment{}, notPack("it is no snapshot")
+		return Moment{}, notPack("it is not a snapshot")
 	}
 	moment := Moment{At: m.Snapshot.At}
 	for _, q := range run.Questions {

@@ -85,7 +85,7 @@ func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt Pac
 	}
 	if err := mark(ctx, c, e, s, supervisor.Packed{File: opt.File}); err != nil {
 		return PackedRun{},
-			fmt.Errorf("%s was written, but the run is not packed and goes on here: %w; remove the file and pack again",
+			fmt.Errorf("%s was written, but the run is not packed and continues here: %w; remove the file and pack again",
 				opt.File, err)
 	}
 	return PackedRun{Run: run, Bytes: p.out.bytes, Told: p.told}, nil
@@ -117,7 +117,7 @@ func TakeBack(ctx context.Context, c client.Client, id string) (run string, err 
 		return "", err
 	}
 	if e.Run.Packed == "" {
-		return "", fmt.Errorf("%s is not packed; to go on, run: claude-supervise resume %s", run, run)
+		return "", fmt.Errorf("%s is not packed; to continue, run: claude-supervise resume %s", run, run)
 	}
 	s, err := stateOf(e)
 	if err != nil {
@@ -143,7 +143,7 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 	case e.Run.Packed != "":
 		return e, s, &checkpoints.PackedError{Run: run, File: e.Run.Packed}
 	case e.Run.EndedAt != nil && !supervisor.Revivable(root):
-		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to go on with, so nothing was packed",
+		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to continue, so nothing was packed",
 			run, root.Status, root.Reason)
 	}
 	for _, l := range e.Launches {
@@ -254,8 +254,8 @@ func (p *packing) entries(m manifest, bundle string) error {
 func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err error) {
 	info, err := os.Stat(m.Folder)
 	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("the run's folder %s is not there any more, so its uncommitted work is not, either; "+
-			"--without-work packs the run without it", m.Folder)
+		return "", fmt.Errorf("the run's folder %s is gone, and its uncommitted work with it; "+
+			"--without-work packs the run without its work", m.Folder)
 	}
 	s, err := git.OpenShadow(ctx, m.Folder, p.scratch)
 	if errors.Is(err, git.ErrNoWorkTree) {

@@ -63,9 +63,9 @@ func (m *snapshotManifest) check() error {
 	case m.Number < 0 || m.Number > maxCount || m.Epoch < 0 || m.Epoch > maxCount || m.After < 0 || m.After > maxCount:
 		return notPack("its snapshot has the number %d, epoch %d and event %d", m.Number, m.Epoch, m.After)
 	case m.Base == "" && (m.Sum != "" || m.After != 0 || len(m.Removed) > 0):
-		return notPack("it rests on no other, and says what is new")
+		return notPack("it is based on no other, and says what is new")
 	case m.Base != "" && (!snapshotName().MatchString(m.Base) || len(m.Sum) != 2*sha256.Size || m.Number == 0):
-		return notPack("it rests on %.60q", m.Base)
+		return notPack("it is based on %.60q", m.Base)
 	case len(m.Removed) > maxRemoved:
 		return notPack("it names more than %d files that are gone", maxRemoved)
 	}
@@ -241,7 +241,7 @@ func (t *Taker) capture(ctx context.Context, s supervisor.State, seq int64) (cap
 	defer cancel()
 	info, err := os.Stat(s.Run.Cwd)
 	if err != nil || !info.IsDir() {
-		return got, fmt.Errorf("the run's folder %s is not there any more", s.Run.Cwd)
+		return got, fmt.Errorf("the run's folder %s is gone", s.Run.Cwd)
 	}
 	if err := t.opened(ctx, s.Run.ID, s.Run.Cwd); err != nil {
 		return got, err

@@ -87,17 +87,17 @@ func MayHoldSnapshots(dir, cwd, state string) error {
 	}
 	switch {
 	case text.Under(real, work):
-		return fmt.Errorf("%s lies in %s, where the agents work: its snapshots would be part of their work; name a folder "+
+		return fmt.Errorf("%s is in %s, where the agents work: its snapshots would be part of their work; name a folder "+
 			"elsewhere", dir, work)
 	case text.Under(real, resolved(state)):
-		return fmt.Errorf("%s lies in %s, where claude-supervise keeps its own state; name a folder elsewhere", dir, state)
+		return fmt.Errorf("%s is in %s, where claude-supervise keeps its own state; name a folder elsewhere", dir, state)
 	case checkpoints.PlainID(filepath.Base(real)):
 		if _, err := os.Lstat(filepath.Join(real, epochName)); err == nil {
 			return fmt.Errorf("%s holds the snapshots of %s; name the folder above it", dir, filepath.Base(real))
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("snapshots cannot be put into %s: it is no folder", dir)
+		return fmt.Errorf("snapshots cannot be put into %s: it is not a folder", dir)
 	}
 	return nil
 }
@@ -248,17 +248,17 @@ func (f *Folder) read() (Epoch, error) {
 	}
 	defer func() { _ = file.Close() }() // only read
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return e, errors.Join(err, errors.New("it is no regular file"))
+		return e, errors.Join(err, errors.New("it is not a regular file"))
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxEpochIn))
 	if err != nil {
 		return e, err
 	}
 	if err := json.Unmarshal(content, &e); err != nil {
-		return e, fmt.Errorf("it is no epoch: %w", err)
+		return e, fmt.Errorf("it is not an epoch: %w", err)
 	}
 	if e.Run != f.run || e.Epoch < 1 || e.Epoch > maxCount || e.Holder == "" {
-		return e, fmt.Errorf("it is no epoch of %s", f.run)
+		return e, fmt.Errorf("it is not an epoch of %s", f.run)
 	}
 	return e, nil
 }
@@ -288,7 +288,7 @@ func (f *Folder) locked(ctx context.Context, do func() error) error {
 		return err
 	}
 	if info, err := os.Lstat(f.path); err != nil || !info.IsDir() {
-		return errors.Join(err, fmt.Errorf("%s is no folder", f.path))
+		return errors.Join(err, fmt.Errorf("%s is not a folder", f.path))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockPatience, errors.New("another process holds its lock"))
 	defer cancel()

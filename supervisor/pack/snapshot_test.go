@@ -135,7 +135,7 @@ func TestASnapshotIsRefusedWithoutTheOneItRestsOn(t *testing.T) {
 			if err := errors.Join(os.Remove(path), os.Symlink("/dev/zero", path)); err != nil {
 				t.Fatal(err)
 			}
-		}, "no regular file"},
+		}, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSnapped(t, t.TempDir(), 10)
@@ -163,7 +163,7 @@ func TestASnapshotThatRestsOnAnotherIsRefusedFromStdin(t *testing.T) {
 	s.mustTake()
 	s.turn("two")
 	s.mustTake()
-	for n, says := range map[int]string{1: "", 2: "rests on 000001.tar.gz and cannot be read without it"} {
+	for n, says := range map[int]string{1: "", 2: "is based on 000001.tar.gz and cannot be read without it"} {
 		f, err := os.Open(s.path(n))
 		if err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestWhoTakesARunOverIsTheOnlyOneWhoGoesOn(t *testing.T) {
 	}
 	for _, epoch := range []int{0, 1, 8} {
 		if _, err := FolderOf(s.dir, packedRun).Claim(ctx, packedRun, epoch); !errors.As(err, &over) {
-			t.Errorf("who has epoch %d goes on: %v", epoch, err)
+			t.Errorf("who has epoch %d continues: %v", epoch, err)
 		}
 	}
 	next := FolderOf(s.dir, packedRun)
@@ -397,7 +397,7 @@ func TestSnapshotsAreNotPutWhereTheyWouldBePartOfSomethingElse(t *testing.T) {
 	for dir, says := range map[string]string{
 		"fine": "", "not/there/yet": "", "work": "where the agents work", "work/sub": "where the agents work",
 		"work/new": "where the agents work", "link/new": "where the agents work", "state/x": "its own state",
-		"r-abcdefgh": "name the folder above", "file": "no folder",
+		"r-abcdefgh": "name the folder above", "file": "not a folder",
 	} {
 		err := MayHoldSnapshots(at(dir), at("work/sub"), at("state"))
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {

@@ -103,7 +103,7 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 	}
 	if err := u.do(ctx); err != nil {
 		return UnpackedRun{}, fmt.Errorf("%w. %s is not in the database yet, and some of its files may be in place; "+
-			"unpack it again once the cause is mended: what is in place is known again", err, run)
+			"unpack it again once the cause is fixed: files that are in place already are recognised", err, run)
 	}
 	return u.result(), nil
 }
@@ -200,7 +200,7 @@ func (u *unpacking) takeOver(ctx context.Context) error {
 func (u *unpacking) step(before supervisor.State) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil { // records that no release has written lead to what cannot happen
-			err = notPack("its run cannot go on: %v", bug)
+			err = notPack("its run cannot continue: %v", bug)
 		}
 	}()
 	b := supervisor.Unpacked{From: before.Run.Cwd, Cwd: u.cwd, Same: u.same, Work: u.git != nil || u.files != nil,
@@ -251,7 +251,7 @@ func (u *unpacking) tryOut(at time.Time) error {
 	next, err := supervisor.Step(u.state,
 		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})
 	if err != nil {
-		return notPack("its run cannot go on: %v", err)
+		return notPack("its run cannot continue: %v", err)
 	}
 	supervisor.Plan(next)
 	return nil

@@ -157,7 +157,7 @@ func isSparse(record string) bool { return strings.HasPrefix(record, "GNU.sparse
 func (p *archive) document(h *tar.Header, content io.Reader, name string, limit int64, into any,
 	check func() error) error {
 	if h.Name != name || h.Typeflag != tar.TypeReg {
-		return notPack("%.60q stands where %s should", h.Name, name)
+		return notPack("%.60q is where %s should be", h.Name, name)
 	}
 	if h.Size > limit {
 		return notPack("its %s is larger than %d MiB", name, limit>>20)
@@ -180,8 +180,8 @@ func (p *archive) checkManifest() error {
 		return p.follows()
 	}
 	if base := p.manifest.Snapshot.base(); base != "" {
-		return fmt.Errorf("the snapshot rests on %s and cannot be read without it; nothing was changed: unpack it by its "+
-			"name, in the folder where both lie", base)
+		return fmt.Errorf("the snapshot is based on %s and cannot be read without it; nothing was changed: unpack it by its "+
+			"name, in the folder that holds both", base)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (p *archive) standsIn(e entry) error {
 	p.kinds[e.name] = e.kind
 	for dir := path.Dir(e.name); dir != "."; dir = path.Dir(dir) {
 		if kind := p.kinds[dir]; kind != 0 && kind != tar.TypeDir {
-			return notPack("%.100q stands in %.100q, which is no folder", e.name, dir)
+			return notPack("%.100q is in %.100q, which is not a folder", e.name, dir)
 		}
 		p.kinds[dir] = tar.TypeDir
 	}

@@ -82,24 +82,24 @@ func chainOf(m manifest, folder string) ([]rested, error) {
 	var files []rested
 	for m.Snapshot.base() != "" {
 		if len(files) > 2*maxChain {
-			return nil, notPack("it rests on more than %d others", 2*maxChain)
+			return nil, notPack("it is based on more than %d others", 2*maxChain)
 		}
 		path := filepath.Join(folder, m.Snapshot.Base)
 		sum, err := sumOf(path)
 		if err != nil {
-			return nil, fmt.Errorf("the snapshot rests on %s, which cannot be read: %w; nothing was changed: copy it beside "+
+			return nil, fmt.Errorf("the snapshot is based on %s, which cannot be read: %w; nothing was changed: copy it beside "+
 				"the snapshot, or take an older one", m.Snapshot.Base, err)
 		}
 		if sum != m.Snapshot.Sum {
-			return nil, fmt.Errorf("%w: %s, on which it rests, is not the file that it was made with, or is cut short; copy it "+
-				"again, or take an older snapshot", errNotPack, m.Snapshot.Base)
+			return nil, fmt.Errorf("%w: %s, on which it is based, is not the file that it was made with, or is cut short; copy "+
+				"it again, or take an older snapshot", errNotPack, m.Snapshot.Base)
 		}
 		before := m.Run
 		if m, err = manifestIn(path); err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 		if m.Run != before {
-			return nil, notPack("it rests on a snapshot of another run")
+			return nil, notPack("it is based on a snapshot of another run")
 		}
 		files = append(files, rested{path, m.Snapshot.base()})
 	}
@@ -113,7 +113,7 @@ func sumOf(path string) (string, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errors.New("it is no regular file"))
+		return "", errors.Join(err, errors.New("it is not a regular file"))
 	}
 	sum := sha256.New()
 	_, err = io.Copy(sum, f)
@@ -150,7 +150,7 @@ func (p *archive) follows() error {
 	was, is := p.base.manifest, p.manifest
 	if is.Run != was.Run || is.Folder != was.Folder || is.Work != was.Work || is.Snapshot.base() == "" ||
 		was.Snapshot == nil || is.Snapshot.Number <= was.Snapshot.Number {
-		return notPack("it does not follow the snapshot on which it rests")
+		return notPack("it does not follow the snapshot on which it is based")
 	}
 	gone := map[string]bool{}
 	for _, name := range is.Snapshot.Removed {
@@ -171,7 +171,7 @@ func (p *archive) follows() error {
 func (p *archive) history() error {
 	before, after := p.base.run.Events, p.manifest.Snapshot.After
 	if after > int64(len(before)) {
-		return notPack("its history begins after event %d, and the snapshot on which it rests has %d", after, len(before))
+		return notPack("its history begins after event %d, and the snapshot on which it is based has %d", after, len(before))
 	}
 	p.run.Events = append(slices.Clip(before[:after]), p.run.Events...)
 	return nil
@@ -198,7 +198,7 @@ func (p *archive) continueEntry(e entry, at string, content io.Reader) error {
 	i, there := p.places[e.name]
 	if err != nil || !there || p.base == nil || e.kind != tar.TypeReg || strings.HasPrefix(e.name, "work/") ||
 		offset < 0 || offset > p.entries[i].size {
-		return notPack("%.100q goes on at %.20q of what is not there", e.name, at)
+		return notPack("%.100q continues at %.20q of what is not there", e.name, at)
 	}
 	f, err := os.OpenFile(p.path(p.entries[i]), os.O_WRONLY, 0)
 	if err != nil {

@@ -31,7 +31,7 @@ func checkAgents(s supervisor.State) error {
 	for id, a := range s.Agents {
 		if (a.Parent == "") != (id == s.Run.Root) || a.Parent != "" &&
 			(a.Delegated == nil || a.Seq <= s.Agents[a.Parent].Seq) {
-			return notPack("agent %s stands nowhere in the tree of the run", id)
+			return notPack("agent %s is missing in the tree of the run", id)
 		}
 		if a.Exceeds != "" && (s.Agents[a.Exceeds] == nil || s.Agents[a.Exceeds].Budget == nil) {
 			return notPack("agent %s exceeds the budget of none", id)

@@ -13,7 +13,7 @@ import (
 
 // errOtherFile means that a file is there already and tells another story than the one in the pack file. It is left as
 // it is, and nothing was changed.
-var errOtherFile = errors.New("is there already, and is another or has gone on")
+var errOtherFile = errors.New("exists already, and is a different file or has grown")
 
 // A installer puts files of ours, logs and transcripts, where they belong: once it is planned, nothing that is there is
 // lost by it. A file that is the beginning of the one in the pack is replaced; any other stays, and is an error.

@@ -48,7 +48,7 @@ func planGit(ctx context.Context, folder, scratch string, bundles []bundle, m *g
 	w := &gitWork{to: m, bundles: bundles, work: bundles[len(bundles)-1].ref}
 	var err error
 	if w.Shadow, err = git.OpenShadow(ctx, folder, scratch); errors.Is(err, git.ErrNoWorkTree) {
-		return nil, notClone(m, len(bundles[0].needs) > 0, "it is no git work tree")
+		return nil, notClone(m, len(bundles[0].needs) > 0, "it is not a git work tree")
 	} else if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (u *unpacking) known(ctx context.Context) error {
 	case here.Packed == "":
 		return fmt.Errorf(
 			"%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
-				"Nothing was changed; to go on, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
+				"Nothing was changed; to continue, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
 	default:
 		u.same = true
 		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
@@ -92,7 +92,7 @@ func (u *unpacking) unheard(ctx context.Context, run string) error {
 			return // somebody gave the same
 		}
 		u.told = append(u.told, fmt.Sprintf("the answer to %s (%s) was kept on this machine alone and does not count: the "+
-			"run went on elsewhere without it", question, text.Line(cmp.Or(answer, "skipped"), text.MaxLine)))
+			"run continued elsewhere without it", question, text.Line(cmp.Or(answer, "skipped"), text.MaxLine)))
 	}
 	for _, q := range here.Questions {
 		if q.AnsweredAt != nil {

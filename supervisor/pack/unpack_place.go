@@ -50,7 +50,7 @@ func (p rootedWriter) parents(name string) error {
 			return err
 		}
 		if info, err := p.root.Lstat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is no folder", dir)
+			return fmt.Errorf("%s is not a folder", dir)
 		}
 	}
 	return nil

@@ -28,8 +28,8 @@ func (u *unpacking) planWork(ctx context.Context) error {
 		return u.planGit(ctx, m)
 	}
 	if info, err := os.Stat(u.cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf(
-			"%s is no folder, and there is no work in the file to make it of; nothing was changed: give one with --cwd", u.cwd)
+		return fmt.Errorf("%s is not a folder, and there is no work in the file to make it of; nothing was changed: give "+
+			"one with --cwd", u.cwd)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func cell(notebook, id string) (string, bool) {
 	return "", false
 }
 
-var errNotText = errors.New("the file is no text")
+var errNotText = errors.New("the file is not text")
 
 // readFile reads the file that a call names.
 func readFile(t target) (string, error) {

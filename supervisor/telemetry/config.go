@@ -80,7 +80,7 @@ func readTarget(getenv func(string) string, signal, path string) (target, error)
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return target{}, fmt.Errorf("%s is no http:// or https:// address: nothing is sent to it", name)
+		return target{}, fmt.Errorf("%s is not an http:// or https:// address: nothing is sent to it", name)
 	}
 	if name == "OTEL_EXPORTER_OTLP_ENDPOINT" { // the base of all signals
 		u = u.JoinPath(path)
@@ -100,7 +100,7 @@ func readTarget(getenv func(string) string, signal, path string) (target, error)
 	if value, name := variable("TIMEOUT"); value != "" {
 		ms, err := strconv.Atoi(value)
 		if err != nil || ms <= 0 {
-			return target{}, fmt.Errorf("%s is no number of milliseconds: nothing is sent", name)
+			return target{}, fmt.Errorf("%s is not a number of milliseconds: nothing is sent", name)
 		}
 		t.timeout = time.Duration(ms) * time.Millisecond
 	}
@@ -117,7 +117,7 @@ func readPairs(text string) ([][2]string, error) {
 		key, value, ok := strings.Cut(pair, "=")
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
 		if key = strings.TrimSpace(key); !ok || err != nil || key == "" {
-			return nil, fmt.Errorf("entry %d is no KEY=VALUE", len(pairs)+1) // a value may be a secret
+			return nil, fmt.Errorf("entry %d is not KEY=VALUE", len(pairs)+1) // a value may be a secret
 		}
 		pairs = append(pairs, [2]string{key, decoded})
 	}

@@ -172,7 +172,7 @@ func (s Snapshot) DeliveryForecast(agent string) (string, error) {
 // forecast is Becomes for an agent that has not ended.
 func (s Snapshot) forecast(a *supervisor.Agent) string {
 	if !s.Run.GoesOn() {
-		return "It is kept: the agent reads it when the run goes on."
+		return "It is kept: the agent reads it when the run continues."
 	}
 	if s.Run.Suspended {
 		return "It is kept: the run is suspended; " + s.Run.HowToContinue() + "."
@@ -184,7 +184,7 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 	l := s.State.Live(a.ID)
 	switch {
 	case a.NotBefore != nil:
-		return fmt.Sprintf("It is kept: the agent reads it when it goes on, at %s.", Clock(*a.NotBefore))
+		return fmt.Sprintf("It is kept: the agent reads it when it continues, at %s.", Clock(*a.NotBefore))
 	case l == nil && asked != "":
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
 	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:

@@ -50,7 +50,7 @@ func (r Reader) Continuation(ctx context.Context, id string) (Continuation, erro
 	case s.Execs():
 		return refuse("it was a process of --exec, which keeps no conversation")
 	case s.Config.Demo != "":
-		return refuse("it was played by the demo " + s.Config.Demo + ", and was no conversation of claude's")
+		return refuse("it was played by the demo " + s.Config.Demo + ", and was not a conversation of claude's")
 	case a.Group, !s.Begun(a.ID), a.Fresh:
 		return refuse("it has had no conversation, or that is gone")
 	}

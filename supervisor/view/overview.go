@@ -96,7 +96,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoin
 	}
 	byFile, problems, err := r.FileQuestions(ctx)
 	if o.Problems = problems; err != nil { // it keeps no question of a run from being seen
-		o.Problems = append(o.Problems, "questions by file cannot be looked at: "+err.Error())
+		o.Problems = append(o.Problems, "questions by file cannot be read: "+err.Error())
 	}
 	for _, q := range byFile {
 		o.Questions = append(o.Questions, View(q))

@@ -81,7 +81,7 @@ type RunView struct {
 
 // HowToContinue says what lets a suspended supervisor go on.
 func (v RunView) HowToContinue() string {
-	return fmt.Sprintf("to go on: fg on its terminal, or kill -CONT %d", v.SupervisorPID)
+	return fmt.Sprintf("to continue: fg on its terminal, or kill -CONT %d", v.SupervisorPID)
 }
 
 // AgentView is an agent as `ps --json` shows it.
@@ -405,12 +405,12 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 		}
 	case run.Left == "" && run.EndedAt == nil:
 		v.Status = checkpoints.Orphaned
-		v.Reason = "its supervisor is gone; to go on, run: claude-supervise resume " + run.ID
+		v.Reason = "its supervisor is gone; to continue, run: claude-supervise resume " + run.ID
 	}
 	if run.Packed != "" {
-		v.Packed, v.Reason = true, "packed into "+run.Packed+"; go on where it is unpacked"
+		v.Packed, v.Reason = true, "packed into "+run.Packed+"; resume it where that file is unpacked"
 		if over := run.TakenOver; over != nil {
-			v.Reason = fmt.Sprintf("goes on elsewhere: %s took it over, by the snapshots in %s", over.By, over.In)
+			v.Reason = fmt.Sprintf("continues elsewhere: %s took it over, by the snapshots in %s", over.By, over.In)
 		}
 	}
 	return v, nil

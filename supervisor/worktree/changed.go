@@ -29,7 +29,7 @@ func Changed(ctx context.Context, path, branch, base, cwd string) ([]string, err
 	}
 	commit, err := git.GitsWord(s.Own(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", tip+"^{commit}"))
 	if err == nil && commit == "" {
-		err = errors.New("neither its folder nor its branch is there any more")
+		err = errors.New("its folder and its branch are gone")
 	}
 	if err != nil {
 		return nil, err

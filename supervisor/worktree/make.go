@@ -197,7 +197,7 @@ func openRepo(folder string) error {
 		return err
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(stat.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is no folder of yours", folder)
+		return fmt.Errorf("%s is not a folder of yours", folder)
 	}
 	if !git.HasGitAbove(filepath.Dir(folder)) {
 		return nil
@@ -269,7 +269,7 @@ func (g repo) open(ctx context.Context, path string) (*git.Shadow, error) {
 	}
 	n, err := git.OpenShadow(ctx, path, scratch)
 	if errors.Is(err, git.ErrNoWorkTree) || err == nil && (n.Top != path || n.Common != g.Common) {
-		return nil, fmt.Errorf("%s is no worktree of %s", path, g.Top)
+		return nil, fmt.Errorf("%s is not a worktree of %s", path, g.Top)
 	}
 	return n, err
 }

@@ -149,7 +149,7 @@ func TestWhereNoWorktreeCanBeMadeTheReasonIsTold(t *testing.T) {
 		"a file in the way": {func(t *testing.T, folder string) string {
 			gittest.Put(t, filepath.Join(filepath.Dir(folder), ".it's a project-worktrees"), "")
 			return folder
-		}, "is no folder of yours"},
+		}, "is not a folder of yours"},
 		"its own folder, with work in it": {func(t *testing.T, folder string) string {
 			w, cwd := made(t, siteIn(folder))
 			gittest.Put(t, filepath.Join(cwd, "new"), "")
@@ -161,7 +161,7 @@ func TestWhereNoWorktreeCanBeMadeTheReasonIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			return folder
-		}, "is no folder of yours"},
+		}, "is not a folder of yours"},
 		"a commit whose folder is a link": {func(t *testing.T, folder string) string {
 			out := t.TempDir()
 			if err := os.Symlink(out, filepath.Join(folder, "odd")); err != nil {

@@ -46,7 +46,7 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("both sides have changed %s. The merge was taken back, nothing has changed in %s. "+
+	return fmt.Sprintf("both sides have changed %s. The merge was undone, and nothing has changed in %s. "+
 		"To resolve it by hand: git -C %[2]s merge %s", few(e.Files), e.Into, e.Tip)
 }
 
@@ -109,7 +109,7 @@ func (t Takeover) open(ctx context.Context, scratch string) (g repo, into person
 	}
 	i, err := git.OpenShadow(ctx, t.Into, below)
 	if err == nil && i.Common != s.Common {
-		err = fmt.Errorf("%s is no work tree of %s (any more)", t.Into, t.Repo)
+		err = fmt.Errorf("%s is not a work tree of %s (any more)", t.Into, t.Repo)
 	}
 	return repo{Shadow: s, marker: procs.Marker{}}, person{i}, err
 }
@@ -203,7 +203,7 @@ func (t Takeover) merge(ctx context.Context, into person, tip string) (string, e
 		return "", err
 	}
 	if pending != "" {
-		return "", fmt.Errorf("a merge is under way in %s: finish it first, or take it back with git merge --abort", into.Top)
+		return "", fmt.Errorf("a merge is under way in %s: finish it first, or undo it with git merge --abort", into.Top)
 	}
 	_, failed := into.run(ctx, "merge", "--quiet", "--no-edit", "--no-stat", "-m", "Merge branch '"+t.Tip+"'", tip)
 	if failed != nil {
@@ -239,7 +239,7 @@ func (p person) takeBack(ctx context.Context, tip string, failed error, t Takeov
 		}
 	}
 	if _, err := p.run(ctx, "merge", "--abort"); err != nil {
-		return fmt.Errorf("%w; and it could not be taken back: %w", failed, err)
+		return fmt.Errorf("%w; and the merge could not be undone: %w", failed, err)
 	}
 	if len(files) == 0 {
 		return failed

@@ -97,7 +97,7 @@ func TestAMergeThatConflictsIsTakenBack(t *testing.T) {
 	gittest.Put(t, filepath.Join(left.Repo, "both.txt"), "mine\n")
 	gittest.Committed(t, left.Repo, "mine")
 	gittest.Put(t, filepath.Join(left.Repo, "loose.txt"), "not committed\n")
-	refuses(t, left, "both sides have changed both.txt. The merge was taken back")
+	refuses(t, left, "both sides have changed both.txt. The merge was undone")
 	var conflict *ConflictError
 	if _, err := left.Merge(t.Context()); !errors.As(err, &conflict) || !slices.Equal(conflict.Files, []string{"both.txt"}) {
 		t.Errorf("it says %v", err)
@@ -167,7 +167,7 @@ func TestAMergeRunsNothingThatAnAgentHasChosen(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(path, ".git"), []byte("gitdir: evil/.git\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "is no worktree of"},
+		}, "is not a worktree of"},
 		"the person's git folder": {func(t *testing.T, path, _ string) {
 			gittest.Put(t, filepath.Join(path, "new.txt"), "x\n")
 			common := gittest.GitIn(t, path, "rev-parse", "--path-format=absolute", "--git-common-dir")

@@ -78,7 +78,7 @@ func TestARunKeepsTheCommitOfItsRepositoryElsewhere(t *testing.T) {
 	two := s.worker("two")
 	s.asks(run, "two")
 	if at := s.git(two.work(run, "2"), "rev-parse", "HEAD"); at != commit {
-		t.Errorf("it goes on at %s, not at %s", at, commit)
+		t.Errorf("it continues at %s, not at %s", at, commit)
 	}
 	s.must("answer", q, "JWT")
 	s.succeeds(run)

@@ -56,7 +56,7 @@ func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 			})
 			err, _ := msg.(error)
 			if err == nil {
-				err = errors.New("it is not followed any more")
+				err = errors.New("it is no longer followed")
 			}
 			if ctx.Err() == nil {
 				screen.Send(unreadable{err})

@@ -133,7 +133,7 @@ func TestALogHasTheWholeScreenWhereThatIsWanted(t *testing.T) {
 	o.Questions = nil
 	d.Update(o, d.at)
 	d.types("end", "enter")
-	d.shows("[log] report worktrees ── r-two", "it goes on", "Esc back")
+	d.shows("[log] report worktrees ── r-two", "it continues", "Esc back")
 	if screen := d.screen(80, 24); strings.Contains(screen, "the task of r-one") {
 		t.Errorf("the list is still there:\n%s", screen)
 	}
@@ -266,7 +266,7 @@ func TestALogGrowsAndIsCleaned(t *testing.T) {
 	d.types("end")
 	d.Update(said{d.subject, false, []string{"one more"}}, d.at)
 	d.Update(said{"another", false, []string{"not of this"}}, d.at)
-	d.shows("it began", "it goes on", "one more")
+	d.shows("it began", "it continues", "one more")
 	for i := range maxLog + 10 {
 		d.Update(said{d.subject, false, []string{fmt.Sprint("text ", i)}}, d.at)
 	}

@@ -139,7 +139,7 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 		b.passed = nil
 		b.next(now)
 		if b.form == nil {
-			b.note = "Nothing is asked."
+			b.note = "No question is open."
 		}
 	case "<":
 		b.back(now)
@@ -259,7 +259,7 @@ func addressee(e entry) string {
 
 // prune asks whether a run is to be forgotten.
 func (b *Board) prune(run string) {
-	b.confirm = &confirm{[]string{"Forget " + run + ", its questions and its log?"}, func() {
+	b.confirm = &confirm{[]string{"Delete the records of " + run + ": its questions and its log?"}, func() {
 		b.start(func() any {
 			text, err := b.config.Actions.Prune(b.ctx, run)
 			b.refresh()
@@ -317,15 +317,15 @@ func (b *Board) keysHelp() []keyHelp {
 		{"Tab", panes},
 		{"w", "writes to the agent; its log shows what it says"},
 		{"s", "stops it, and what it started"},
-		{"r", "goes on with the run"},
+		{"r", "resumes the run"},
 		{"R", "tries again what has failed in it"},
-		{"p", "forgets a run that has ended"},
+		{"p", "deletes the records of a run that has ended"},
 		{"o", "opens its folder"},
 		{"c", "copies its id"},
 		{"/", "shows only what has these words: text, status, folder"},
 		{"e", "shows the runs that have ended before, or hides them"},
 		{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
 		{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},
-		{"q, Ctrl-C", "leaves; the runs go on"},
+		{"q, Ctrl-C", "leaves; the runs continue"},
 	}, func(k keyHelp) bool { return !b.config.Actions.has(k.keys) })
 }

@@ -41,7 +41,7 @@ func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 		help += ansi.Strip(d.screen(80, 16))
 		d.press("down")
 	}
-	for _, text := range []string{"writes to the agent", "goes on with the run", "tries again", "forgets", "opens its folder",
+	for _, text := range []string{"writes to the agent", "resumes the run", "tries again", "deletes the records", "opens its folder",
 		"worktrees", "can be changed"} {
 		if strings.Contains(help, text) {
 			t.Errorf("the help has %q", text)

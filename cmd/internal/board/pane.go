@@ -237,7 +237,7 @@ func (b *Board) worktree(key, of string) {
 	run := b.details.Run.ID
 	text := []string{what + agent + "?", "", w.Left, "", "What you would type:"}
 	if key == "d" {
-		text[2] += "\nWhat is not merged of it is lost."
+		text[2] += "\nChanges that are not merged are lost."
 	}
 	b.sure(func() (string, error) { return do(b.ctx, run, agent) }, append(text, commands...)...)
 }

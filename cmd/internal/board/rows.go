@@ -89,7 +89,7 @@ func (b *Board) lines(room int) []int {
 // listRows gives the lines of the list that there is room for, those around the cursor, and notes which they are.
 func (b *Board) listRows(lines []int, now time.Time) []string {
 	if len(b.list) == 0 {
-		text := "Nothing runs, and nothing is asked. e shows what has ended."
+		text := "No run is active, and no question is open. e shows ended runs."
 		switch {
 		case !b.known:
 			text = "Looking…"

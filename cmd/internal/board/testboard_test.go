@@ -130,7 +130,7 @@ func newTestBoard(t *testing.T) *testBoard {
 	d := &testBoard{t: t, actions: &fakeActions{}, at: noon}
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
-		Source: fakeSource{map[string][]string{"r-two": {"it began", "it goes on\x1b[2J"},
+		Source: fakeSource{map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
 			"a-one": {"said by a-one"}}}, Actions: d.actions.all(), Changes: true,
 		Program: "claude-supervise",
 		Question: func(q view.QuestionView) terminal.Question {

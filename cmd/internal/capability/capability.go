@@ -83,7 +83,7 @@ func read(path string) (grants []grant, err error) {
 		return nil, nil
 	}
 	if err == nil && (!info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 || info.Size() > maxFile) {
-		err = errors.New("it is no file that only you can read")
+		err = errors.New("it is not a file that only you can read")
 	}
 	var text []byte
 	if err == nil {

@@ -134,7 +134,7 @@ func TestAFileThatCannotBeUsedIsRefusedWithItsLine(t *testing.T) {
 		"serve: {folder: [/x]}":              "did you mean folders?",
 		"notify: {ntfy: {token_file: /x}}":   "notify.ntfy has no url",
 		"notify: {ntfy: {url: http://a.b/}}": "takes https beyond this machine",
-		"[":                                  "line 2: it is no YAML",
+		"[":                                  "line 2: it is not YAML",
 		"x: &a [*a]":                         `there is no key "x"`,
 		"exec: rm -rf /":                     "`claude-supervise doctor --config-schema` prints the keys that there are",
 		"a: \xff":                            "it is not UTF-8 text",
@@ -168,10 +168,10 @@ func TestAFileThatOthersCouldHaveWrittenIsRefused(t *testing.T) {
 			}
 			return os.Chmod(p, 0)
 		}, "permission denied"},
-		"a folder": {func(p string) error { _ = os.Remove(p); return os.Mkdir(p, 0o700) }, "no regular file"},
-		"a pipe":   {func(p string) error { _ = os.Remove(p); return syscall.Mkfifo(p, 0o600) }, "no regular file"},
+		"a folder": {func(p string) error { _ = os.Remove(p); return os.Mkdir(p, 0o700) }, "not a regular file"},
+		"a pipe":   {func(p string) error { _ = os.Remove(p); return syscall.Mkfifo(p, 0o600) }, "not a regular file"},
 		"a loop":   {func(p string) error { _ = os.Remove(p); return os.Symlink("config.yaml", p) }, "too many links"},
-		"a device": {func(p string) error { _ = os.Remove(p); return os.Symlink("/dev/zero", p) }, "no regular file"},
+		"a device": {func(p string) error { _ = os.Remove(p); return os.Symlink("/dev/zero", p) }, "not a regular file"},
 		"another user's": {func(p string) error {
 			if os.Geteuid() != 0 {
 				_ = os.Remove(p)

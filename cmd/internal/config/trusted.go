@@ -36,7 +36,7 @@ func read(path string) ([]byte, error) {
 		return nil, plainly(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	if err := owned(info, real); err != nil {
 		return nil, err

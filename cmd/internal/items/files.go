@@ -30,11 +30,11 @@ func files(folder, glob string, most int) ([]string, error) {
 	}
 	expression, err := pattern.Regexp(glob, pattern.Filenames|pattern.EntireString)
 	if err != nil {
-		return nil, fmt.Errorf("it is no pattern: %w", err)
+		return nil, fmt.Errorf("it is not a pattern: %w", err)
 	}
 	fits, err := regexp.Compile(expression)
 	if err != nil {
-		return nil, fmt.Errorf("it is no pattern: %w", err)
+		return nil, fmt.Errorf("it is not a pattern: %w", err)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -105,7 +105,7 @@ func LinesOf(folder, name string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular(): // a pipe would be waited for
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	}
 	f, err := root.Open(name)
 	if err != nil {

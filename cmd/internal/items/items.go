@@ -21,7 +21,7 @@ const maxText = 16 << 20
 // maxItem bounds one item, in bytes: it is a name or a line, not the material.
 const maxItem = 64 << 10
 
-func tooMany(most int) error { return fmt.Errorf("these are more than %d items", most) }
+func tooMany(most int) error { return fmt.Errorf("there are more than %d items", most) }
 
 // Lines gives the lines of a text but for empty ones, without the white space around them. A text with a NUL in it
 // holds items that end in one, whole: names of files with line ends in them, as `find -print0` prints them.

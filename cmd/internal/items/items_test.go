@@ -98,7 +98,7 @@ func TestNothingOutsideTheFolderIsAnItem(t *testing.T) {
 	}
 	for glob, said := range map[string]string{
 		"/etc/*": "it leads out", "../*": "it leads out", "a/../../*": "it leads out", "..": "it leads out",
-		"folder/*.md": "", "*.none": "no file fits it", "[[:none:]]": "it is no pattern", "nowhere/*": "no file fits it",
+		"folder/*.md": "", "*.none": "no file fits it", "[[:none:]]": "it is not a pattern", "nowhere/*": "no file fits it",
 	} {
 		if got, err := Files(folder, glob); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%s: %q, %v", glob, got, err)
@@ -107,7 +107,7 @@ func TestNothingOutsideTheFolderIsAnItem(t *testing.T) {
 	for name, said := range map[string]string{
 		"../x": "it leads out of the folder", "/etc/passwd": "it leads out of the folder", "out.md": "path escapes",
 		"up.md":            "path escapes",
-		"folder/secret.md": "path escapes", "folder": "path escapes", ".": "it is no file", "none": "no such file",
+		"folder/secret.md": "path escapes", "folder": "path escapes", ".": "it is not a file", "none": "no such file",
 	} {
 		if got, err := LinesOf(folder, name); err == nil || !strings.HasPrefix(err.Error(), said) {
 			t.Errorf("%s: %q, %v", name, got, err)

@@ -97,7 +97,7 @@ func TestAWebhookIsSignedWithItsTimeAsStandardWebhooksAre(t *testing.T) {
 		}
 	}
 	if _, err := NewWebhook(address, "whsec_?"); err == nil {
-		t.Error("a secret that is no base64 was taken")
+		t.Error("a secret that is not base64 was taken")
 	}
 }
 

@@ -277,6 +277,6 @@ func (l *lane) works() {
 	l.failing = false
 	l.mu.Unlock()
 	if again {
-		l.report(fmt.Sprintf("%s (%s) takes notices again", l.channel.Name(), l.channel.Host()))
+		l.report(fmt.Sprintf("%s (%s) takes notifications again", l.channel.Name(), l.channel.Host()))
 	}
 }

@@ -35,7 +35,7 @@ func NewWebhook(address, secret string) (*Webhook, error) {
 	w := &Webhook{url: address, host: u.Host, now: time.Now}
 	if encoded, marked := strings.CutPrefix(secret, secretMark); marked {
 		if w.key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-			return nil, fmt.Errorf("the secret of the webhook begins with %s and is no base64", secretMark)
+			return nil, fmt.Errorf("the secret of the webhook begins with %s and is not base64", secretMark)
 		}
 	} else if secret != "" {
 		w.key = []byte(secret)

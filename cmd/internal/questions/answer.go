@@ -34,7 +34,7 @@ func (f Flags) Value(q view.QuestionView, typed, cwd string, named, tty bool,
 	}
 	switch {
 	case f.Skip && typed != "":
-		return "", exitcode.Usage("--skip takes no value: it goes on without an answer")
+		return "", exitcode.Usage("--skip takes no value: it continues without an answer")
 	case q.Kind == supervisor.AskCommand && !tty:
 		return "", exitcode.Usage("a command runs as you: whether it may is answered on a terminal, with `%s answer %s`",
 			f.program(), q.ID)
@@ -74,7 +74,7 @@ func (f Flags) Fits(q view.QuestionView) error {
 		return exitcode.Usage("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
 	case f.SkipRest && !q.Optional:
 		return exitcode.Usage(
-			"%s is required, and what was asked with it; --skip-rest skips nothing of that, nothing was kept", q.ID)
+			"%s and the questions asked with it are required; --skip-rest skips none of them; nothing was kept", q.ID)
 	case f.Skip && !q.Optional:
 		return exitcode.Usage("question %s is required and cannot be skipped; `%s stop %s` ends the run instead",
 			q.ID, f.program(), q.Run)
@@ -88,7 +88,7 @@ func (f Flags) Reason(q view.QuestionView, typed, why string, sure bool) (string
 	case typed != "":
 		return "", exitcode.Usage("--decline refuses to answer: give either a VALUE or the reason")
 	case f.Skip:
-		return "", exitcode.Usage("--skip and --decline exclude each other")
+		return "", exitcode.Usage("--skip and --decline cannot be combined")
 	case strings.TrimSpace(why) == "":
 		return "", exitcode.Usage("say why, so that the agent knows what to do: %s answer %s --decline \"WHY\"",
 			f.program(), q.ID)

@@ -52,7 +52,7 @@ func severalValues(ask terminal.Question, values []string, cwd string) (string, 
 		case err != nil:
 			return "", err
 		case at < 0:
-			return "", web.Refused("%q is none of the options; own words are given as the value, not in values", typed)
+			return "", web.Refused("%q is not one of the options; own words are given as the value, not in values", typed)
 		case !slices.Contains(places, at):
 			places = append(places, at)
 		}

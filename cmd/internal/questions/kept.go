@@ -50,7 +50,7 @@ func (f Flags) AlsoKept(q view.QuestionView, value string, skipped []string) (al
 	asked := supervisor.Question{Kind: q.Kind}
 	asked.Rule = q.AllowRule
 	if given := supervisor.GivenRule(&asked, value); given != "" && f.Decline == nil {
-		also += fmt.Sprintf("\nNot asked about again in this run: %s\nTo take that back: %s permissions %s",
+		also += fmt.Sprintf("\nNot asked about again in this run: %s\nTo revoke it: %s permissions %s",
 			given, f.program(), q.Run)
 	}
 	return also

@@ -56,7 +56,7 @@ func Given(q view.QuestionView) string {
 func Gone(q view.QuestionView) string {
 	switch {
 	case q.Answer == nil:
-		return "withdrawn: nobody waits for its answer any more"
+		return "withdrawn: nobody waits for its answer now"
 	case q.Skipped:
 		return "skipped by " + q.AnsweredBy
 	case q.Declined:
@@ -69,7 +69,7 @@ func Gone(q view.QuestionView) string {
 // being seen.
 func TellFileProblems(p *terminal.Printer, problems []string, err error) {
 	if err != nil {
-		p.Notice("! questions by file cannot be looked at: " + err.Error())
+		p.Notice("! questions by file cannot be read: " + err.Error())
 	}
 	for _, problem := range problems {
 		p.Notice("! " + problem)

@@ -72,7 +72,7 @@ func (l Listing) text(width int, runs []view.RunView, now time.Time) string {
 	case len(runs) == 0 && l.All:
 		return "There are no runs yet. Start one with: " + string(l.Program) + " run \"TASK\""
 	case len(runs) == 0:
-		return "Nothing runs. Ended runs: " + string(l.Program) + " ps -a"
+		return "No run is active. Ended runs: " + string(l.Program) + " ps -a"
 	case l.Tree:
 		return tree(width, runs, now)
 	}

@@ -146,10 +146,10 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	s.line("Status", "%s, since %s", a.Status, terminal.When(a.Since))
 	s.line("Why", "%s", view.Because(a.Reason))
 	if a.LimitedUntil != nil {
-		s.line("Goes on", "at %s", terminal.When(*a.LimitedUntil))
+		s.line("Continues", "at %s", terminal.When(*a.LimitedUntil))
 	}
 	s.delegation(a, more)
-	s.line("Goes on from", "%s", more.GoesOnFrom)
+	s.line("Continues from", "%s", more.GoesOnFrom)
 	s.line("Continued by", "%s", more.ContinuedBy)
 	s.line("Folder", "%s", a.Cwd)
 	s.line("Session", "%s", a.SessionID)

@@ -59,7 +59,7 @@ func (p Program) Next(v view.RunView) string {
 		return ""
 	}
 	if len(v.OpenQuestions) == 0 {
-		return "Everything is saved. To go on, run:\n  " + resume
+		return "Everything is saved. To continue, run:\n  " + resume
 	}
 	var b strings.Builder
 	b.WriteString("Answer with:\n")

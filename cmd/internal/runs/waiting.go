@@ -80,7 +80,7 @@ func (w Waiting) For(ctx context.Context, s Awaiter, nodes []view.Node) error {
 			waited, code = nil, supervisor.ExitInterrupted
 		case errors.Is(waited, errTimedOut):
 			waited, code = nil, supervisor.ExitTimedOut
-			p.Notice(fmt.Sprintf("Still going on: %s. Look with: %s ps", strings.Join(names(nodes), ", "), w.Program))
+			p.Notice(fmt.Sprintf("Still active: %s. See: %s ps", strings.Join(names(nodes), ", "), w.Program))
 		}
 		return nil
 	})

@@ -98,7 +98,7 @@ func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan 
 			continue
 		}
 		text := strings.TrimRight(l.text(screen.Width(), l.Of(runs), time.Now()), "\n")
-		if err := screen.Draw(text + "\n(q leaves; the runs go on)"); err != nil {
+		if err := screen.Draw(text + "\n(q leaves; the runs continue)"); err != nil {
 			return err
 		}
 	}

@@ -78,9 +78,10 @@ func (f Flags) Serve(ctx context.Context, folder func() (string, error), c web.C
 	address := fmt.Sprintf("%s://%s/?token=%s", scheme, net.JoinHostPort(names[0], strconv.Itoa(c.Port)), c.Token)
 	if err := terminal.Print(func(p *terminal.Printer) error {
 		if busy != "" {
-			p.Notice(fmt.Sprintf("! %s is in use, so this page has another port. A bookmark of that one leads elsewhere.", busy))
+			p.Notice(fmt.Sprintf("! %s is in use, so this page has another port. Bookmarks of that address do not reach it.",
+				busy))
 		}
-		p.Notice("Who has this address can answer for you. Ctrl-C ends the page; runs go on.")
+		p.Notice("Anyone who has this address can answer for you. Ctrl-C ends the page; runs continue.")
 		return p.Result(address)
 	}); err != nil {
 		return err

@@ -29,7 +29,7 @@ type hookEntry struct {
 }
 
 var errNoObject = errors.New(
-	"it is no JSON object of the form that Claude Code's settings have: mend it, or add the hook by hand")
+	"it is not a JSON object of the form that Claude Code's settings have: fix it, or add the hook by hand")
 
 func putHook(text string) (string, Standing, error) {
 	if strings.TrimSpace(text) == "" {

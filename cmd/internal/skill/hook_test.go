@@ -121,7 +121,7 @@ func FuzzHook(f *testing.F) {
 			return
 		}
 		if !json.Valid([]byte(with)) {
-			t.Fatalf("%s is no JSON", with)
+			t.Fatalf("%s is not JSON", with)
 		}
 		left, _, err := Hook.Take(with)
 		if err != nil {

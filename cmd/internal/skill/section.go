@@ -22,8 +22,8 @@ const (
 )
 
 var (
-	errUnclosed = errors.New("a line " + begin + " has no " + end + " after it: mend that by hand")
-	errUnopened = errors.New("a line " + end + " has no " + begin + " before it: mend that by hand")
+	errUnclosed = errors.New("a line " + begin + " has no " + end + " after it: fix that by hand")
+	errUnopened = errors.New("a line " + end + " has no " + begin + " before it: fix that by hand")
 	errTwice    = errors.New("it holds two sections of ours: take one out by hand")
 )
 

@@ -35,7 +35,7 @@ type stated struct {
 func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child {
 	var children []Child
 	if depth > maxDepth {
-		r.Problem(n, "children stand at most %d deep", maxDepth)
+		r.Problem(n, "children can be at most %d levels deep", maxDepth)
 		return nil
 	}
 	child := func(n *yaml.Node, name string) {
@@ -43,7 +43,7 @@ func (r *reader) children(what string, n *yaml.Node, parent, depth int) []Child 
 		case len(r.stated) > maxTasks: // told of already
 		case len(r.stated) == maxTasks:
 			r.stated = append(r.stated, stated{})
-			r.Problem(n, "a task states at most %d children", maxTasks)
+			r.Problem(n, "a task can have at most %d children", maxTasks)
 		default:
 			children = append(children, r.child(n, name, parent, depth))
 		}

@@ -83,7 +83,7 @@ var refusedChildren = []struct{ about, text, said string }{
 		"line 1: it states both children and a pool (each, child): give one of the two"},
 	{"order in a pool", "each: {files: a}\nchild: {prompt: x, after: [b]}",
 		`line 2: there is no key "after"` + "\n" + thoseThereAre},
-	{"children eleven deep", nested(maxDepth + 1), "line 1: children stand at most 10 deep"},
+	{"children eleven deep", nested(maxDepth + 1), "line 1: children can be at most 10 levels deep"},
 }
 
 // nested gives children so deep.
@@ -116,7 +116,7 @@ func many(n int, more func(i int) string) []byte {
 func TestThereAreBoundsToHowManyChildrenAreStated(t *testing.T) {
 	plain := func(int) string { return "" }
 	_, err := Parse(many(maxTasks+10, plain))
-	if want := fmt.Sprintf("line %d: a task states at most 10000 children", maxTasks+2); err == nil ||
+	if want := fmt.Sprintf("line %d: a task can have at most 10000 children", maxTasks+2); err == nil ||
 		err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -129,14 +129,14 @@ var refused = []struct{ about, text, said string }{
 	{"only a beginning", "---\n", "line 2: a task file holds a map, KEY: VALUE, not nothing"},
 	{"a text", "Write a poem", "line 1: a task file holds a map, KEY: VALUE, not text"},
 	{"a list", "- prompt: x", "line 1: a task file holds a map, KEY: VALUE, not a list"},
-	{"no YAML", "prompt: [x\nname: y", "line 2: it is no YAML: did not find expected ',' or ']'"},
-	{"a tab", "goals:\n\t- x", "line 2: it is no YAML: found character that cannot start any token"},
-	{"a control character", "prompt: \x07", "it is no YAML: control characters are not allowed"},
+	{"no YAML", "prompt: [x\nname: y", "line 2: it is not YAML: did not find expected ',' or ']'"},
+	{"a tab", "goals:\n\t- x", "line 2: it is not YAML: found character that cannot start any token"},
+	{"a control character", "prompt: \x07", "it is not YAML: control characters are not allowed"},
 	{"no UTF-8", "prompt: \xff\xfe", "it is not UTF-8 text"},
 	{"UTF-16", "\xff\xfep\x00:\x00", "it is not UTF-8 text"},
-	{"two documents", "prompt: x\n---\nprompt: y\n", "line 2: it goes on after its end: a file holds one document"},
-	{"rubbish after its end", "prompt: x\n...\n]", "it goes on after its end: a file holds one document"},
-	{"deep nesting", "prompt: " + strings.Repeat("[", 1<<19), "line 1: it is no YAML: exceeded max depth of 10000"},
+	{"two documents", "prompt: x\n---\nprompt: y\n", "line 2: there is more after its end: a file holds one document"},
+	{"rubbish after its end", "prompt: x\n...\n]", "there is more after its end: a file holds one document"},
+	{"deep nesting", "prompt: " + strings.Repeat("[", 1<<19), "line 1: it is not YAML: exceeded max depth of 10000"},
 
 	{"a misspelt key", "prompt: x\ngoal: [y]", `line 2: there is no key "goal"; did you mean goals?`},
 	{"a key in another style", "successCriteria: [y]",
@@ -234,7 +234,7 @@ func TestAFileOfAnswersIsAMapOfTexts(t *testing.T) {
 		"- x":         "line 1: a file of answers holds a map, KEY: VALUE, not a list",
 		"a: {b: c}":   `line 1: the answer to "a" must be text`,
 		"a: b\na: c":  `line 2: "a" is there twice; the first is in line 1`,
-		"a: \"b\nc: ": "line 2: it is no YAML: ",
+		"a: \"b\nc: ": "line 2: it is not YAML: ",
 	} {
 		if _, err := ParseAnswers([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), said) {
 			t.Errorf("%q: %v, want %s", text, err, said)

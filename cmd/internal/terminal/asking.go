@@ -410,7 +410,7 @@ func (a *promptState) end() {
 		a.out.Notice("Nothing more is asked here until you press Enter.")
 	case a.current == nil:
 		a.deaf = true
-		a.out.Notice("Nothing is read here any more.")
+		a.out.Notice("Nothing more is read here.")
 	case a.entry.begun():
 		a.again("\nDropped; nothing was sent.\n")
 	default:

@@ -77,7 +77,7 @@ func Choose(q Question, typed, dir string) (string, error) {
 		return q.wordsTo(at, text, words)
 	}
 	if q.Validate == "" && len(q.Options) > 0 && q.looksLikeKey(text) {
-		return "", refuse(NotOffered, "%s is none of the options: %s", show(text), q.possible())
+		return "", refuse(NotOffered, "%s is not one of the options: %s", show(text), q.possible())
 	}
 	if q.Validate == "yes_no" {
 		text = yesNo(text)
@@ -169,7 +169,7 @@ func (q Question) pick(text string) ([]int, error) {
 		}
 	}
 	if len(strange) > 0 && (len(picked) > 0 || q.numbers(text)) {
-		return nil, refuse(NotOffered, "%s is none of the options: %s", show(strange[0]), q.possible())
+		return nil, refuse(NotOffered, "%s is not one of the options: %s", show(strange[0]), q.possible())
 	}
 	return picked, nil
 }
@@ -360,7 +360,7 @@ func (q Question) decide(text string) (string, error) {
 		return "", err
 	}
 	if at < 0 {
-		return "", refuse(NotOffered, "%s is none of the decisions: %s", show(word), q.possible())
+		return "", refuse(NotOffered, "%s is not one of the decisions: %s", show(word), q.possible())
 	}
 	return strings.TrimSpace(q.Options[at].Label + " " + rest), nil
 }

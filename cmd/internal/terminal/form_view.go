@@ -254,7 +254,7 @@ func (f *form) label() string {
 	case f.writing == declining:
 		return "Why will there be no answer? (the agent reads it)"
 	case f.writing == alternative:
-		return "And what is the agent to do instead? (Enter alone: it goes on with its own task)"
+		return "And what is the agent to do instead? (Enter alone: it continues with its own task)"
 	case f.writing == reasons && f.q.changesTask(f.decision):
 		return CleanLine(f.decision, 40) + ", with the task as you change it:"
 	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision):
@@ -346,7 +346,7 @@ func (f *form) helpText(width int) string {
 			say("Enter", "sends all that are marked")
 		} else {
 			say("Up, Down", "move; Enter chooses")
-			say("2, b", "the key that stands before an option selects it; Enter answers")
+			say("2, b", "the key shown before an option selects it; Enter answers")
 		}
 		say("letters", "show only the options that hold them; what none holds is sent as your own words")
 		say("Esc", "shows all options again; words that you have written are kept, and Tab brings them back")
@@ -361,7 +361,7 @@ func (f *form) helpText(width int) string {
 		say(">", "the next question first; this one stays open")
 	}
 	if f.q.Optional {
-		say("-", "goes on without an answer")
+		say("-", "continues without an answer")
 	}
 	if f.q.Declinable {
 		say("!", "says that there will be no answer, and why")

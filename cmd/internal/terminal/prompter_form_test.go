@@ -88,7 +88,7 @@ func TestAFormTellsWhyAnAnswerIsNotTakenAndKeepsIt(t *testing.T) {
 	d.sees("The answer is a whole number.")
 	d.sees(formFoot)
 	d.types("80a\r")
-	d.sees(`Not taken: "80a" is no whole number`)
+	d.sees(`Not taken: "80a" is not a whole number`)
 	d.refusal <- errors.New("the disk is full: nothing was saved; try again")
 	d.types("\x7f\r")
 	d.sees("Not taken: the disk is full")

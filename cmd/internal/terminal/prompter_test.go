@@ -104,7 +104,7 @@ func TestABadAnswerIsRefusedWithTheReasonAndAskedAgain(t *testing.T) {
 	d := enterRaw(t, nil, q)
 	d.sees("q-1> ")
 	d.types("blue\n")
-	d.sees(`Not taken: "blue" is none of the options`)
+	d.sees(`Not taken: "blue" is not one of the options`)
 	d.sees("q-1> ")
 	d.types("\n")
 	d.sees("What about q-1?")
@@ -237,8 +237,8 @@ func TestADumbTerminalGetsNoEscapeSequences(t *testing.T) {
 			d.sees("q-1> ")
 			d.types("1\n")
 			d.answered(submitted{ID: "q-1", Answer: "Red"})
-			d.printer.Progress("going on")
-			d.sees("going on")
+			d.printer.Progress("continuing")
+			d.sees("continuing")
 			if got := d.everything(); strings.Contains(got, "\x1b") {
 				t.Errorf("it shows %q", got)
 			}

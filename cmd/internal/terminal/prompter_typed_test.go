@@ -117,7 +117,7 @@ func TestATerminalThatHangsUpIsNotReadAgain(t *testing.T) {
 	d.types(ctrlD)
 	d.sees("until you press Enter.")
 	d.types(ctrlD)
-	d.sees("Nothing is read here any more.")
+	d.sees("Nothing more is read here.")
 	d.prompter.Set([]Question{question("q-1"), question("q-2")})
 	d.sees("From another terminal: claude-supervise answer q-2")
 }

@@ -176,7 +176,7 @@ func help(q Question, canGoBack, canPutOff bool, width int) string {
 			say("1,3", "several options")
 		}
 	}
-	say(`… \`, "a line that ends in a backslash goes on in the next")
+	say(`… \`, "a line that ends in a backslash continues in the next")
 	say(`""" … """`, "your own words as written, over as many lines as you like")
 	if canGoBack {
 		say("<", "back to the question before, to change its answer")
@@ -185,7 +185,7 @@ func help(q Question, canGoBack, canPutOff bool, width int) string {
 		say(">", "the next question first; this one stays open")
 	}
 	if q.Optional {
-		say("-", "go on without an answer")
+		say("-", "continue without an answer")
 	}
 	if q.Declinable {
 		say("! WHY", "there will be no answer; the agent reads why")

@@ -10,7 +10,7 @@ import (
 func TestWhatIsCopiedIsNotBrokenAtItsHyphens(t *testing.T) {
 	for text, want := range map[string]string{
 		"asked just now by r-yd66yvnz":              "asked just now by\nr-yd66yvnz",
-		"go on: claude-supervise resume":            "go on:\nclaude-supervise\nresume",
+		"continue: claude-supervise resume":         "continue:\nclaude-supervise\nresume",
 		"a word--of-dashes-longer-than-any-line-is": "a\nword--of-dashes-long\ner-than-any-line-is",
 		"what had\u2011this keeps it":               "what had\u2011this keeps\nit",
 	} {

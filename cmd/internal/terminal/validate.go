@@ -24,9 +24,9 @@ func (q Question) check(text, dir string) error {
 			return refuse(Invalid, "%s does not match: type %s", show(text), q.rule())
 		}
 	case q.Validate == "choice" && len(q.Options) > 0:
-		return refuse(NotOffered, "%s is none of the options: %s", show(text), q.possible())
+		return refuse(NotOffered, "%s is not one of the options: %s", show(text), q.possible())
 	case q.Validate == "integer" && !integer().MatchString(text):
-		return refuse(Invalid, "%s is no whole number: type %s", show(text), q.rule())
+		return refuse(Invalid, "%s is not a whole number: type %s", show(text), q.rule())
 	case q.Validate == "yes_no" && text != "yes" && text != "no":
 		return refuse(Invalid, "%s is neither yes nor no: type %s", show(text), q.rule())
 	case q.Validate == "path":
@@ -89,5 +89,5 @@ func checkPath(path, dir string) error {
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	return refuse(Invalid, "%s cannot be looked at (%v): type a path that exists", show(path), err)
+	return refuse(Invalid, "%s cannot be read (%v): type a path that exists", show(path), err)
 }

@@ -38,7 +38,7 @@ func TestNonsenseIsRefusedInPlainWords(t *testing.T) {
 		"JSON for a form":       {method: "POST", path: form, body: `{"value": "x"}`, header: typed("application/json"), status: 415},
 		"a form of no kind":     {method: "POST", path: "/runs/r-aaaaaaaa/stop", body: "sure=yes", status: 415},
 		"a form badly encoded":  {method: "POST", path: form, body: "words=%zz", header: urlencoded, status: 400, says: "%zz"},
-		"an option by name":     {method: "POST", path: form, body: "option=x", header: urlencoded, status: 400, says: "no option"},
+		"an option by name":     {method: "POST", path: form, body: "option=x", header: urlencoded, status: 400, says: "not an option"},
 		"a limit of words":      {method: "GET", path: "/api/runs?limit=many", status: 400, says: `not \"many\"`},
 		"a negative offset":     {method: "GET", path: "/api/questions?offset=-1", status: 400, says: "takes a number"},
 		"PUT":                   {method: "PUT", path: "/api/questions", status: 405, says: "takes GET, not PUT"},

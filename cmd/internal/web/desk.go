@@ -82,7 +82,7 @@ func (d *desk) run(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			err = errors.New("the state is not followed any more")
+			err = errors.New("the state is no longer followed")
 		}
 		d.mu.Lock()
 		d.err = err
@@ -199,7 +199,7 @@ func (d *desk) tell(c *change) {
 func encoded(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("web: %T is no JSON: %v", v, err)) // a bug: they are records of ours
+		panic(fmt.Sprintf("web: %T is not JSON: %v", v, err)) // a bug: they are records of ours
 	}
 	return text
 }

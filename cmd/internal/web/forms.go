@@ -25,7 +25,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	for _, text := range r.PostForm["option"] {
 		place, err := strconv.Atoi(text)
 		if err != nil {
-			return &Refusal{Status: http.StatusBadRequest, Text: "that is no option; nothing was answered"}
+			return &Refusal{Status: http.StatusBadRequest, Text: "that is not an option; nothing was answered"}
 		}
 		form.Places = append(form.Places, place)
 	}
@@ -68,7 +68,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		c.Error, c.Given, c.Changing = p.text(), form, a.Change && status == http.StatusUnprocessableEntity
 	}
 	if p.Answer != nil {
-		c.Error = "Yours came later. The answer that stands:"
+		c.Error = "Yours came later. The answer that counts:"
 	}
 	if fragment(r) {
 		return s.page(w, status, "card", c)

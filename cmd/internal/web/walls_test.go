@@ -64,7 +64,7 @@ func TestNobodyElseIsLetIn(t *testing.T) {
 		"a start elsewhere":          {method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/etc"}`, status: 403, says: `"command":"serve --folder"`},
 		"a start elsewhere, form":    {method: "POST", path: "/start", body: "prompt=x&folder=/home/me/code&below=../..", header: form, status: 403, says: "not in /home"},
 		"a program in a start":       {method: "POST", path: "/api/runs", body: `{"prompt": "x", "cwd": "/home/me/code", "claude": "/tmp/x"}`, status: 400, says: "claude"},
-		"what does not fit":          {method: "POST", path: answer.path, body: `{"value": "bad"}`, status: 422, says: "none of the options"},
+		"what does not fit":          {method: "POST", path: answer.path, body: `{"value": "bad"}`, status: 422, says: "not one of the options"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := newState(1)

@@ -143,7 +143,7 @@ func (f *fakeState) Answer(_ context.Context, id string, a Answer) (string, erro
 		return "", err
 	}
 	if a.Value != nil && *a.Value == "bad" {
-		return "", &Refusal{Status: http.StatusUnprocessableEntity, Text: "bad is none of the options"}
+		return "", &Refusal{Status: http.StatusUnprocessableEntity, Text: "bad is not one of the options"}
 	}
 	var err error
 	f.do(func() {
@@ -167,7 +167,7 @@ func (f *fakeState) answer(id, value string) {
 }
 
 func (f *fakeState) Stop(context.Context, string) (string, error)   { return "is being stopped", nil }
-func (f *fakeState) Resume(context.Context, string) (string, error) { return "goes on", nil }
+func (f *fakeState) Resume(context.Context, string) (string, error) { return "continues", nil }
 func (f *fakeState) Say(context.Context, string, string, string) (string, error) {
 	return "is read", nil
 }

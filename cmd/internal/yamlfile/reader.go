@@ -67,18 +67,18 @@ func (r *Reader) Optional(text []byte) *yaml.Node {
 	var doc, second yaml.Node
 	err = load.Load(&doc)
 	if malformed := new(yaml.LoadError); errors.As(err, &malformed) {
-		r.Problem(&yaml.Node{Line: malformed.Mark.Line}, "it is no YAML: %s", malformed.Message)
+		r.Problem(&yaml.Node{Line: malformed.Mark.Line}, "it is not YAML: %s", malformed.Message)
 		return nil
 	}
 	switch {
 	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
 		return nil
 	case err != nil:
-		r.Problem(&yaml.Node{}, "it is no YAML: %v", err)
+		r.Problem(&yaml.Node{}, "it is not YAML: %v", err)
 		return nil
 	}
 	if err := load.Load(&second); !errors.Is(err, io.EOF) {
-		r.Problem(&second, "it goes on after its end: a file holds one document")
+		r.Problem(&second, "there is more after its end: a file holds one document")
 	}
 	return doc.Content[0]
 }

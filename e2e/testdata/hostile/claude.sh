@@ -24,7 +24,7 @@ say '{"type":"control_cancel_request","request_id":"never said"}'
 say '{"type":"control_cancel_request"}'
 say '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"never made","content":"JWT"}]}}'
 
-# Calls before the client has said hello, of a server that is none, and in words that are no JSON-RPC.
+# Calls before the client has said hello, of a server that is none, and in words that are not a JSON-RPC.
 ask early 1 'Too early?'
 mcp elsewhere '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' other
 mcp text '"tools/list"'

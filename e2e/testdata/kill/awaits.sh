@@ -1,4 +1,4 @@
-# Pauses with a state file and AWAITING_USER_INPUT, and goes on with the answer.
+# Pauses with a state file and AWAITING_USER_INPUT, and continues with the answer.
 if [ -n "$CLAUDE_SUPERVISE_ANSWER" ]; then
 	cat > "prompt.$CLAUDE_SUPERVISE_LAUNCH"
 	echo "$CLAUDE_SUPERVISE_ANSWER" > "told.$CLAUDE_SUPERVISE_LAUNCH"

@@ -1,3 +1,3 @@
-# polls.sh, that goes on without its terminal.
+# polls.sh, that continues without its terminal.
 trap '' HUP
 . "$(dirname "$0")/polls.sh"

@@ -40,7 +40,7 @@ VALUE but no ID, exactly one question must be open. ID may also be a run, its
 name or an agent; its one open question is then meant.
 
 The answer is kept by the fleet once this returns. A run that a worker has is
-given it at once. A parked run goes on with it, on any worker.
+given it at once. A parked run continues with it, on any worker.
 
 Whether a command may run is answered on the machine that it runs on.`,
 		Example: "  claude-supervise fleet answer\n  claude-supervise fleet answer q-7kq2mx 2\n" +
@@ -100,7 +100,7 @@ func runAnswer(cmd *cobra.Command, f answerFlags, args []string) error {
 		}
 		next := "Its worker has it."
 		if !answered.Given {
-			next = "It is kept; the worker that goes on with " + q.Run + " gets it."
+			next = "It is kept; the worker that continues with " + q.Run + " gets it."
 		}
 		what := a.Text
 		if f.skip {

@@ -31,7 +31,7 @@ in a file, a folder for snapshots, a key, and one worker. It needs no set-up, an
 the other commands of fleet find it by themselves. It listens on loopback only,
 where every user of this machine reaches it.
 
-What it has lasts: runs go on when it is started again.`,
+It keeps its state: runs continue when it is started again.`,
 		Example: "  claude-supervise fleet dev\n  claude-supervise fleet dev --port 7233 --no-worker",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +56,7 @@ const devProgram = program + "-dev"
 // execDev has devProgram take the place of this process, with the same arguments. It returns only where that cannot be.
 func execDev(args []string) error {
 	return programs.Exec(devProgram, args, func(folder string) error {
-		return fmt.Errorf("%s is not installed: it is the server that dev starts, and a program of its own. It lies neither "+
+		return fmt.Errorf("%s is not installed: it is the server that dev starts, and a program of its own. It is neither "+
 			"in %s nor in an absolute folder of $PATH. From the source of claude-supervise: `make fleet-build` puts it beside "+
 			"this program in bin; nothing was started", devProgram, folder)
 	})

@@ -41,7 +41,7 @@ func newPs() *cobra.Command {
 					}
 					return nil
 				case len(runs) == 0:
-					return p.Result("Nothing runs. Hand a task in: claude-supervise fleet run \"TASK\"")
+					return p.Result("No run is active. Start one: claude-supervise fleet run \"TASK\"")
 				}
 				return p.Result(runTable(p.Width(), runs, time.Now()))
 			})

@@ -47,8 +47,8 @@ func newRun() *cobra.Command { return new(runFlags).command() }
 func (f *runFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
-		Short: "hand a task in",
-		Long: `Hand a task in. Its id goes to stdout, and the task to a worker with room for it
+		Short: "submit a task",
+		Long: `Submit a task. Its id goes to stdout, and the task to a worker with room for it
 that has every --label. wait waits for it.
 
 With --repo the agents work in a clone of a repository, at --ref; it has to be
@@ -59,7 +59,7 @@ is in the snapshots; what is to last they push.
 With --each there is one run for each line that COMMAND prints here: {item} in
 the prompt and in --repo is the line.
 
-A worker that is not heard of for --lease loses the run, which goes on
+A worker that is not heard from for --lease loses the run, which continues
 elsewhere.`,
 		Example: "  claude-supervise fleet run \"Write a CHANGELOG for the last release\"\n" +
 			"  claude-supervise fleet run -f task.yaml --repo https://git.example.com/shop.git --ref main\n" +
@@ -106,7 +106,7 @@ elsewhere.`,
 	fl.StringVar(&f.ref, "ref", "", "at this branch, tag or commit: `REF`")
 	fl.StringArrayVar(&f.labels, "label", nil, "only on a worker with this `LABEL`")
 	fl.StringVar(&f.each, "each", "", "one run for each line that `COMMAND` prints: {item}")
-	fl.DurationVar(&f.lease, "lease", 30*time.Second, "go on elsewhere after `TIME` without the worker")
+	fl.DurationVar(&f.lease, "lease", 30*time.Second, "continue elsewhere after `TIME` without the worker")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
 	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.answers, "answers", "", "a YAML or JSON `FILE` of answers in advance")
@@ -123,13 +123,13 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 		args, t.Claude = args[:dash], args[dash:]
 	}
 	if flag := doctor.ReservedFlag(t.Claude); flag != "" {
-		return t, exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+		return t, exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs its default", flag)
 	}
 	if f.lease < minLease {
 		return t, exitcode.Usage("--lease takes %s or more, not %s", minLease, f.lease)
 	}
 	if f.ref != "" && f.repo == "" {
-		return t, exitcode.Usage("--ref is of a repository: name it with --repo")
+		return t, exitcode.Usage("--ref needs a repository: name it with --repo")
 	}
 	t.Flags, t.Given = f.passed.flags()
 	var err error

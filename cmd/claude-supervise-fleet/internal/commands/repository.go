@@ -19,7 +19,7 @@ func checkRepository(repo string) error {
 	if err != nil {
 		path = "/PATH"
 	}
-	return exitcode.Usage("--repo %s is a path of this machine, and workers may be on others; nothing was handed in.\n"+
+	return exitcode.Usage("--repo %s is a path of this machine, and workers may be on others; nothing was submitted.\n"+
 		"Give a URL that the workers reach or, where each of them has the repository at that path:\n"+
 		"  --repo %s", terminal.CleanLine(repo, 0), (&url.URL{Scheme: "file", Path: path}).String())
 }

@@ -51,7 +51,7 @@ func newRoot(start StartServer) *cobra.Command {
 		Use:   "fleet",
 		Short: "run agents on a fleet of machines",
 		Long: `Run agents on a fleet of machines. A run that is handed in is taken by a worker
-with room for it. Its questions are in one list, wherever it is, and it goes on
+with room for it. Its questions are in one list, wherever it is, and it continues
 elsewhere when its machine is lost, from its last snapshot: at most one turn of
 an agent is done again. What such a turn does outside of its folder is done
 twice.

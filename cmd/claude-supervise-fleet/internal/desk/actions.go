@@ -126,7 +126,7 @@ func (d *Desk) answer(ctx context.Context, id string, f questions.Flags, by stri
 		return "", taken(q)
 	}
 	if !answered.Given {
-		note = "It is kept; the worker that goes on with " + q.Run + " gets it."
+		note = "It is kept; the worker that continues with " + q.Run + " gets it."
 	}
 	return note, nil
 }

@@ -197,7 +197,7 @@ func TestAnAnswerIsShownBeforeAListHasIt(t *testing.T) {
 		w := watch(t, d)
 		w.now()
 		note, err := d.PageActions().Answer(t.Context(), "q-one", value("JWT"))
-		if err != nil || !strings.Contains(note, "goes on with r-aaaaaaaa") {
+		if err != nil || !strings.Contains(note, "continues with r-aaaaaaaa") {
 			t.Fatalf("it is %q, %v", note, err)
 		}
 		if q, err := d.Question(t.Context(), "q-one"); err != nil || q.State != "answered" || *q.Answer != "JWT" ||

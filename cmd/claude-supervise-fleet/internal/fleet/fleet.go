@@ -212,7 +212,7 @@ func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Liste
 func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) {
 	began := w.GetStartTime().AsTime()
 	l := flow.Listed{RunView: view.RunView{ID: w.GetExecution().GetWorkflowId(), Status: flow.StatusQueued,
-		Reason: "no worker has looked at it", StartedAt: began, Since: began}}
+		Reason: "no worker has read it", StartedAt: began, Since: began}}
 	if memo := w.GetMemo().GetFields()[flow.MemoRun]; memo != nil {
 		if err := f.Converter.FromPayload(memo, &l); err != nil {
 			return l, fmt.Errorf("%s cannot be read: %w; is this the fleet's key?", l.ID, err)
@@ -364,7 +364,7 @@ func (f Fleet) update(ctx context.Context, run, name string, arg, result any) er
 		}
 		return r
 	case errors.As(err, &gone):
-		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended, or never was; nothing was kept"}
+		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended or does not exist; nothing was kept"}
 	case late(), errors.As(err, &later):
 		return ErrNoWorker
 	}

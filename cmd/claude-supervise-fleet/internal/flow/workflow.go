@@ -95,7 +95,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	r.Epoch++
 	r.fresh, r.handed = false, map[string]bool{}
 	if r.Epoch > 1 || r.Seen.Run != nil {
-		r.waits(ctx, "it waits for a worker"+r.labels()+" to go on with it")
+		r.waits(ctx, "it waits for a worker"+r.labels()+" to continue with it")
 	}
 	var out Outcome
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -127,8 +127,8 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		}
 		return nil
 	case temporal.IsTimeoutError(err):
-		r.note(fmt.Sprintf("worker %s was not heard of: the run goes on from its last snapshot (epoch %d); a turn that was "+
-			"under way is done again", r.Seen.Worker, r.Epoch+1))
+		r.note(fmt.Sprintf("worker %s was not heard from: the run continues from its last snapshot (epoch %d); a turn that "+
+			"was under way is done again", r.Seen.Worker, r.Epoch+1))
 		*again = againFirst
 		return nil
 	case errors.As(err, &failed) && failed.Type() == ErrNever:

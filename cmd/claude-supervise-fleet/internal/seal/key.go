@@ -37,8 +37,8 @@ func ReadKey(file string) (*Key, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the fleet's key cannot be read: %w", err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("the fleet's key in %s can be read by others, so it may be no secret any more: "+
-			"make a new one, or if nobody has read it: chmod 600 %s", file, file)
+		return nil, fmt.Errorf("the fleet's key in %s can be read by others, so it may not be secret any more. "+
+			"Make a new key or, if nobody has read this one, run: chmod 600 %s", file, file)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -46,11 +46,11 @@ func ReadKey(file string) (*Key, error) {
 	}
 	all, err := age.ParseIdentities(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no key as age-keygen makes it: %w", file, err)
+		return nil, fmt.Errorf("%s holds no key of the form that age-keygen makes: %w", file, err)
 	}
 	identity, ok := all[0].(*age.X25519Identity)
 	if !ok || len(all) != 1 {
-		return nil, fmt.Errorf("%s has to hold one X25519 key, as age-keygen makes it", file)
+		return nil, fmt.Errorf("%s must hold one X25519 key, of the form that age-keygen makes", file)
 	}
 	return newKey(identity)
 }

@@ -30,7 +30,7 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 	h := &held{Worker: w, Attempt: a, commit: a.Commit, gone: make(chan struct{}),
 		asked: make(chan struct{}, 1), dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
 	if !flow.IsRun(a.Task.Run) {
-		return out, never("%q is no id of a run", a.Task.Run)
+		return out, never("%q is not an id of a run", a.Task.Run)
 	}
 	if !w.room.take() {
 		return flow.Outcome{Full: true}, nil

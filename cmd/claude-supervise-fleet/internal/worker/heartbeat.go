@@ -23,7 +23,7 @@ func margin(lease time.Duration) time.Duration { return lease / 5 }
 func beatEvery(lease time.Duration) time.Duration { return lease / 6 }
 
 // errLost means that the run is not this worker's any more.
-var errLost = errors.New("the run goes on elsewhere")
+var errLost = errors.New("the run continues elsewhere")
 
 // holdLease sends heartbeats until ctx ends, or the run is lost: errLost. beat sends one; renew lets the supervisor go
 // on until a time. now has that clock.
