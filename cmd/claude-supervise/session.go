@@ -133,6 +133,10 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 		return supervisor.Outcome{}, err
 	}
 	defer taker.close()
+	primed := make(chan struct{})
+	if taker.Folder != nil {
+		sup.Primed = primed
+	}
 
 	var out supervisor.Outcome
 	var actors run.Group
@@ -151,6 +155,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 		priming, stop := context.WithCancel(ctx)
 		actors.Add(func() error {
 			taker.Prime(priming, to.run, cwd)
+			close(primed)
 			<-priming.Done()
 			return nil
 		}, func(error) { stop() })

@@ -41,10 +41,11 @@ type engine struct {
 	stopAsked    bool   // or that something stops
 	batch        *batch // open while what the children have said meanwhile is read
 	backpressure supervisor.Backpressure
-	memory       chan struct{} // one value when the kernel says that memory is short
-	ticking      time.Time     // since when the inbox is looked at each minute
-	disk         answering     // of what agents name
-	capturing    capturing     // the snapshot that holds effects back; zero: none does
+	memory       chan struct{}   // one value when the kernel says that memory is short
+	ticking      time.Time       // since when the inbox is looked at each minute
+	disk         answering       // of what agents name
+	capturing    capturing       // the snapshot that holds effects back; zero: none does
+	primed       <-chan struct{} // Primed; nil once snapshots are put off no longer
 	leases       chan supervisor.LeaseRead
 	ticked       chan struct{} // one value when the lease has to be looked at, for a minute is over
 	doubt        chan struct{} // one value when an effect could not know whose the run is
@@ -104,6 +105,10 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		})
 		return nil
 	})
+	var unprimed <-chan time.Time
+	if e.primed = e.Primed; e.primed != nil {
+		unprimed = time.After(maxPriming)
+	}
 	stirred, rests := e.Now(), false
 	e.group.Go(func() error { e.watchLease(watching); return nil })
 	for {
@@ -115,6 +120,10 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		select {
 		case l := <-e.leases:
 			err = e.apply(ctx, l)
+		case <-e.primed:
+			e.primed = nil
+		case <-unprimed:
+			e.primed = nil
 		case <-e.capturing.done:
 			e.capturing = capturing{}
 		case r := <-e.results:
@@ -212,7 +221,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 		}
 		if u, ok := e.inflight[effect.Key]; ok {
 			u.planned = true
-		} else if !e.heldBack(effect.Do) {
+		} else if !e.heldBack(effect.Do) && !e.putOff(effect.Do) {
 			e.start(ctx, effect)
 		}
 	}

@@ -79,7 +79,7 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 }
 
 // plays runs a scenario to its end, with its answers given in advance.
-func (d *testBench) plays(name string) supervisor.Outcome {
+func (d *testBench) plays(name string, with ...func(*supervisor.Config)) supervisor.Outcome {
 	d.t.Helper()
 	s, err := examples.Load(name)
 	if err != nil {
@@ -97,6 +97,9 @@ func (d *testBench) plays(name string) supervisor.Outcome {
 	}
 	for _, a := range s.Answers {
 		cfg.Answers = append(cfg.Answers, supervisor.Preset{Key: a.Question, Value: a.Answer, Demo: true})
+	}
+	for _, change := range with {
+		change(&cfg)
 	}
 	cwd := d.t.TempDir()
 	if err := os.WriteFile(cwd+"/go", nil, 0o600); err != nil { // what long work waits for

@@ -14,6 +14,16 @@ import (
 // agents' files may then be of two moments, and it counts as failed.
 const maxHeldBack = 10 * time.Second
 
+// maxPriming is how long the first snapshot is put off until the agents' files were read beforehand. What it is put off
+// for, the run goes on, and the snapshot is of the moment in which it is taken.
+const maxPriming = time.Minute
+
+// putOff reports whether a snapshot is not begun yet. A supervisor that leaves has nobody to hold back, and does not
+// put it off: its end is bounded as that of every effect.
+func (e *engine) putOff(do supervisor.EffectKind) bool {
+	return do == supervisor.DoSnapshot && e.primed != nil && e.state.Run.Leaving == ""
+}
+
 // capturing is a snapshot that reads what may change.
 type capturing struct {
 	key  string        // of its effect

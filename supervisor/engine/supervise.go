@@ -42,6 +42,10 @@ type Supervisor struct {
 
 	Lease Lease // nil: nobody else can take the run over
 
+	// Primed is closed once Snapshot has to read no more than what has changed since: as long as the run goes on none is
+	// taken before, but for maxPriming at most. nil: it is so at once.
+	Primed <-chan struct{}
+
 	haste haste // the zero value: defaultHaste
 	hooks hooks // for tests
 

@@ -28,8 +28,9 @@ import (
 //	          is read. Until then nothing is said to agents: this is what a snapshot costs the run
 //	write     all of it is read and written, while the run goes on; then fsync, the name, fsync of the folder
 //
-// A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turn. It
-// begins with a whole one again when those since then are larger than it, or too many.
+// A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turns: as long
+// as it reads, and the run goes on, no snapshot is begun. It begins with a whole one again when those since then are
+// larger than it, or too many.
 const (
 	maxChain    = 50      // snapshots that rest on each other
 	minAnew     = 1 << 20 // bytes of them that are no reason yet to begin anew
