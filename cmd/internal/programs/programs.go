@@ -22,16 +22,24 @@ func Own() (string, error) {
 	return self, nil
 }
 
-// Exec has another program of this project take the place of this process. It lies beside this one, or in an absolute
-// folder of $PATH. Exec returns only where that cannot be: with the error of absent, which is given the folder of this
-// program, where the other is not there.
-func Exec(name string, args []string, absent func(folder string) error) error {
+// Find gives the path of another program of this project, which lies beside this one or in an absolute folder of $PATH,
+// and the folder of this one; "" where it is not there.
+func Find(name string) (path, folder string, err error) {
 	self, err := Own()
+	if err != nil {
+		return "", "", err
+	}
+	folder = filepath.Dir(self)
+	return doctor.FindProgram(name, folder, os.Environ()), folder, nil
+}
+
+// Exec has another program of this project take the place of this process. It returns only where that cannot be: with
+// the error of absent, which is given the folder of this program, where the other is not there.
+func Exec(name string, args []string, absent func(folder string) error) error {
+	path, folder, err := Find(name)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(self)
-	path := doctor.FindProgram(name, folder, os.Environ())
 	if path == "" {
 		return absent(folder)
 	}

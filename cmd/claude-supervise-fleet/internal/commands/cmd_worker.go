@@ -19,6 +19,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/programs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/text"
@@ -181,22 +182,15 @@ func leaves(ctx context.Context, w *worker.Worker, hurry chan<- struct{}, done <
 	}
 }
 
-// mainProgram finds claude-supervise: beside this program, or in the absolute folders of $PATH.
+// mainProgram finds claude-supervise.
 func mainProgram() (string, error) {
 	const name = "claude-supervise"
-	if self, err := os.Executable(); err == nil {
-		if self, err = filepath.EvalSymlinks(self); err == nil {
-			beside := filepath.Join(filepath.Dir(self), name)
-			if _, err := exec.LookPath(beside); err == nil {
-				return beside, nil
-			}
-		}
+	path, folder, err := programs.Find(name)
+	if err == nil && path == "" {
+		err = fmt.Errorf("%s is not installed, and a worker drives it. It lies neither in %s nor in an absolute folder of "+
+			"$PATH; nothing was started", name, folder)
 	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("claude-supervise is needed, beside this program or on PATH: %w", err)
-	}
-	return filepath.Abs(path)
+	return path, err
 }
 
 // say tells a person something, on stderr.
