@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	sdk "go.temporal.io/sdk/client"
@@ -136,7 +138,7 @@ func (p *parking) parks(total int) {
 	for ; p.parked < total-1; p.parked++ {
 		task := flow.Task{Run: fmt.Sprintf("r-%08s", strconv.FormatInt(int64(p.parked), 36)), Prompt: "one of many",
 			Labels: []string{label}, Lease: time.Minute, HandedIn: began}
-		all.Go(func() error { return p.fleet.HandIn(ctx, task) })
+		all.Go(func() error { return p.handsIn(ctx, task) })
 	}
 	if err := all.Wait(); err != nil {
 		p.t.Fatal(err)
@@ -158,6 +160,20 @@ func (p *parking) parks(total int) {
 			p.t.Fatalf("%d of %d runs are parked, and it are no more", last, total)
 		}
 		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// handsIn hands a run in, again while the server is busy.
+func (p *parking) handsIn(ctx context.Context, task flow.Task) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := p.fleet.HandIn(ctx, task)
+		var there *serviceerror.WorkflowExecutionAlreadyStarted // it was only not heard
+		if err == nil || errors.As(err, &there) {
+			return nil
+		}
+		if time.Now().After(deadline) || !pause(ctx, 500*time.Millisecond) {
+			return err
+		}
 	}
 }
 
