@@ -100,7 +100,7 @@ func TestAQuestionIsAnsweredByThePage(t *testing.T) {
 		t.Errorf("the questions are %d %s", status, text)
 	}
 	status, text := p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "9"}`)
-	if status != 422 || !strings.Contains(text, "none of the options") {
+	if status != 422 || !strings.Contains(text, "not one of the options") {
 		t.Errorf("what does not fit gets %d %s", status, text)
 	}
 	if status, text = p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "jwt"}`); status != 200 {

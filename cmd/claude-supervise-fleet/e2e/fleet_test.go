@@ -447,7 +447,7 @@ func TestARunWhoseWorkerIsKilledGoesOnElsewhere(t *testing.T) {
 	s.must("answer", q, "JWT") // nobody has the run, and nobody knows it yet
 	s.succeeds(run)
 	l := s.until(run, "taken over", func(l listed) bool { return l.Epoch == 2 })
-	if !strings.Contains(strings.Join(l.Notes, "\n"), "one was not heard of") {
+	if !strings.Contains(strings.Join(l.Notes, "\n"), "one was not heard from") {
 		t.Errorf("nobody is told: %q", l.Notes)
 	}
 	s.keepsHistory(run, "lost")

@@ -97,7 +97,7 @@ func runResume(ctx context.Context, id string, f resumeFlags, claude []string) e
 	if err != nil {
 		return err
 	}
-	return f.tell(r.ID, r.ID+" is handed in again; a worker goes on with it.")
+	return f.tell(r.ID, r.ID+" is submitted again; a worker continues it.")
 }
 
 // mayResume says of a run that has ended why nobody can go on with it.
@@ -141,7 +141,7 @@ func (f resumeFlags) tell(id, words string) error {
 
 // answersOf says how the open questions of a run are answered. It goes on by itself then.
 func answersOf(r flow.Listed) string {
-	words := "It goes on by itself once it is answered:"
+	words := "It continues by itself once it is answered:"
 	for _, q := range r.OpenQuestions {
 		words += fmt.Sprintf("\n  %s answer %s VALUE", fleetProgram, q)
 	}

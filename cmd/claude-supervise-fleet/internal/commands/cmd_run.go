@@ -146,7 +146,7 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	}
 	if f.exec != "" {
 		if _, err := commandline.Parse(f.exec, os.Getenv); err != nil {
-			return t, exitcode.Usage("--exec: %w; nothing was handed in", err)
+			return t, exitcode.Usage("--exec: %w; nothing was submitted", err)
 		}
 		t.Exec = f.exec
 	}

@@ -63,7 +63,7 @@ func runStops(ctx context.Context, ids []string, f stopFlags) error {
 			ids = append(ids, r.ID)
 		}
 		if len(ids) == 0 && !f.asJSON {
-			return terminal.Print(func(p *terminal.Printer) error { return p.Result("Nothing runs.") })
+			return terminal.Print(func(p *terminal.Printer) error { return p.Result("No run is active.") })
 		}
 	}
 	var failed []error

@@ -46,7 +46,7 @@ var ownFlags = []ownFlag{
 var notHere = map[string]string{
 	"claude":         "each worker runs the claude of its own machine",
 	"cwd":            "agents work in a folder that the worker makes; --repo says what is in it",
-	"on-question":    "a run that waits for an answer parks, and goes on with it on any worker",
+	"on-question":    "a run that waits for an answer parks, and continues on any worker",
 	"detach":         "run hands the task in and does not wait; wait does",
 	"continue":       "the conversation of an agent that has ended is on no worker any more",
 	"keep-processes": "a worker keeps nothing of a run that has ended",
@@ -138,7 +138,7 @@ func (*unused) Type() string { return "" }
 func refuseNotHere(fl *pflag.FlagSet) (err error) {
 	fl.Visit(func(f *pflag.Flag) {
 		if why, is := notHere[f.Name]; is && err == nil {
-			err = exitcode.Usage("--%s is not for a fleet: %s; nothing was handed in", f.Name, strings.TrimSpace(why))
+			err = exitcode.Usage("--%s is not for a fleet: %s; nothing was submitted", f.Name, strings.TrimSpace(why))
 		}
 	})
 	return err
