@@ -20,12 +20,14 @@ import (
 // turn, until the lease is renewed. So a supervisor that stood still, or whose machine was cut off, has lost the run by
 // the time somebody else may have it, though nobody could tell it.
 //
-// The time is of the machine's own clock since it was booted, suspension included: nobody sets it.
+// The time is of the machine's own clock since it was booted, suspension included: nobody sets it. It begins anew at
+// the next boot, so a lease names the boot it is of: one of an earlier boot has run out.
 
 const leaseName = "lease"
 
 type leaseFile struct {
-	Until int64 `json:"until"` // nanoseconds of leaseClock
+	Until int64  `json:"until"` // nanoseconds of leaseClock
+	Boot  string `json:"boot"`  // as thisBoot names it; "": of a worker of an earlier release
 }
 
 // errNoLease means that the time of the lease has passed.
@@ -39,7 +41,11 @@ func Lease(dir, run string, until time.Duration) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	doc, err := json.Marshal(leaseFile{Until: int64(until)})
+	boot, err := thisBoot()
+	if err != nil {
+		return fmt.Errorf("it cannot be read which boot of this machine the lease is of: %w", err)
+	}
+	doc, err := json.Marshal(leaseFile{int64(until), boot})
 	if err != nil {
 		return err
 	}
@@ -77,7 +83,11 @@ func (f *Folder) leased() error {
 	if err != nil {
 		return err
 	}
-	if int64(now) >= l.Until {
+	boot, err := thisBoot()
+	if err != nil {
+		return err
+	}
+	if int64(now) >= l.Until || l.Boot != "" && l.Boot != boot {
 		return errNoLease
 	}
 	return nil

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -43,5 +44,40 @@ func TestASupervisorGoesOnUntilItsLeaseRunsOut(t *testing.T) {
 	}
 	if err := folder.Check(t.Context()); err == nil {
 		t.Error("one that cannot be read counts as none")
+	}
+}
+
+// The clock of a lease begins anew at each boot: one that the machine had before it was booted bounds nothing now,
+// though its time is still to come.
+func TestALeaseOfAnEarlierBootHasRunOut(t *testing.T) {
+	const run = "r-abcd1234"
+	dir := t.TempDir()
+	folder := FolderOf(dir, run)
+	if _, err := folder.Claim(t.Context(), run, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	now, err := LeaseClock()
+	if err == nil {
+		err = Lease(dir, run, now+time.Hour)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, run, leaseName)
+	var l leaseFile
+	content, err := os.ReadFile(path)
+	if err = errors.Join(err, json.Unmarshal(content, &l)); err != nil || l.Boot == "" {
+		t.Fatalf("the lease is %s (%v)", content, err)
+	}
+	for boot, goes := range map[string]bool{l.Boot: true, "an earlier one": false, "": true} {
+		l.Boot = boot
+		content, err := json.Marshal(l)
+		if err = errors.Join(err, os.WriteFile(path, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Check(t.Context()); (err == nil) != goes || err != nil && !errors.Is(err, errNoLease) {
+			t.Errorf("with a lease of the boot %q: %v", boot, err)
+		}
 	}
 }
