@@ -30,8 +30,8 @@ const fsyncTimes = 9
 //	the report                          before it is shown
 //	the log, then the database          the end of the run, and all that was lazy; the log is removed then
 //
-// Without the first a new log could be begun lazily: that is ten, and was tried. The test of power cuts then finds a log
-// without a header, which nothing tells from one that held answers and was damaged.
+// Without the first a new log could be begun lazily: that is ten, and was tried. The test of power cuts then finds a
+// log without a header, which nothing tells from one that held answers and was damaged.
 func (b *bench) fsyncs(ctx context.Context) error {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
