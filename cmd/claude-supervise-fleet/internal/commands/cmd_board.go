@@ -24,8 +24,8 @@ claude-supervise board. It lists the questions, urgent ones first, and the tree
 of runs with status, start, cost, what each waits for, and worker. Tab shows
 details of the selected entry: the question, the log, the report.
 
-Keys: answer (a, Enter), stop a run (s), copy an id (c), filter by words (/),
-quit (q). ? shows all keys. A mouse works, too. Unsent text stays in its
+Keys: answer (a, Enter), stop a run (s), resume (r), retry what failed (R), copy
+an id (c), filter by words (/), quit (q). ? shows all keys. A mouse works, too. Unsent text stays in its
 question. The first answer counts, wherever it is given. No run depends on the
 board: when it ends, runs continue.`,
 		Example: "  claude-supervise fleet board",
@@ -66,6 +66,6 @@ func runBoard(ctx context.Context, c connection) error {
 		Program: desk.Program, Source: d, Home: terminal.FromHome, About: fleetProgram.Show,
 		Colours:  os.Getenv("NO_COLOR") == "",
 		Question: func(q view.QuestionView) terminal.Question { return questions.Placed(desk.Asked(q)) },
-		Actions:  board.Actions{Answer: d.Answer, Stop: d.StopRun},
+		Actions:  board.Actions{Answer: d.Answer, Stop: d.StopRun, Resume: fleet.resumes, Retry: fleet.retries},
 	})
 }

@@ -84,20 +84,53 @@ func runResume(ctx context.Context, id string, f resumeFlags, claude []string) e
 		}
 		return f.goesOn(ctx, c, r)
 	}
-	if err := mayResume(r, f.failed); err != nil {
+	becomes, err := c.beginsAgain(ctx, r, f.failed, given, claude)
+	if err != nil {
 		return err
 	}
-	err = c.Again(ctx, r.ID, func(in *flow.Input) {
-		in.Retry, in.Parked = f.failed, false
+	return f.tell(r.ID, becomes)
+}
+
+// beginsAgain has a run that has ended begun again, with more flags of run and of claude. failed: what failed in it is
+// tried again. What it returns says what becomes of it.
+func (c connected) beginsAgain(ctx context.Context, r flow.Listed, failed bool, given, claude []string) (string, error) {
+	if err := mayResume(r, failed); err != nil {
+		return "", err
+	}
+	err := c.Again(ctx, r.ID, func(in *flow.Input) {
+		in.Retry, in.Parked = failed, false
 		in.Task.Given = append(slices.Clip(in.Task.Given), given...)
 		in.Task.Flags = append(slices.Clip(in.Task.Flags), given...)
 		in.Task.Claude = append(slices.Clip(in.Task.Claude), claude...)
 		in.Seen.Notes = append(slices.Clip(in.Seen.Notes), "it is resumed by "+fleet.Who())
 	})
-	if err != nil {
-		return err
+	return r.ID + " is submitted again; a worker continues it.", err
+}
+
+// resumes continues a run as a key of the board asks for it.
+func (c connected) resumes(ctx context.Context, id string) (string, error) {
+	r, err := c.Run(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case r.ExitCode != nil:
+		return c.beginsAgain(ctx, r, false, nil, nil)
+	case r.Status == "parked":
+		return r.ID + " continues by itself once it is answered.", nil
 	}
-	return f.tell(r.ID, r.ID+" is submitted again; a worker continues it.")
+	return c.triedNow(ctx, r)
+}
+
+// retries tries again what failed in a run, as a key of the board asks for it.
+func (c connected) retries(ctx context.Context, id string) (string, error) {
+	r, err := c.Run(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case r.ExitCode == nil:
+		return "", fmt.Errorf("%s has not ended; what failed in it is tried again once it has. Nothing was changed", r.ID)
+	}
+	return c.beginsAgain(ctx, r, true, nil, nil)
 }
 
 // mayResume says of a run that has ended why nobody can go on with it.
@@ -116,18 +149,24 @@ func mayResume(r flow.Listed, failed bool) error {
 
 // goesOn is for a run that has not ended: it goes on by itself, or is tried again now.
 func (f resumeFlags) goesOn(ctx context.Context, c connected, r flow.Listed) error {
-	switch {
-	case r.Status == "parked":
+	if r.Status == "parked" {
 		say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
 		return exitcode.Error(supervisor.ExitParked)
-	case r.Worker != "":
-		return fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
-			r.ID, terminal.CleanLine(r.Worker, 0))
 	}
-	if err := c.Now(ctx, r.ID, fleet.Who()); err != nil {
+	becomes, err := c.triedNow(ctx, r)
+	if err != nil {
 		return err
 	}
-	return f.tell(r.ID, runs.State(r.RunView)+"\nIf it waits to be tried again, that is done now.")
+	return f.tell(r.ID, runs.State(r.RunView)+"\n"+becomes)
+}
+
+// triedNow has a run that no worker has tried at once, where it waits for that.
+func (c connected) triedNow(ctx context.Context, r flow.Listed) (string, error) {
+	if r.Worker != "" {
+		return "", fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
+			r.ID, terminal.CleanLine(r.Worker, 0))
+	}
+	return "If it waits to be tried again, that is done now.", c.Now(ctx, r.ID, fleet.Who())
 }
 
 func (f resumeFlags) tell(id, words string) error {
