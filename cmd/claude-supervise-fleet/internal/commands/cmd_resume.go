@@ -93,7 +93,8 @@ func runResume(ctx context.Context, id string, f resumeFlags, claude []string) e
 
 // beginsAgain has a run that has ended begun again, with more flags of run and of claude. failed: what failed in it is
 // tried again. What it returns says what becomes of it.
-func (c connected) beginsAgain(ctx context.Context, r flow.Listed, failed bool, given, claude []string) (string, error) {
+func (c connected) beginsAgain(ctx context.Context, r flow.Listed, failed bool, given, claude []string) (string,
+	error) {
 	if err := mayResume(r, failed); err != nil {
 		return "", err
 	}
