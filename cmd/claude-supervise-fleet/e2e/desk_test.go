@@ -254,6 +254,8 @@ func TestTheBoardOfAFleetAnswersAndShowsWhoDid(t *testing.T) {
 	b.sees("Enter choose")
 	s.must("answer", s.until(second, "asking", func(l listed) bool { return len(l.Questions) == 1 }).Questions[0].ID, "JWT")
 	b.sees("was answered by")
+	b.sees("Keys count again") // what is typed on at a form that is gone is no command
+	b.sees("q quit")
 	s.succeeds(second)
 
 	third := s.asking()
