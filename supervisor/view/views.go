@@ -71,9 +71,9 @@ type RunView struct {
 	Suspended     bool              `json:"suspended"`      // its supervisor is, as by Ctrl-Z
 	Agents        []AgentView       `json:"agents"`
 	OpenQuestions []string          `json:"open_questions"`
-	FromPack      string            `json:"from_pack"`        // the file it came out of
-	Worker        string            `json:"worker,omitempty"` // of a fleet, that has it; "": none, or no fleet has it
-	Snapshot      *RunSnapshot      `json:"snapshot"`         // nil: none are taken
+	FromPack      string            `json:"from_pack"` // the file it came out of
+	Worker        string            `json:"-"`         // of a fleet, that has it; "": none, or no fleet has it
+	Snapshot      *RunSnapshot      `json:"snapshot"`  // nil: none are taken
 
 	Packed bool   `json:"-"` // it goes on where its pack file is unpacked
 	left   string // why its last supervisor has left, if it has, on purpose

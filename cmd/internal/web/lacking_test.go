@@ -67,3 +67,12 @@ func TestAPersonIsAskedByNameWhetherToStop(t *testing.T) {
 		}
 	}
 }
+
+func TestARunOnAnotherWorkerIsDrawnAnew(t *testing.T) {
+	one := newState(0).runs[0]
+	two := one
+	one.Worker, two.Worker = "one", "two"
+	if treeOf(one, 1).Version() == treeOf(two, 1).Version() {
+		t.Error("the page keeps the worker that a run had")
+	}
+}

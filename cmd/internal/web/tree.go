@@ -34,7 +34,12 @@ func (r shownRun) Why() string {
 }
 
 // Version is another for a run that looks otherwise.
-func (r shownRun) Version() string { return version(r) }
+func (r shownRun) Version() string {
+	return version(struct {
+		shownRun
+		On string
+	}{r, r.Worker})
+}
 
 // A shownAgent is an agent with those that it has started.
 type shownAgent struct {
