@@ -126,7 +126,8 @@ func (b *Board) see(o view.Overview, now time.Time) {
 	for _, r := range o.Ended {
 		b.note = fmt.Sprintf("%s: %s", nameOf(&r), r.Status)
 	}
-	b.forget(o, now)                                    // last: who answers is told why the form is gone, though the run has ended with it
+	// Last: who answers is told why the form is gone, though the run has ended with it.
+	b.forget(o, now)
 	b.ended = append(slices.Clone(o.Ended), b.ended...) // the last state of one first
 	b.ended = b.ended[:min(len(b.ended), maxEnded)]
 	if b.past != nil && len(o.Ended) > 0 {
