@@ -277,7 +277,7 @@ func TestTheBoardOfAFleetAnswersAndShowsWhoDid(t *testing.T) {
 	b.types("y")
 	b.sees("nothing in " + third + " has failed")
 	b.types("r")
-	b.sees("is handed in again")
+	b.sees("is submitted again")
 	// Its question went with the stop, and the scripted agent knows no more to say.
 	s.until(third, "resumed", func(l listed) bool {
 		return l.Epoch == 2 && l.Status == "unreported" && strings.Contains(strings.Join(l.Notes, "\n"), "it is resumed by")
