@@ -60,7 +60,7 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
 FLEET := cmd/claude-supervise-fleet
-FLEET_UNIT := ./internal/commands ./internal/fleet ./internal/flow ./internal/seal ./internal/worker
+FLEET_UNIT := $(addprefix ./internal/,commands desk fleet flow runlog seal worker)
 # The release whose histories make fleet-histories records, and the commit whose workers make fleet-upgrade begins with.
 VERSION ?= next
 OLDER ?= 84a900e

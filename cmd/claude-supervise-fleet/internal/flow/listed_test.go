@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/view"
 )
 
@@ -15,10 +14,16 @@ import (
 func TestWhatIsListedOfARunHasRoom(t *testing.T) {
 	long := strings.Repeat("what it is about \x1b\n", 300)
 	questions := make([]view.QuestionView, 300)
+	options, err := json.Marshal([]map[string]string{{"label": "A", "description": long, "preview": long}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range questions {
 		questions[i] = view.QuestionView{ID: fmt.Sprintf("q-%06d", i), Question: long, Context: long, Header: long, Task: long,
-			AllowRule: long, Input: json.RawMessage(`{"content":"` + strings.Repeat("x", 10_000) + `"}`),
-			Options: []checkpoints.Option{{Label: "A", Description: long, Preview: long}}}
+			AllowRule: long, Input: json.RawMessage(`{"content":"` + strings.Repeat("x", 10_000) + `"}`)}
+		if err := json.Unmarshal(options, &questions[i].Options); err != nil {
+			t.Fatal(err)
+		}
 	}
 	agents := make([]view.AgentView, 1000)
 	for i := range agents {

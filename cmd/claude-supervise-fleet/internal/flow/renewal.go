@@ -8,9 +8,9 @@ import (
 )
 
 // A server ends a workflow whose history is too long (50 MiB or 51,200 events), and suggests long before that that the
-// workflow go on in a new one. It cannot while a worker has the run: the worker's activity would belong to nobody. So
-// the worker is asked to give the run back, as it does when it leaves: when the turns of the agents have ended. The next
-// epoch begins in the new history.
+// workflow continue in a new one. It cannot while a worker has the run: the worker's activity would belong to nobody.
+// So the worker is asked to give the run back, as it does when it leaves: when the turns of the agents have ended. The
+// next epoch begins in the new history.
 
 // changeRenewal marks in histories that the workflow does so.
 const changeRenewal = "renewal"

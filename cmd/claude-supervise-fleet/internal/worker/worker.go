@@ -50,8 +50,8 @@ type Worker struct {
 // MaxLabels is how many labels a worker can have: it reads a queue for each set of them.
 const MaxLabels = 5
 
-// decidedHere is how many workflows a worker keeps in memory of those that it has decided about: 60 KiB each, parked ones
-// included. One that it does not keep is read again when something comes for it.
+// decidedHere is how many workflows a worker keeps in memory of those that it has decided about: 60 KiB each, parked
+// ones included. One that it does not keep is read again when something comes for it.
 const decidedHere = 256
 
 // decidesWithin is how long a workflow may take to decide. They do nothing else: one that takes long is on a machine
