@@ -164,7 +164,8 @@ func gateReason(agent string, unfiled []string) string {
 	return lost + fmt.Sprintf(
 		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
 			`report_completion. If you need something from the person, call ask_user or stop_work. Else continue with the `+
-			`task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with agent_id: %s.`,
+			`task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with `+
+			`agent_id: %s.`,
 		agent)
 }
 
