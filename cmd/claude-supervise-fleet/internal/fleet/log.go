@@ -202,7 +202,6 @@ func (l *logReader) ask(ctx context.Context, id string, a runlog.Ask) (*runlog.R
 		var reply runlog.Reply
 		value, err := l.fleet.Client.QueryWorkflow(bound, id, "", runlog.Query, a)
 		var later *serviceerror.WorkflowNotReady
-		var away *serviceerror.Unavailable
 		switch {
 		case err == nil:
 			return &reply, value.Get(&reply)
@@ -215,7 +214,7 @@ func (l *logReader) ask(ctx context.Context, id string, a runlog.Ask) (*runlog.R
 			case <-bound.Done():
 				return nil, nil
 			}
-		case errors.As(err, &away):
+		case away(err) && bound.Err() == nil:
 			return nil, said(err)
 		}
 		return nil, nil //nolint:nilerr // the worker is lost, or leaves

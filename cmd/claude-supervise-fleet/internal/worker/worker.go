@@ -83,7 +83,10 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 		w.Repos = &Repos{Dir: filepath.Join(w.Dir, "repos")}
 	}
 	sdkworker.SetStickyWorkflowCacheSize(decidedHere)
-	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{DeadlockDetectionTimeout: decidesWithin})
+	refused := make(chan error, 1) // of one queue is enough
+	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{
+		DeadlockDetectionTimeout: decidesWithin, OnFatalError: notes(refused),
+	})
 	own.RegisterWorkflowWithOptions(w.readsLog, workflow.RegisterOptions{Name: runlog.Workflow})
 	own.RegisterActivityWithOptions(w.deliver, activity.RegisterOptions{Name: flow.Deliver})
 	own.RegisterActivityWithOptions(w.halt, activity.RegisterOptions{Name: flow.Halt})
@@ -92,7 +95,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 		return fmt.Errorf("the worker cannot start: %w", err)
 	}
 	defer own.Stop()
-	workers, err := w.takers()
+	workers, err := w.takers(refused)
 	if err != nil {
 		return err
 	}
@@ -103,9 +106,25 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 		}
 	}
 	ready()
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case err = <-refused:
+		err = fmt.Errorf("the server has refused this worker for minutes (%w); its runs continue elsewhere from their "+
+			"last snapshots. See to the server and its namespace, then start the worker again", err)
+	}
 	stopAll(workers)
-	return nil
+	return err
+}
+
+// notes gives what the reader of a queue calls when it ends because the server refuses it. A worker that went on would
+// only look as if it took runs.
+func notes(refused chan<- error) func(error) {
+	return func(err error) {
+		select {
+		case refused <- err:
+		default:
+		}
+	}
 }
 
 func stopAll(workers []sdkworker.Worker) {
@@ -117,8 +136,8 @@ func stopAll(workers []sdkworker.Worker) {
 }
 
 // takers gives what takes runs from the queues of all sets of the worker's labels, the empty one included, where
-// workflows are, too. Together they take as many as the capacity.
-func (w *Worker) takers() ([]sdkworker.Worker, error) {
+// workflows are, too. Together they take as many as the capacity. refused hears of one that the server refuses.
+func (w *Worker) takers(refused chan<- error) ([]sdkworker.Worker, error) {
 	w.room = newRoom(w.Capacity)
 	labels := slices.Compact(slices.Sorted(slices.Values(w.Labels)))
 	var workers []sdkworker.Worker
@@ -136,7 +155,7 @@ func (w *Worker) takers() ([]sdkworker.Worker, error) {
 		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
 			Tuner: tuner, WorkerStopTimeout: w.Leave + handsBackWithin, DisableWorkflowWorker: set != 0,
 			DisableEagerActivities:   true, // a run may be for other labels than the workflow's worker has
-			DeadlockDetectionTimeout: decidesWithin,
+			DeadlockDetectionTimeout: decidesWithin, OnFatalError: notes(refused),
 		})
 		if set == 0 {
 			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
