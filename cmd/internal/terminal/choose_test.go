@@ -63,7 +63,7 @@ func TestChooseTakesWhatAPersonTypes(t *testing.T) {
 		"the label before the start":           {Question{Options: options("Allow always", "Allow")}, "allow", "Allow"},
 		"the label in its own case":            {Question{Options: options("yes", "YES")}, "YES", "YES"},
 		"letter and start agree":               {Question{Options: options("Abort", "Continue")}, "a", "Abort"},
-		"a letter that no option has":          {Question{Options: options("Continue", "Abort")}, "g", "Continue"},
+		"a letter that no option has":          {Question{Options: options("Proceed", "Abort")}, "p", "Proceed"},
 		"the same label twice":                 {Question{Options: options("Go", "Go")}, "go", "Go"},
 		"a label with escapes, as it was given": {Question{Options: options("\x1b[31mRed\x1b[0m", "Green")},
 			"red", "\x1b[31mRed\x1b[0m"},
