@@ -24,7 +24,7 @@ func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
 	}
 	s.types("2\r")
 	s.sees(question + `\] answered: Sessions`)
-	s.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
+	s.sees("Nobody supervises " + run + `. Resume it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
 	if code := s.ends(); code != 0 {
@@ -66,7 +66,7 @@ func TestAnswerWithoutAnIDWalksTheQueue(t *testing.T) {
 	}
 	w.must("answer", second, "JWT")
 	s.sees(second + `\] answered by .*claude-supervise answer.*: JWT`)
-	s.sees(`Continue with it in the background\? \[y/N\] $`)
+	s.sees(`Resume it in the background\? \[y/N\] $`)
 	s.types("\r")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)

@@ -82,7 +82,7 @@ func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 	p.sees(`(?s)❯ 2\) Sessions.*\? help$`)
 	p.keys("C-d")
 	p.sees(`(?s)stays open\. Answer it with: .*Detached; ` + run +
-		` continues as it was\. Back with:\n  claude-supervise attach ` + run + `\n\$$`)
+		` continues\. To follow it again, run:\n  claude-supervise attach ` + run + `\n\$$`)
 	p.keys(`echo "[exit $?]"`, "Enter")
 	p.sees(`\n\[exit 0\]\n\$$`)
 	p.sane("after Ctrl-D")
@@ -170,7 +170,7 @@ func TestAttachInLinesLeavesByCtrlC(t *testing.T) {
 	s.types("/say keep it simple\r")
 	s.sees("Simple it is")
 	s.types("\x03")
-	s.sees("Detached; " + run + " continues as it was")
+	s.sees("Detached; " + run + " continues")
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}

@@ -74,7 +74,7 @@ func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
 	p.keys("n")
 	p.sees("Nothing was done.")
 	p.keys("p", "y")
-	p.sees(`no questions|0 questions · 0 runs(.*\n)+Nothing runs`)
+	p.sees(`no questions|0 questions · 0 runs(.*\n)+No run is active`)
 	if code, _, _ := w.run("show", first); code != 2 {
 		t.Errorf("show of what was forgotten exits %d", code)
 	}
@@ -111,7 +111,7 @@ func TestAnAnswerIsOnesOwnHoweverSoonItIsSeen(t *testing.T) {
 	}
 	close(seen)
 	terminal.sees(question + `\] answered: Sessions`)
-	terminal.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
+	terminal.sees("Nobody supervises " + run + `. Resume it in the background\? \[y/N\] $`)
 	terminal.types("n\r")
 }
 

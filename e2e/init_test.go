@@ -193,7 +193,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	s.types("oauth\r")
 	s.sees(`\[workflow_1729350000_q1\] answered: oauth`)
 	s.sees("The answer is kept; the script that asks will take it")
-	s.sees("Nobody supervises " + run + `. Continue with it in the background\? \[y/N\] $`)
+	s.sees("Nobody supervises " + run + `. Resume it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
 	if code := s.ends(); code != 0 {

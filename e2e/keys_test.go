@@ -189,7 +189,7 @@ func TestWhatIsTypedAheadAnswersNoCommandsQuestion(t *testing.T) {
 	}
 	s.types("2\r")
 	s.sees(`\[` + question + `\] answered: Sessions`)
-	s.sees(`Continue with it in the background\? \[y/N\] $`)
+	s.sees(`Resume it in the background\? \[y/N\] $`)
 	s.types("\r")
 	s.sees("The answer is kept")
 	if code := s.ends(); code != 0 {

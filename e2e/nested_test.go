@@ -155,7 +155,7 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 	if len(r.Agents) != 14 || len(r.OpenQuestions) > 0 {
 		t.Errorf("the run has %d agents and asks %v", len(r.Agents), r.OpenQuestions)
 	}
-	for agent, why := range map[string]string{"a-other": "which is none of run " + r.ID, r.Agents[1].ID: "has ended"} {
+	for agent, why := range map[string]string{"a-other": "which is not one of run " + r.ID, r.Agents[1].ID: "has ended"} {
 		w.env = append(w.env, "CLAUDE_SUPERVISE_RUN="+r.ID, "CLAUDE_SUPERVISE_AGENT="+agent)
 		if code, _, stderr := w.run("run", "Count."); code != 1 || !strings.Contains(stderr, why) ||
 			!strings.Contains(stderr, "nothing was started") {

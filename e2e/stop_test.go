@@ -275,7 +275,7 @@ func TestACommandThatHidesSomethingIsNotOffered(t *testing.T) {
 func (w *world) sayOnATerminal(question, value string) {
 	w.t.Helper()
 	s := w.sit(nil, "answer", question, value)
-	s.sees(`Continue with it in the background\? \[y/N\] `)
+	s.sees(`Resume it in the background\? \[y/N\] `)
 	s.types("n\r")
 	if code := s.ends(); code != 0 {
 		w.t.Fatalf("exit %d\n%s", code, s.seen)

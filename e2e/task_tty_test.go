@@ -32,7 +32,7 @@ func TestUnderCheckAskWhatATaskLacksIsCollected(t *testing.T) {
 			s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT", "--check", "ask", "Write a poem")
 			for i, typed := range c.typed {
 				prompt := []string{`context: .*\n> $`, `success criteria: .*\n> $`, `deliverables: .*\n> $`,
-					`Start it all the same\? \[y/N\] $`}[i]
+					`Start it anyway\? \[y/N\] $`}[i]
 				if shown := s.sees("(?s)" + prompt); i == 3 && !strings.Contains(shown, "  "+c.lacks+": ") {
 					t.Errorf("%q is not asked about:\n%s", c.lacks, shown)
 				}

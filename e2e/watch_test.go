@@ -207,7 +207,7 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	s := w.watch("ps", "--watch")
-	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
+	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
 	held := w.start("run", "--demo", "ask", "--hold", "forever", "--on-question", "ask")
 	s.shows(listHead + `r-\w+ +waiting +\S.*1 .*\n  \S+ · asks: .*\n` + listFoot)
 	s.narrow(62)
@@ -221,7 +221,7 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 	held.kill9()
 	s.shows(`RUN +STATUS .*\nr-\w+ +orphaned .*\n(  .*\n)+` + listFoot)
 	w.must("stop", w.ps().ID)
-	s.shows(`Nothing runs\. Ended runs: claude-supervise ps -a\n` + listFoot)
+	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
 }
 
 func TestAKeyOrCtrlCLeavesTheWatchWithSuccess(t *testing.T) {
@@ -260,7 +260,7 @@ func TestWatchedRunsOnADumbTerminalArePrintedWhenTheyChange(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit([]string{"TERM=dumb"}, "ps", "--watch")
-	s.sees(`Nothing runs`)
+	s.sees(`No run is active`)
 	w.park()
 	s.sees(listHead[:len(listHead)-2] + `\r\nr-\w+ +parked`)
 	s.types("\x03")

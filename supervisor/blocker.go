@@ -31,9 +31,9 @@ const (
 
 var standing = []signals.Option{
 	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
-	{Label: skipPart, Description: "continue without the blocked part; it is listed in a file"},
+	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},
 	{Label: retryPart, Description: "try again from the checkpoint"},
-	{Label: DelegateIt, Description: "have another agent do the blocked part, continue with the rest"},
+	{Label: DelegateIt, Description: "have another agent do the blocked part, go on with the rest"},
 	{Label: reduceIt, Description: "do less; add what, e.g. reduce: only src/"},
 	{Label: giveUp, Description: "end the agent as failed"},
 }
@@ -43,7 +43,7 @@ func blockerQuestion(sig signals.Signal) signals.Question {
 	var b strings.Builder
 	for _, f := range []struct{ title, name string }{
 		{"Blocked work", "blocked_work"}, {"Done so far", "completed_work"}, {"State", "state_snapshot"},
-		{"Needed to continue", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
 	} {
 		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)

@@ -177,7 +177,7 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 	var b strings.Builder
 	for _, a := range s.AllAgents() {
 		if a.Exceeds == scope.ID && a.Status == checkpoints.OverBudget {
-			fmt.Fprintf(&b, "Cannot continue: %s (%s)\n", Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
+			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
 		}
 		if b.Len() > MaxText {
 			b.WriteString("and more\n")

@@ -55,7 +55,7 @@ func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
 	if want := "The cost budget of the run is used up: $2.03 of $2.00. Raise it, finish up, or stop?"; q.Text != want {
 		t.Errorf("the person reads %q", q.Text)
 	}
-	if !strings.Contains(q.Context, "Cannot continue: "+Root) {
+	if !strings.Contains(q.Context, "Cannot go on: "+Root) {
 		t.Errorf("and beside it %q", q.Context)
 	}
 	s.Answers("q-1", "raise 5")

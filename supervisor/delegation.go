@@ -251,7 +251,7 @@ func (s State) blockedPart(q *Question, r resolution) Work {
 	for _, f := range []struct{ title, name string }{
 		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"},
 		{"State", "state_snapshot"},
-		{"Needed to continue", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
 	} {
 		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
