@@ -24,7 +24,8 @@ type happening struct {
 	notice supervisor.Notification
 }
 
-// readAll reads a message and those that wait behind it. The end of a process is the last of a batch.
+// readAll reads a message and those that wait behind it. The end of a process is the last of a batch. Before the end of
+// a turn in which a script may have taken an answer, that is looked for: after it, no script is thought to wait.
 func (e *engine) readAll(ctx context.Context, h childMessage) error {
 	e.batch = &batch{saved: e.state}
 	for {
@@ -33,6 +34,15 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 				return err
 			}
 			return e.read(ctx, h)
+		}
+		if _, ends := h.message.(procs.Result); ends && len(e.scriptsOf(h.child.Agent)) > 0 {
+			if err := e.close(ctx); err != nil {
+				return err
+			}
+			if err := e.takenBy(ctx, h.child.Agent); err != nil {
+				return err
+			}
+			e.batch = &batch{saved: e.state}
 		}
 		if err := e.read(ctx, h); err != nil {
 			return err

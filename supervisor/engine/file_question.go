@@ -150,15 +150,20 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 	}
 }
 
-// takenBy takes note of what the scripts of an agent have taken before its process ended. The syncer would tell of it,
-// but perhaps after the end; or never, where nobody kept the file drop at the time.
+// scriptsOf gives the first question of each file in which a script of an agent waits for its answer.
+func (e *engine) scriptsOf(agent string) []*supervisor.Question {
+	return e.state.FindQuestions(func(q *supervisor.Question) bool {
+		return q.Agent == agent && q.Index == 0 && supervisor.WaitsForFile(q)
+	})
+}
+
+// takenBy takes note of what the scripts of an agent have taken before its turn or its process ended. The syncer would
+// tell of it, but perhaps after the end; or never, where nobody kept the file drop at the time.
 func (e *engine) takenBy(ctx context.Context, agent string) error {
 	if e.fileDrop == nil {
 		return nil
 	}
-	for _, q := range e.state.FindQuestions(func(q *supervisor.Question) bool {
-		return q.Agent == agent && q.Index == 0 && supervisor.WaitsForFile(q)
-	}) {
+	for _, q := range e.scriptsOf(agent) {
 		id := q.File.ID
 		if _, err := e.questionFile(id); !errors.Is(err, fs.ErrNotExist) || e.lies(id) {
 			continue
