@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
@@ -25,7 +26,8 @@ type happening struct {
 }
 
 // readAll reads a message and those that wait behind it. The end of a process is the last of a batch. Before the end of
-// a turn in which a script may have taken an answer, that is looked for: after it, no script is thought to wait.
+// a turn in which a script may have taken an answer that somebody else put there, that is looked for: after it, no
+// script is thought to wait. Whether it has taken one of ours is looked up then, too.
 func (e *engine) readAll(ctx context.Context, h childMessage) error {
 	e.batch = &batch{saved: e.state}
 	for {
@@ -35,14 +37,16 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 			}
 			return e.read(ctx, h)
 		}
-		if _, ends := h.message.(procs.Result); ends && len(e.scriptsOf(h.child.Agent)) > 0 {
-			if err := e.close(ctx); err != nil {
-				return err
+		if _, ends := h.message.(procs.Result); ends {
+			if open := slices.DeleteFunc(e.scriptsOf(h.child.Agent), answered); len(open) > 0 {
+				if err := e.close(ctx); err != nil {
+					return err
+				}
+				if err := e.taken(ctx, open); err != nil {
+					return err
+				}
+				e.batch = &batch{saved: e.state}
 			}
-			if err := e.takenBy(ctx, h.child.Agent); err != nil {
-				return err
-			}
-			e.batch = &batch{saved: e.state}
 		}
 		if err := e.read(ctx, h); err != nil {
 			return err
@@ -55,6 +59,8 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 		return e.close(ctx)
 	}
 }
+
+func answered(q *supervisor.Question) bool { return !supervisor.IsOpen(q) }
 
 // close saves what happened in a batch.
 func (e *engine) close(ctx context.Context) error {

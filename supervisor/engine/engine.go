@@ -177,7 +177,7 @@ func (e *engine) take(ctx context.Context, r result) error {
 		r.event = r.finish()
 	}
 	if b, ok := r.event.(supervisor.Ended); ok {
-		if err := e.takenBy(ctx, b.Agent); err != nil { // while its end is in flight still, and is not begun again
+		if err := e.taken(ctx, e.scriptsOf(b.Agent)); err != nil { // while its end is in flight still, and is not begun again
 			return err
 		}
 	}

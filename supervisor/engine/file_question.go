@@ -157,13 +157,13 @@ func (e *engine) scriptsOf(agent string) []*supervisor.Question {
 	})
 }
 
-// takenBy takes note of what the scripts of an agent have taken before its turn or its process ended. The syncer would
-// tell of it, but perhaps after the end; or never, where nobody kept the file drop at the time.
-func (e *engine) takenBy(ctx context.Context, agent string) error {
+// taken takes note of which of these answers scripts have taken, before the turn or the process ends that ran them. The
+// syncer would tell of it, but perhaps after the end; or never, where nobody kept the file drop at the time.
+func (e *engine) taken(ctx context.Context, waiting []*supervisor.Question) error {
 	if e.fileDrop == nil {
 		return nil
 	}
-	for _, q := range e.scriptsOf(agent) {
+	for _, q := range waiting {
 		id := q.File.ID
 		if _, err := e.questionFile(id); !errors.Is(err, fs.ErrNotExist) || e.lies(id) {
 			continue
