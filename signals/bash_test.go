@@ -205,7 +205,7 @@ func TestBashResultOfAnotherAgentIsForeign(t *testing.T) {
 
 func FuzzPrintedBy(f *testing.F) {
 	for _, seed := range []string{"printf 'ab%s%%\\n' a b c d", "echo a | tee b", "cat <<-'E' >x\n\ta\nE\n",
-		`x=$(a "$(b)") $'\n' ${x#y} "` + "`c`", "{ (a) } &> x; fi"} {
+		`x=$(a "$(b)") $'\n' ${x#y} "` + "`c`", "{ (a) } &> x; fi", "()0"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, command string) {

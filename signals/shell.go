@@ -231,6 +231,9 @@ func (s *shell) stmt(stmt *syntax.Stmt, at place) (stays bool) {
 		}
 		return stays
 	case *syntax.FuncDecl:
+		if c.Name == nil { // "()0" is one of these to the parser, and an error of the shell
+			break
+		}
 		s.functions[c.Name.Value] = c.Body
 		return true
 	case *syntax.DeclClause:
