@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // The CLI is a client of our tools over the two streams that it has open anyway (SDK MCP). The rules, as releases 2.1.7
@@ -55,19 +56,19 @@ const mcpVersion = "2025-11-25"
 type toolServer struct {
 	p      *Process
 	list   []listedTool
-	inputs map[string]*input // by the tool's name
-	begun  bool              // by an initialize
+	inputs map[string]func() (*input, error) // by the tool's name
+	begun  bool                              // by an initialize
 }
 
-// serveTools makes the server of the process's tools. It fails if the schema of one is none.
+// serveTools makes the server of the process's tools. It fails if the schema of one is not one of an object. The rest
+// of a schema is looked at with the first call of its tool: it takes 0.5 ms each, which the start would wait for.
 func (p *Process) serveTools() (*toolServer, error) {
-	s := &toolServer{p: p, inputs: make(map[string]*input, len(p.spec.Tools))}
+	s := &toolServer{p: p, inputs: make(map[string]func() (*input, error), len(p.spec.Tools))}
 	for _, t := range p.spec.Tools {
-		in, err := newInput(t.Schema)
-		if err != nil {
+		if err := describesObject(t.Schema); err != nil {
 			return nil, fmt.Errorf("the schema of the tool %s: %w", t.Name, err)
 		}
-		s.inputs[t.Name] = in
+		s.inputs[t.Name] = sync.OnceValues(func() (*input, error) { return newInput(t.Schema) })
 		s.list = append(s.list, listedTool{
 			Name: t.Name, Description: t.Description, InputSchema: t.Schema,
 			Meta: map[string]any{"anthropic/alwaysLoad": true}, // else the model has to search for it first

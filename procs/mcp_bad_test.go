@@ -208,9 +208,7 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 }
 
 func TestAToolWithoutASchemaCannotBeServed(t *testing.T) {
-	for _, schema := range []string{``, `{`, `[]`, `{}`, `{"type":"string"}`,
-		`{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`,
-		`{"type":"object","properties":{"a":{"pattern":"("}}}`} {
+	for _, schema := range []string{``, `{`, `[]`, `{}`, `{"type":"string"}`} {
 		s := spec(t, "facts")
 		s.Tools = []Tool{{Name: "broken", Schema: json.RawMessage(schema)}}
 		p, err := Start(s, func(Message) {})
@@ -220,6 +218,25 @@ func TestAToolWithoutASchemaCannotBeServed(t *testing.T) {
 		if p != nil {
 			t.Errorf("%s: it runs", schema)
 		}
+	}
+}
+
+// A schema is looked at when its tool is first called. What is wrong with it then the caller learns, and nobody waits.
+func TestACallOfAToolWhoseSchemaIsBrokenIsAnsweredWithTheReason(t *testing.T) {
+	for schema, why := range map[string]string{
+		`{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`: "nowhere",
+		`{"type":"object","properties":{"a":{"pattern":"("}}}`:      "missing closing",
+	} {
+		w := newWire(t, Tool{Name: "ask_user", Schema: json.RawMessage(schema)}, Tool{Name: "whole", Schema: askUser.Schema})
+		w.begin()
+		for i := range 2 {
+			w.send("broken", fmt.Sprintf(openRequest, i))
+			got := w.read()
+			if !strings.Contains(got, `"error":`) || !strings.Contains(got, "ask_user") || !strings.Contains(got, why) {
+				t.Errorf("%s: got %s", schema, got)
+			}
+		}
+		w.quiet()
 	}
 }
 

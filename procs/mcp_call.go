@@ -12,9 +12,15 @@ func (s *toolServer) call(m mcpMessage, req rpcRequest, answer func(any, error))
 		answer(nil, err)
 		return
 	}
-	tool, ok := s.inputs[params.Name]
+	compile, ok := s.inputs[params.Name]
 	if !ok {
 		answer(nil, &rpcError{Code: rpcInvalidParams, Message: fmt.Sprintf("unknown tool %.60q", params.Name)})
+		return
+	}
+	tool, err := compile()
+	if err != nil { // a mistake in the tool, which no other call would do better with
+		answer(nil, &rpcError{Code: rpcInternalError,
+			Message: fmt.Sprintf("the tool %s cannot be called: its schema: %v", params.Name, err)})
 		return
 	}
 	in, err := tool.check(params.Arguments)

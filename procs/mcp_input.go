@@ -13,13 +13,22 @@ import (
 // An input is what the input of a tool has to be.
 type input struct{ schema *jsonschema.Resolved }
 
+// describesObject fails if a schema is no JSON, or not that of an object.
+func describesObject(schema json.RawMessage) error {
+	var s struct{ Type string }
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return err
+	}
+	if s.Type != "object" {
+		return fmt.Errorf("its type is %q, not object", s.Type)
+	}
+	return nil
+}
+
 func newInput(schema json.RawMessage) (*input, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return nil, err
-	}
-	if s.Type != "object" {
-		return nil, fmt.Errorf("its type is %q, not object", s.Type)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
