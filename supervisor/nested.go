@@ -272,7 +272,8 @@ func (d *transition) owed(c *Agent) {
 // awaited reports whether a client inside an agent, or a call of its own, waits for the end of a child: the process of
 // the agent waits with it.
 func (s State) awaited(agent string) bool {
-	return len(checksWork(s.Live(agent))) > 0 || slices.ContainsFunc(s.Children(agent), awaitedByClient)
+	return len(checksWork(s.Live(agent))) > 0 ||
+		slices.ContainsFunc(s.indexed().children[agent], func(id string) bool { return awaitedByClient(s.Agents[id]) })
 }
 
 func awaitedByClient(c *Agent) bool {

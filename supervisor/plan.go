@@ -107,9 +107,11 @@ func (s State) Plan(undone []string) []Effect {
 		q := unseen[0]
 		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
-	plan = slices.DeleteFunc(plan, func(e Effect) bool {
-		return slices.Contains(undone, e.Key) || s.withheld(e.Do)
-	})
+	if len(undone) > 0 || !s.leased() { // else none of them is left out
+		plan = slices.DeleteFunc(plan, func(e Effect) bool {
+			return slices.Contains(undone, e.Key) || s.withheld(e.Do)
+		})
+	}
 	if s.Run.Leaving == "" {
 		return plan
 	}
@@ -234,6 +236,7 @@ const turnPatience = 10 * time.Second
 // watched reports whether something ought to be heard of a process: it works, or waits for work of its own that may
 // hang, or is about to begin a turn by itself. One in which a nested run waits has nothing to say.
 func (s State) watched(a *Agent, l *Launch) bool {
-	return l.Stalled == nil && !s.awaited(a.ID) && (a.Status == checkpoints.Running ||
-		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.Phase == checkpoints.LaunchTurnDue))
+	return l.Stalled == nil && (a.Status == checkpoints.Running ||
+		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.Phase == checkpoints.LaunchTurnDue)) &&
+		!s.awaited(a.ID) // last: it looks at each child
 }

@@ -22,6 +22,7 @@ type batch struct {
 // A happening is an event, or what is told in between and saved by nobody.
 type happening struct {
 	event  *supervisor.Happened
+	next   *supervisor.State // the state after the event, where that is known already
 	notice supervisor.Notification
 }
 

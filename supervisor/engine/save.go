@@ -26,7 +26,7 @@ func (e *engine) apply(ctx context.Context, event supervisor.Event) error {
 	if err != nil || !welcome {
 		return err
 	}
-	e.batch.happened = append(e.batch.happened, happening{event: &happened})
+	e.batch.happened = append(e.batch.happened, happening{event: &happened, next: &next})
 	e.state = next
 	return nil
 }
@@ -39,6 +39,7 @@ func (e *engine) applyEnd(ctx context.Context, event supervisor.Event) error {
 	if err != nil || !welcome {
 		return err
 	}
+	happened[0].next = &next
 	if plan := e.hooks.plan(next, e.undone); len(plan) == 1 && plan[0].Do == supervisor.DoLeave && e.mayLeave(next) {
 		happened = append(happened, happening{event: &supervisor.Happened{At: happened[0].event.At,
 			Event: supervisor.Left{Undone: e.undone}}})
@@ -67,6 +68,9 @@ func (e *engine) applyAll(ctx context.Context, happened []happening) error {
 		if err := e.takeInbox(ctx); err != nil {
 			return err
 		}
+		for i := range happened {
+			happened[i].next = nil // it goes on from another state now
+		}
 	}
 }
 
@@ -81,13 +85,17 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 			told = append(told, h.notice)
 			continue
 		}
-		next, welcome, err := e.step(after, *h.event)
-		if err != nil {
-			return err
+		if h.next == nil {
+			next, welcome, err := e.step(after, *h.event)
+			if err != nil {
+				return err
+			}
+			if !welcome {
+				continue
+			}
+			h.next = &next
 		}
-		if !welcome {
-			continue
-		}
+		next := *h.next
 		tells := supervisor.Notifications(after, next, *h.event)
 		told, lasting = append(told, tells...), lasting || !supervisor.MayBeLost(*h.event, tells)
 		decisive = decisive || supervisor.MustCheckInbox(after, next, *h.event)
