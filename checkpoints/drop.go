@@ -34,6 +34,7 @@ import (
 type FileDrop struct {
 	claude string
 	kernel func() (*fsnotify.Watcher, error)
+	loosen chan bool // how the folders are to be followed from now on; holds the newest word
 
 	mu      sync.Mutex
 	watched *dropWatch // what Watch has seen; nil while nobody watches
@@ -101,7 +102,7 @@ func newFileDrop(claude string) (*FileDrop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &FileDrop{claude: claude, kernel: fsnotify.NewWatcher}, nil
+	return &FileDrop{claude: claude, kernel: fsnotify.NewWatcher, loosen: make(chan bool, 1)}, nil
 }
 
 // writable asks for the rights of this user, on a disk that takes anything: no file is made to try it.

@@ -50,7 +50,7 @@ func (w *dropWatch) rewatch() {
 		paths = append(paths, path)
 	}
 	w.trouble = ""
-	if w.polling {
+	if w.polling || w.loose {
 		return
 	}
 	switch err := w.watch(paths); {

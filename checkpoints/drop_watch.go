@@ -50,10 +50,24 @@ type dropWatch struct {
 
 	kernel  *fsnotify.Watcher // nil while it is not asked
 	polling bool              // it cannot be asked
+	loose   bool              // it is not asked for now (Loosen)
 	lost    time.Time         // since when a folder is missing or another; zero: none is
 	trouble string            // what was told of the folders last; empty: they can be used
 	touched map[string]bool   // paths of files that changed since the last look, though they may look the same
 	missed  bool              // others may have, too
+}
+
+// Loosen says whether Watch, under way or to come, looks every second and has the kernel tell it nothing. The kernel
+// takes 5 to 30 ms to end its watches, whoever gives them back, the end of the process included: who may be gone soon
+// does without. It does not block.
+func (d *FileDrop) Loosen(loose bool) {
+	for {
+		select {
+		case d.loosen <- loose:
+			return
+		case <-d.loosen: // an older word
+		}
+	}
 }
 
 // Watch tells what happens in pending/ and answers/, first what lies there already, until ctx ends: then it returns
@@ -83,6 +97,10 @@ func (d *FileDrop) Watch(ctx context.Context, tell func(FileDropEvent)) error {
 		w.unwatch()
 	}()
 
+	select {
+	case w.loose = <-d.loosen:
+	default:
+	}
 	w.rewatch()
 	look := time.NewTimer(0)
 	defer look.Stop()
@@ -97,6 +115,11 @@ func (d *FileDrop) Watch(ctx context.Context, tell func(FileDropEvent)) error {
 			}
 		case err := <-w.failures():
 			w.miss(err)
+		case loose := <-d.loosen:
+			if loose != w.loose {
+				w.loose, w.missed = loose, true
+				w.rewatch()
+			}
 		}
 		w.readRest()
 		if !w.lost.IsZero() && time.Since(w.lost) >= folderSettles {
@@ -149,7 +172,7 @@ func (w *dropWatch) poll() (events []FileDropEvent, next time.Time) {
 	if !w.lost.IsZero() {
 		next = earlier(next, w.lost.Add(folderSettles))
 	}
-	if w.polling {
+	if w.polling || w.loose {
 		next = earlier(next, now.Add(pollInterval))
 	}
 	return events, next

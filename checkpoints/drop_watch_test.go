@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -107,6 +108,37 @@ func TestWithoutTheKernelTheFileDropLooksEverySecond(t *testing.T) {
 		pass(time.Hour)
 		w.wants()
 	})
+}
+
+// Who has just come does not ask the kernel yet, and who is about to leave has it end its watches before. What comes
+// meanwhile, and after he has stayed all the same, is told.
+func TestALooseWatchAsksTheKernelNothingAndMissesNothing(t *testing.T) {
+	d := openFileDrop(t, t.TempDir())
+	made := make(chan *fsnotify.Watcher, 2)
+	d.kernel = func() (*fsnotify.Watcher, error) {
+		kernel, err := fsnotify.NewWatcher()
+		made <- kernel
+		return kernel, err
+	}
+	d.Loosen(true)
+	w := watchFileDrop(t, d)
+	put(t, d, "answers/w_q0.txt", "none\n")
+	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q0", Answer: "none"})
+	if len(made) > 0 {
+		t.Error("the kernel is asked")
+	}
+	d.Loosen(false)
+	first := <-made
+	d.Loosen(true)
+	for first.WatchList() != nil { // it is closed
+		runtime.Gosched()
+	}
+	put(t, d, "answers/w_q1.txt", "oauth\n")
+	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "oauth"})
+	d.Loosen(false)
+	<-made
+	put(t, d, "answers/w_q2.txt", "jwt\n")
+	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q2", Answer: "jwt"})
 }
 
 func TestALineWithoutAnEndIsAnAnswerOnceItHasNotChangedForASecond(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"claude-supervise/checkpoints"
 )
 
 // indexHolds says where the index of a state is not what its records make; "" if nowhere.
@@ -72,5 +74,43 @@ func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
 	}
 	if got := before.indexed().children[Root]; !slices.Equal(got, []string{"a-2"}) {
 		t.Errorf("children %v", got)
+	}
+}
+
+// A run is finishing when nothing else can come of it: a question, or an agent with more to do, keeps it from that.
+func TestARunIsFinishingOnceOnlyProcessesHaveToEnd(t *testing.T) {
+	ending := func(s State, agent string) State {
+		d := NewTransition(s, s.Run.StartedAt)
+		d.last(agent).End = EndFinish
+		return d.State
+	}
+	done := ending(askedBefore(1), Root)
+	asks := NewTransition(done, done.Run.StartedAt)
+	asks.addQuestion(&Question{ID: "q-open", Agent: Root, State: checkpoints.QuestionOpen})
+	asks.reindex()
+	waits := NewTransition(done, done.Run.StartedAt)
+	waits.addAgent(&Agent{ID: "a-2", Parent: Root, QueuedAt: &done.Run.StartedAt})
+	waits.reindex()
+	gone := NewTransition(done, done.Run.StartedAt)
+	gone.last(Root).Phase = checkpoints.LaunchEnded
+	gone.reindex()
+	stops := NewTransition(done, done.Run.StartedAt)
+	stops.last(Root).End = endStop
+	for name, c := range map[string]struct {
+		state State
+		want  bool
+	}{
+		"at work":                      {askedBefore(1), false},
+		"its work is done":             {done, true},
+		"and it has asked":             {asks.State, false},
+		"and another waits for a slot": {waits.State, false},
+		"and its process has ended":    {gone.State, false},
+		"it is stopped":                {stops.State, false},
+		"one of two is done":           {ending(atWork(1), Root), false},
+		"both are":                     {ending(ending(atWork(1), Root), "a-000000000000"), true},
+	} {
+		if got := c.state.Finishing(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -41,6 +41,7 @@ type engine struct {
 	stopAsked    bool   // or that something stops
 	batch        *batch // open while what the children have said meanwhile is read
 	backpressure supervisor.Backpressure
+	watches      watches         // what the kernel is asked to tell
 	memory       chan struct{}   // one value when the kernel says that memory is short
 	ticking      time.Time       // since when the inbox is looked at each minute
 	disk         answering       // of what agents name
@@ -96,15 +97,8 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 	}
 	watching, unwatch := context.WithCancel(ctx)
 	defer unwatch()
-	e.group.Go(func() error {
-		e.Machine.WatchMemory(watching, func() {
-			select {
-			case e.memory <- struct{}{}:
-			default: // it is known, and nobody has looked yet
-			}
-		})
-		return nil
-	})
+	young := time.NewTimer(youth)
+	defer young.Stop()
 	var unprimed <-chan time.Time
 	if e.primed = e.Primed; e.primed != nil {
 		unprimed = time.After(maxPriming)
@@ -115,11 +109,14 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		if left, err := e.carryOut(ctx); left || err != nil {
 			return err
 		}
+		e.setWatches(watching)
 		var err error
 		waited := false
 		select {
 		case l := <-e.leases:
 			err = e.apply(ctx, l)
+		case <-young.C:
+			e.watches.grown = true
 		case <-e.primed:
 			e.primed = nil
 		case <-unprimed:

@@ -20,6 +20,7 @@ func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	e.fileDrop = drop
+	drop.Loosen(true) // until setWatches
 	lying := e.state.FindQuestions(func(*supervisor.Question) bool { return true })
 	if !within(answerTime, func() { drop.TakeLying(ctx, lying) }) {
 		e.log.Error().Msg("the folder of answer files does not respond")

@@ -76,6 +76,9 @@ type FileDrop interface {
 	// TakeLying takes the answers that lie there already, before it is decided what their questions wait for.
 	TakeLying(ctx context.Context, all []*supervisor.Question)
 
+	// Loosen says whether the folders are looked at every second only, without the kernel (watches). It does not block.
+	Loosen(loose bool)
+
 	// Keep keeps the folders until ctx ends, and then looks at them for the last time.
 	Keep(ctx context.Context)
 }

@@ -168,6 +168,9 @@ func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
 	return ids
 }
 
+// Loosen changes nothing: files are noticed sooner or later.
+func (d simDrop) Loosen(bool) {}
+
 // TakeLying takes what lies there when a supervisor comes.
 func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 	defer d.w.enter()()

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+)
+
+// A watchedMachine counts who is told of its memory.
+type watchedMachine struct {
+	Machine
+	watching *int
+}
+
+func (m watchedMachine) WatchMemory(ctx context.Context, _ func()) {
+	*m.watching++
+	<-ctx.Done()
+	*m.watching--
+}
+
+// A watchedDrop notes how its folders are followed.
+type watchedDrop struct {
+	FileDrop
+	loose *bool
+}
+
+func (d watchedDrop) Loosen(loose bool) { *d.loose = loose }
+
+func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
+	at := func(end string, questions ...*supervisor.Question) supervisor.State {
+		s := supervisor.State{Agents: map[string]*supervisor.Agent{Root: {ID: Root}},
+			Launches:  map[string][]*supervisor.Launch{Root: {{Phase: checkpoints.LaunchTurn, End: end}}},
+			Questions: map[string]*supervisor.Question{}}
+		for _, q := range questions {
+			s.Questions[q.ID] = q
+		}
+		return s
+	}
+	open := &supervisor.Question{ID: "q-1", Agent: Root, State: checkpoints.QuestionOpen}
+	delivered := &supervisor.Question{ID: "q-1", Agent: Root, State: checkpoints.QuestionDelivered}
+	synctest.Test(t, func(t *testing.T) {
+		watching, loose := 0, true
+		e := &engine{Supervisor: Supervisor{Machine: watchedMachine{watching: &watching}}, fileDrop: watchedDrop{loose: &loose}}
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, c := range []struct {
+			when  string
+			state supervisor.State
+			grown bool
+			want  int
+		}{
+			{when: "it has just begun", state: at("")},
+			{when: "the first question is open", state: at("", open), want: 1},
+			{when: "that is answered", state: at("", delivered), want: 1},
+			{when: "all is done but the end of the process", state: at(supervisor.EndFinish, delivered)},
+			{when: "it goes on all the same", state: at("", delivered), want: 1},
+		} {
+			e.state = c.state
+			e.setWatches(ctx)
+			synctest.Wait()
+			if watching != c.want || loose == (c.want > 0) {
+				t.Errorf("%s: %d watch the memory, and the folders are looked at now and then: %v", c.when, watching, loose)
+			}
+		}
+		e.watches = watches{grown: true}
+		e.state = at("")
+		e.setWatches(ctx)
+		synctest.Wait()
+		if watching != 2 || loose {
+			t.Errorf("after a while %d watch", watching)
+		}
+		cancel()
+		_ = e.group.Wait()
+		if watching != 0 {
+			t.Errorf("%d watch after the end", watching)
+		}
+	})
+}
