@@ -29,6 +29,8 @@ const (
 	unresolved = "decline" // not typed: the person will not answer
 )
 
+// The words of these options, and of the titles of a blocker's question, stay as they are: what earlier releases have
+// recorded has to come to the same question again.
 var standing = []signals.Option{
 	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
 	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},

@@ -172,7 +172,8 @@ func checkBudget(q *Question, answer string) error {
 	return fmt.Errorf("type %s, %s or %s", typedAmounts[q.Exceeded.What], finish, stopIt)
 }
 
-// BudgetQuestion asks what becomes of a scope whose budget is used up.
+// BudgetQuestion asks what becomes of a scope whose budget is used up. Its words stay as they are: what earlier
+// releases have recorded has to come to the same question again.
 func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
 	var b strings.Builder
 	for _, a := range s.AllAgents() {

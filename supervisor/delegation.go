@@ -247,7 +247,7 @@ func (s State) blockedPart(q *Question, r resolution) Work {
 			task += "\n\n" + more
 		}
 	}
-	var b strings.Builder
+	var b strings.Builder // titles as in the records of earlier releases, which have to come to the same task again
 	for _, f := range []struct{ title, name string }{
 		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"},
 		{"State", "state_snapshot"},

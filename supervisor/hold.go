@@ -15,7 +15,7 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 		reason = fmt.Sprintf("asks %d questions: %s", n, text.FirstLine(open[0].Text))
 	}
 	switch {
-	case l.BusyElsewhere || d.worksBeside(l, open):
+	case d.busy(l, open):
 		a.HoldUntil = nil // parking would kill what is at work; it ends by itself
 	case d.Config.Hold == 0 || !d.mayHold(a.ID):
 		d.end(a.ID, endPark, "no process is held for a question")
@@ -28,6 +28,11 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 		a.HoldUntil = &until
 	}
 	d.setStatus(a, checkpoints.Waiting, reason)
+}
+
+// busy reports whether a process that waits for a person has other work as well.
+func (d *transition) busy(l *Launch, open []*Question) bool {
+	return l.BusyElsewhere || d.worksBeside(l, open)
 }
 
 // worksBeside reports whether something lives in the background that a person's answer should not cost its work:
@@ -47,14 +52,16 @@ func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	})
 }
 
-// mayHold reports whether one more process may be held under --max-held.
+// mayHold reports whether one more process may be held under --max-held. One that is busy as well is not held: else it
+// would have another parked that was held before it.
 func (d *transition) mayHold(agent string) bool {
 	if d.Config.MaxHeld < 0 {
 		return true
 	}
 	held := 0
 	for id, a := range d.Agents {
-		if l := d.Live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting {
+		if l := d.Live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting &&
+			!d.busy(l, d.Open(id)) {
 			held++
 		}
 	}

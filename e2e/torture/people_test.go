@@ -66,7 +66,7 @@ func (r *run) noticed(ctx context.Context, id, text string) {
 	r.mu.Unlock()
 	r.people.Go(func() { r.race(ctx, id, q) })
 	if rng := r.rng("message " + q.text); rng.IntN(4) == 0 {
-		r.people.Go(func() { r.say(ctx, rng) })
+		r.people.Go(func() { r.say(ctx, rng, token(r.rng("message "+id))) })
 	}
 	if r.ledger.count() == r.plan.stopAfter {
 		r.people.Go(func() { r.stop(ctx) })
@@ -176,11 +176,11 @@ func (r *run) answer(ctx context.Context, rng *rand.Rand, id string, q asked, wh
 }
 
 // say says something to the agent that it has not asked for.
-func (r *run) say(ctx context.Context, rng *rand.Rand) {
+func (r *run) say(ctx context.Context, rng *rand.Rand, text string) {
 	if !pause(ctx, upTo(rng, 300*time.Millisecond)) || !r.alive(ctx) {
 		return
 	}
-	a := attempt{token: token(rng), began: time.Now()}
+	a := attempt{token: text, began: time.Now()}
 	code, said := r.client(ctx, rng, "attach", r.known(), a.token)
 	a.ended, a.said = time.Now(), said
 	switch {

@@ -26,9 +26,7 @@ type happening struct {
 	notice supervisor.Notification
 }
 
-// readAll reads a message and those that wait behind it. The end of a process is the last of a batch. Before the end of
-// a turn in which a script may have taken an answer that somebody else put there, that is looked for: after it, no
-// script is thought to wait. Whether it has taken one of ours is looked up then, too.
+// readAll reads a message and those that wait behind it. The end of a process is the last of a batch.
 func (e *engine) readAll(ctx context.Context, h childMessage) error {
 	e.batch = &batch{saved: e.state}
 	for {
@@ -39,14 +37,8 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 			return e.read(ctx, h)
 		}
 		if _, ends := h.message.(procs.Result); ends {
-			if open := slices.DeleteFunc(e.scriptsOf(h.child.Agent), answered); len(open) > 0 {
-				if err := e.close(ctx); err != nil {
-					return err
-				}
-				if err := e.taken(ctx, open); err != nil {
-					return err
-				}
-				e.batch = &batch{saved: e.state}
+			if err := e.takenByTheEnd(ctx, h.child.Agent); err != nil {
+				return err
 			}
 		}
 		if err := e.read(ctx, h); err != nil {
@@ -59,6 +51,23 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 		}
 		return e.close(ctx)
 	}
+}
+
+// takenByTheEnd looks, before the end of an agent's turn, whether its scripts have taken answers that somebody else put
+// there: after it, no script is thought to wait. One of ours is looked for afterwards, by reclaim.
+func (e *engine) takenByTheEnd(ctx context.Context, agent string) error {
+	open := slices.DeleteFunc(e.scriptsOf(agent), answered)
+	if len(open) == 0 {
+		return nil
+	}
+	if err := e.close(ctx); err != nil {
+		return err
+	}
+	if err := e.taken(ctx, open); err != nil {
+		return err
+	}
+	e.batch = &batch{saved: e.state}
+	return nil
 }
 
 func answered(q *supervisor.Question) bool { return !supervisor.IsOpen(q) }

@@ -31,9 +31,10 @@ func TestAFindingIsMadeSmaller(t *testing.T) {
 // order; then it is one more among the others.
 func TestSchedulesThatBrokeARule(t *testing.T) {
 	for text, how := range map[string]string{
-		"216719-1-4-5-6-7-8-9-10-11-12-13": "a refusal was changed after its client had told the agent of it",
-		"312463-4-5-6-7-8-9-10-11-12-13":   "an approval that starts its agent at once was changed while it was saved",
-		"308883-2-3-6-8-12-13":             "an answer was forgotten that was read two short turns ago",
+		"216719-1-4-5-6-7-8-9-10-11-12-13":   "a refusal was changed after its client had told the agent of it",
+		"312463-4-5-6-7-8-9-10-11-12-13":     "an approval that starts its agent at once was changed while it was saved",
+		"308883-2-3-6-8-12-13":               "an answer was forgotten that was read two short turns ago",
+		"502976-1-2-4-5-6-7-8-9-10-11-12-13": "a busy process took the only place for one that is held",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)

@@ -1,8 +1,6 @@
 package pack
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"os"
 	"time"
 )
@@ -20,36 +18,25 @@ func MomentOf(file string) (Moment, error) {
 		return Moment{}, err
 	}
 	defer func() { _ = in.Close() }() // only read
-	z, err := gzip.NewReader(in)
+	m, rest, err := beginning(in)
+	if err != nil {
+		return Moment{}, err
+	}
+	if m.Snapshot == nil {
+		return Moment{}, notPack("it is not a snapshot")
+	}
+	h, err := rest.Next()
 	if err != nil {
 		return Moment{}, unreadable(err)
 	}
-	entries := tar.NewReader(z)
-	var m manifest
 	var run struct {
 		Questions []struct {
 			ID string `json:"id"`
 		} `json:"questions"`
 	}
-	for _, of := range []struct {
-		name  string
-		limit int64
-		into  any
-		check func() error
-	}{
-		{manifestName, maxManifest, &m, m.check},
-		{runName, maxRunDocument, &run, func() error { return nil }},
-	} {
-		h, err := entries.Next()
-		if err != nil {
-			return Moment{}, unreadable(err)
-		}
-		if err := new(archive).document(h, entries, of.name, of.limit, of.into, of.check); err != nil {
-			return Moment{}, err
-		}
-	}
-	if m.Snapshot == nil {
-		return Moment{}, notPack("it is not a snapshot")
+	err = new(archive).document(h, rest, runName, maxRunDocument, &run, func() error { return nil })
+	if err != nil {
+		return Moment{}, err
 	}
 	moment := Moment{At: m.Snapshot.At}
 	for _, q := range run.Questions {

@@ -306,17 +306,23 @@ func PackedRunIn(r io.Reader) (string, error) {
 
 // readManifest reads what a pack file says of itself.
 func readManifest(r io.Reader) (manifest, error) {
-	var m manifest
+	m, _, err := beginning(r)
+	return m, err
+}
+
+// beginning reads what a pack file says of itself, and gives what comes after it.
+func beginning(r io.Reader) (m manifest, rest *tar.Reader, err error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return m, unreadable(err)
+		return m, nil, unreadable(err)
 	}
-	t := tar.NewReader(z)
-	h, err := t.Next()
+	rest = tar.NewReader(z)
+	h, err := rest.Next()
 	if err != nil {
-		return m, unreadable(err)
+		return m, nil, unreadable(err)
 	}
-	return m, new(archive).document(h, t, manifestName, maxManifest, &m, m.check)
+	err = new(archive).document(h, rest, manifestName, maxManifest, &m, m.check)
+	return m, rest, err
 }
 
 // manifestIn is readManifest for a file.

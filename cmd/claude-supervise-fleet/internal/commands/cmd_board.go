@@ -25,9 +25,9 @@ of runs with status, start, cost, what each waits for, and worker. Tab shows
 details of the selected entry: the question, the log, the report.
 
 Keys: answer (a, Enter), stop a run (s), resume (r), retry what failed (R), copy
-an id (c), filter by words (/), quit (q). ? shows all keys. A mouse works, too. Unsent text stays in its
-question. The first answer counts, wherever it is given. No run depends on the
-board: when it ends, runs continue.`,
+an id (c), filter by words (/), quit (q). ? shows all keys. A mouse works, too.
+Unsent text stays in its question. The first answer counts, wherever it is
+given. No run depends on the board: when it ends, runs continue.`,
 		Example: "  claude-supervise fleet board",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -51,10 +51,9 @@ func newRoot(start StartServer) *cobra.Command {
 		Use:   "fleet",
 		Short: "run agents on a fleet of machines",
 		Long: `Run agents on a fleet of machines. A run that is handed in is taken by a worker
-with room for it. Its questions are in one list, wherever it is, and it continues
-elsewhere when its machine is lost, from its last snapshot: at most one turn of
-an agent is done again. What such a turn does outside of its folder is done
-twice.
+with room for it. Its questions are in one list, wherever it is. When its machine
+is lost it continues elsewhere, from its last snapshot: at most one turn of an
+agent is done again. What such a turn does outside of its folder is done twice.
 
 A fleet is a Temporal server, a blob store for snapshots, and the fleet's key,
 which encrypts what both of them keep. dev has all of it on this machine, to try
