@@ -17,7 +17,8 @@ import (
 const fsyncTimes = 9
 
 // fsyncs counts how often a run with one question waits for the disk, as strace sees it. Without strace the figure is
-// left out. There are eleven:
+// left out. There are eleven, and one more where the answer is there before the turn that asks is over, as it may be
+// here: that there is an answer is saved by itself then, before it is shown, and not with that it is on its way.
 //
 //	the header of a new log, its name   SQLite writes nothing into a log before. So a header that is none is damage,
 //	                                    and is told as such: a power cut leaves no such log (checkpoints/look.go)
