@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"claude-supervise/e2e/machine"
 )
@@ -28,6 +31,9 @@ func buildPrograms(ctx context.Context, dir, base string) ([]program, error) {
 	if out, err := exec.CommandContext(ctx, "go", append([]string{"build"}, bare...)...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the bare floor does not build: %w: %s", err, out)
 	}
+	if err := buildIdle(ctx, dir); err != nil {
+		return nil, fmt.Errorf("the program that only prints does not build: %w", err)
+	}
 	programs := []program{{"now", filepath.Join(dir, "claude-supervise")}}
 	if base == "" {
 		return programs, nil
@@ -44,6 +50,52 @@ func buildPrograms(ctx context.Context, dir, base string) ([]program, error) {
 		return nil, fmt.Errorf("the program of %s does not build: %w", base, err)
 	}
 	return append(programs, program{"base", built}), nil
+}
+
+// onlyPrints is what buildIdle puts in the place of the program's main, which it keeps all the same.
+const (
+	programMain = "func main() {"
+	onlyPrints  = programMain + `
+		if len(os.Args) == 1 {
+			_, _ = os.Stdout.WriteString("idle\n")
+			return
+		}
+		`
+)
+
+// buildIdle builds the program once more, as dir/idle: with all that is linked into it and initialized, and no more to
+// do without arguments than to print a line. So much of each command is the size of the program, and no doing of ours.
+func buildIdle(ctx context.Context, dir string) error {
+	const command = "claude-supervise/cmd/claude-supervise"
+	folder, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", command).Output()
+	if err != nil {
+		return err
+	}
+	main := filepath.Join(strings.TrimSpace(string(folder)), "main.go")
+	text, err := os.ReadFile(main)
+	if err != nil {
+		return err
+	}
+	if bytes.Count(text, []byte(programMain)) != 1 {
+		return fmt.Errorf("%s has no %q", main, programMain)
+	}
+	instead := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(instead, bytes.Replace(text, []byte(programMain), []byte(onlyPrints), 1), 0o600); err != nil {
+		return err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {main: instead}})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, asReleased...), "-overlay",
+		filepath.Join(dir, "overlay.json"), "-o", filepath.Join(dir, "idle"), command)...)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // checkOut writes the files of a commit into a folder. The clone and its list of worktrees stay as they are.

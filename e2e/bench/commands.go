@@ -49,8 +49,9 @@ func (b *bench) ps(ctx context.Context) error {
 	return b.inTurns(ctx, "ps, 50 runs and 10,000 past", homes, []string{"ps"}, floor)
 }
 
-// inTurns runs a command of each program and its counterpart of the floor in turns; then once more, beside the floor
-// that has only two of the libraries, to tell what the others cost.
+// inTurns runs a command of each program and its counterpart of the floor in turns; then beside the floor that has only
+// two of the libraries, to tell what the others cost; then beside the program itself when it only prints, to tell what
+// the command does and what its start is.
 func (b *bench) inTurns(ctx context.Context, name string, homes []home, args, floorArgs []string) error {
 	run := func(h home, path string, args []string) error {
 		if out, err := h.command(ctx, path, args...).CombinedOutput(); err != nil {
@@ -63,8 +64,12 @@ func (b *bench) inTurns(ctx context.Context, name string, homes []home, args, fl
 		func(h home) error { return run(h, h.floor, floorArgs) }); err != nil {
 		return err
 	}
-	return b.compare(figure{name: "  over cobra and SQLite alone", unit: "ms"}, homes, commandTimes, do,
-		func(h home) error { return run(h, h.least, floorArgs) })
+	if err := b.compare(figure{name: "  over cobra and SQLite alone", unit: "ms"}, homes, commandTimes, do,
+		func(h home) error { return run(h, h.least, floorArgs) }); err != nil {
+		return err
+	}
+	return b.compare(figure{name: "  over the program only printing", unit: "ms"}, homes, commandTimes, do,
+		func(h home) error { return run(h, h.idle, nil) })
 }
 
 // fill copies a run that has ended into so many that are parked, and so many that have ended.

@@ -63,6 +63,7 @@ type bench struct {
 	dir          string
 	programs     []program // the working tree's, then the base's if there is one
 	floor, least string    // the least program with the same libraries, and with cobra and SQLite alone
+	idle         string    // the working tree's, which only prints a line
 	self         string
 	table        *table
 }
@@ -80,6 +81,7 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	b.floor, b.least = filepath.Join(b.dir, "floor"), filepath.Join(b.dir, "bare")
+	b.idle = filepath.Join(b.dir, "idle")
 	b.table = &table{out: os.Stdout, paired: len(b.programs) > 1}
 	b.table.head()
 	if err := b.parts(ctx, o); err != nil {
@@ -115,8 +117,8 @@ func (b *bench) parts(ctx context.Context, o options) error {
 func (b *bench) others(ctx context.Context, text string) error {
 	return only(ctx, text, []part{
 		{"binary", b.binary}, {"held answers", b.held}, {"parked answers", b.parked}, {"run", b.run},
-		{"run of the real CLI", b.real}, {"version", b.version}, {"ps", b.ps}, {"fsyncs", b.fsyncs},
-		{"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
+		{"run of the real CLI", b.real}, {"flags of the real CLI", b.flags}, {"version", b.version}, {"ps", b.ps},
+		{"fsyncs", b.fsyncs}, {"questions of the real CLI", b.inside}, {"crowd", b.crowd}, {"ends", b.ends},
 		{"board", b.board},
 	})
 }

@@ -48,20 +48,30 @@ func (b *bench) real(ctx context.Context) error {
 	for i, h := range homes {
 		homes[i].Env = append(claude.Environment(h.Home, api.URL), h.Env...)
 	}
-	return b.runs(ctx, "run of the real CLI", homes, path, realTimes)
+	if err := b.runs(ctx, "run of the real CLI", homes, path, realTimes); err != nil {
+		return err
+	}
+	return b.compare(figure{name: "  over the CLI asked for the same", unit: "ms", target: 15, bound: overFloor}, homes,
+		realTimes, func(h home) error { return h.supervised(ctx, path) },
+		func(h home) error {
+			_, _, err := h.alone(ctx, path, outfits[len(outfits)-1])
+			return err
+		})
 }
 
 // runs runs the same agent under each program and bare, in turns.
 func (b *bench) runs(ctx context.Context, name string, homes []home, agent string, times int) error {
 	return b.compare(figure{name: name, unit: "ms", target: 15, bound: overFloor}, homes, times,
-		func(h home) error {
-			out, err := h.command(ctx, h.program.path, "run", "--quiet", "--claude", agent, task).CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("%w: %s", err, out)
-			}
-			return nil
-		},
-		func(h home) error { return h.bare(ctx, agent) })
+		func(h home) error { return h.supervised(ctx, agent) }, func(h home) error { return h.bare(ctx, agent) })
+}
+
+// supervised has the home's program run an agent.
+func (h home) supervised(ctx context.Context, agent string) error {
+	out, err := h.command(ctx, h.program.path, "run", "--quiet", "--claude", agent, task).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // compare adds a figure: how long something takes with each program in its home, and how long its counterpart takes
