@@ -341,17 +341,14 @@ func (d *testBench) alter(run string, change func(*supervisor.Run, *supervisor.Q
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	qs, err := d.store.Questions(d.t.Context(), checkpoints.QuestionFilter{Run: run})
-	if err != nil || len(qs) != 1 {
-		d.t.Fatalf("%d questions (%v)", len(qs), err)
-	}
-	change(&r, &qs[0])
+	q := d.asked()
+	change(&r, &q)
 	event, err := (supervisor.Happened{At: checkpoints.Now(), Event: supervisor.Recovered{}}).Record(run, l.LastEvent+1)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if err := d.store.Commit(d.t.Context(),
-		checkpoints.Change{Run: &r, Questions: []*supervisor.Question{&qs[0]}, Event: event}); err != nil {
+		checkpoints.Change{Run: &r, Questions: []*supervisor.Question{&q}, Event: event}); err != nil {
 		d.t.Fatal(err)
 	}
 }

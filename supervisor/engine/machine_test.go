@@ -42,6 +42,7 @@ type testBench struct {
 	engine.Supervisor
 	t          *testing.T
 	dirs       checkpoints.Dirs
+	claude     string // the folder of question and answer files
 	store      *checkpoints.Store
 	interrupts chan string
 	mu         sync.Mutex
@@ -61,8 +62,8 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	home := t.TempDir()
-	d := &testBench{t: t, interrupts: make(chan string), dirs: dirs, store: store}
-	d.Supervisor = host.Machine{Dirs: dirs, Store: store, Claude: filepath.Join(home, ".claude"), Self: self,
+	d := &testBench{t: t, interrupts: make(chan string), dirs: dirs, claude: filepath.Join(home, ".claude"), store: store}
+	d.Supervisor = host.Machine{Dirs: dirs, Store: store, Claude: d.claude, Self: self,
 		Log: zerolog.Nop(), Env: slices.Concat(os.Environ(), []string{"HOME=" + home, "TMPDIR=" + t.TempDir()}, env),
 	}.Supervisor(engine.Supervisor{
 		Interrupts: d.interrupts, Open: func([]*supervisor.Question) {},
