@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -12,13 +13,13 @@ import (
 // A watchedMachine counts who is told of its memory.
 type watchedMachine struct {
 	Machine
-	watching *int
+	watching *atomic.Int32
 }
 
 func (m watchedMachine) WatchMemory(ctx context.Context, _ func()) {
-	*m.watching++
+	m.watching.Add(1)
 	<-ctx.Done()
-	*m.watching--
+	m.watching.Add(-1)
 }
 
 // A watchedDrop notes how its folders are followed.
@@ -42,7 +43,8 @@ func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
 	open := &supervisor.Question{ID: "q-1", Agent: Root, State: checkpoints.QuestionOpen}
 	delivered := &supervisor.Question{ID: "q-1", Agent: Root, State: checkpoints.QuestionDelivered}
 	synctest.Test(t, func(t *testing.T) {
-		watching, loose := 0, true
+		var watching atomic.Int32
+		loose := true
 		e := &engine{Supervisor: Supervisor{Machine: watchedMachine{watching: &watching}}, fileDrop: watchedDrop{loose: &loose}}
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, c := range []struct {
@@ -60,21 +62,21 @@ func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
 			e.state = c.state
 			e.setWatches(ctx)
 			synctest.Wait()
-			if watching != c.want || loose == (c.want > 0) {
-				t.Errorf("%s: %d watch the memory, and the folders are looked at now and then: %v", c.when, watching, loose)
+			if got := int(watching.Load()); got != c.want || loose == (c.want > 0) {
+				t.Errorf("%s: %d watch the memory, and the folders are looked at now and then: %v", c.when, got, loose)
 			}
 		}
 		e.watches = watches{grown: true}
 		e.state = at("")
 		e.setWatches(ctx)
 		synctest.Wait()
-		if watching != 2 || loose {
-			t.Errorf("after a while %d watch", watching)
+		if got := watching.Load(); got != 2 || loose {
+			t.Errorf("after a while %d watch", got)
 		}
 		cancel()
 		_ = e.group.Wait()
-		if watching != 0 {
-			t.Errorf("%d watch after the end", watching)
+		if got := watching.Load(); got != 0 {
+			t.Errorf("%d watch after the end", got)
 		}
 	})
 }
