@@ -23,13 +23,16 @@ type Given struct {
 	MaxParallel  *int        `json:",omitempty"` // nil: as it was; 0: any number
 	MaxDepth     *int        `json:",omitempty"`
 	MaxAgents    *int        `json:",omitempty"`
-	Budget       Budget      `json:",omitzero"` // what is zero stays as it was
+	Budget       Budget      `json:",omitzero"`  // what is zero stays as it was
+	Answers      []Preset    `json:",omitempty"` // to questions asked from now on, before those that it has
+	Retries      *int        `json:",omitempty"` // nil: as it was
 }
 
 // IsZero reports whether it changes nothing.
 func (g Given) IsZero() bool {
 	return len(g.Allow) == 0 && !g.AllowProject && g.Permissions == "" && len(g.Flags) == 0 && !g.Unrefused &&
-		len(g.Delegate) == 0 && g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{})
+		len(g.Delegate) == 0 && g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{}) &&
+		len(g.Answers) == 0 && g.Retries == nil
 }
 
 // Fits says why a run cannot be given this: only claude understands some of it.
@@ -83,11 +86,13 @@ func (d *transition) give(g Given) {
 	}
 	for _, limit := range []struct{ of, given *int }{
 		{&cfg.MaxParallel, g.MaxParallel}, {&cfg.MaxDepth, g.MaxDepth}, {&cfg.MaxAgents, g.MaxAgents},
+		{&cfg.Retries, g.Retries},
 	} {
 		if limit.given != nil {
 			*limit.of = *limit.given
 		}
 	}
+	cfg.Answers = replaced(cfg.Answers, g.Answers)
 	if g.Budget != (Budget{}) {
 		cfg.Budget = rebound(cfg.Budget, g.Budget)
 		root := d.agent(d.Run.Root)
@@ -146,6 +151,20 @@ func (d *transition) decideGiven(g Given) {
 			d.answer(note)
 		}
 	}
+}
+
+// replaced puts the answers that are given before those that there are, in the place of those to the same.
+func replaced(answers, given []Preset) []Preset {
+	if len(given) == 0 {
+		return answers
+	}
+	all := slices.Clone(given)
+	for _, p := range answers {
+		if !slices.ContainsFunc(given, func(g Preset) bool { return strings.EqualFold(g.Key, p.Key) }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // rebound puts the bounds that are given in the place of those of a budget.

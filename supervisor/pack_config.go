@@ -25,12 +25,18 @@ const DefaultRetries = 3
 
 // Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run
 // unasked, answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was
-// started here.
-func Harmless(cfg Config, here *Config) (Config, []Withheld) {
+// started here. Of a file that is vouched for, what the person has granted stays: rules, answers in advance, retries.
+func Harmless(cfg Config, here *Config, vouched bool) (Config, []Withheld) {
 	var w withholding
 	w.programs(&cfg, here)
-	w.grants(&cfg)
+	w.flags(&cfg)
+	w.rules(&cfg, vouched)
 	w.limits(&cfg)
+	if !vouched {
+		w.answers(&cfg)
+		w.retries(&cfg)
+	}
+	cfg.Retries = max(cfg.Retries, 0)
 	if here != nil {
 		cfg.MaxParallel, cfg.MaxDepth = lower(cfg.MaxParallel, here.MaxParallel), lower(cfg.MaxDepth, here.MaxDepth)
 		cfg.MaxAgents, cfg.Budget = lower(cfg.MaxAgents, here.MaxAgents), Lower(cfg.Budget, here.Budget)
@@ -99,23 +105,32 @@ func (w *withholding) programs(cfg, here *Config) {
 	}
 }
 
-// grants takes out what lets something run unasked, or answers for the person.
-func (w *withholding) grants(cfg *Config) {
+// flags takes out the flags of claude that let something run unasked.
+func (w *withholding) flags(cfg *Config) {
 	var dropped []string
 	if cfg.Flags, dropped = procs.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
 		w.add("-- "+ShellLine(dropped), "flags of claude: %s", strings.Join(dropped, " "))
 	}
+}
+
+// rules takes out the rules of what runs unasked, and what is no rule.
+func (w *withholding) rules(cfg *Config, vouched bool) {
+	var allow []string
 	for _, rule := range cfg.Allow {
-		again := ""
-		if _, err := rules.Parse(rule); err == nil {
-			again = "--allow " + ShellLine([]string{rule})
+		_, err := rules.Parse(rule)
+		switch {
+		case err != nil:
+			w.add("", "the rule %s", rule)
+		case vouched:
+			allow = append(allow, rule)
+		default:
+			w.add("--allow "+ShellLine([]string{rule}), "the rule %s", rule)
 		}
-		w.add(again, "the rule %s", rule)
 	}
-	if cfg.AllowProject {
+	if cfg.AllowProject && !vouched {
 		w.add("--allow project", "what the folder's own files permit and run")
 	}
-	cfg.Allow, cfg.AllowProject = nil, false
+	cfg.Allow, cfg.AllowProject = allow, cfg.AllowProject && vouched
 	var deny []string
 	for _, rule := range cfg.Deny {
 		if _, err := rules.Parse(rule); err != nil {
@@ -125,10 +140,22 @@ func (w *withholding) grants(cfg *Config) {
 		deny = append(deny, rule)
 	}
 	cfg.Deny = deny
+}
+
+// answers takes out what answers for the person.
+func (w *withholding) answers(cfg *Config) {
 	for _, p := range cfg.Answers {
-		w.add("", "the answer given in advance to %q: %s", p.Key, p.Value)
+		w.add("--answer "+ShellLine([]string{p.Key + "=" + p.Value}), "the answer given in advance to %q: %s", p.Key, p.Value)
 	}
 	cfg.Answers = nil
+}
+
+// retries takes out that more is tried again than by default.
+func (w *withholding) retries(cfg *Config) {
+	if cfg.Retries > DefaultRetries {
+		w.add(fmt.Sprint("--retries ", cfg.Retries), "--retries %d; here %d", cfg.Retries, DefaultRetries)
+	}
+	cfg.Retries = min(cfg.Retries, DefaultRetries)
 }
 
 // limits narrows what the run may use and start to what it may by default.
@@ -151,10 +178,6 @@ func (w *withholding) limits(cfg *Config) {
 		}
 		*l.of = l.normal
 	}
-	if cfg.Retries > DefaultRetries {
-		w.add("", "--retries %d; here %d", cfg.Retries, DefaultRetries)
-	}
-	cfg.Retries = min(max(cfg.Retries, 0), DefaultRetries)
 	b := &cfg.Budget
 	b.CostUSD, b.Tokens, b.Time, b.Turns = max(b.CostUSD, 0), max(b.Tokens, 0), max(b.Time, 0), max(b.Turns, 0)
 	var known Delegates

@@ -56,7 +56,7 @@ func (d *transition) distrust(b Unpacked) {
 	}
 	d.unspawn()
 	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind != checkpoints.AskCommand }) {
-		d.distrustQuestion(q.ID, b.Seen)
+		d.distrustQuestion(q.ID, b)
 	}
 	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind == checkpoints.AskCommand }) {
 		d.distrustCommand(q.ID) // by what the question that wants it says now
@@ -163,9 +163,9 @@ func (s State) leads(a *Agent) bool {
 }
 
 // distrustQuestion takes back what the answer of a question lets happen here.
-func (d *transition) distrustQuestion(id string, seen map[string]SeenCall) {
+func (d *transition) distrustQuestion(id string, b Unpacked) {
 	q := d.question(id)
-	q.ForAllLike, q.Noticed, q.Kept = false, 0, ownCopy(q.Agent, q.Kept)
+	q.ForAllLike, q.Noticed, q.Kept = q.ForAllLike && b.Vouched, 0, ownCopy(q.Agent, q.Kept)
 	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {
 		q.Asker = ""
 	}
@@ -200,7 +200,7 @@ func (d *transition) distrustQuestion(id string, seen map[string]SeenCall) {
 		}
 	}
 	if IsOpen(q) {
-		d.showAnew(q, seen)
+		d.showAnew(q, b.Seen)
 	}
 }
 
@@ -359,20 +359,22 @@ func (d *transition) indexAnew() {
 }
 
 // HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something,
-// and the answer to a question that is asked anew. Both stay, as notes that nothing follows from.
-func HeldNotes(notes []InboxEntry, taken int64, s State) (kept []InboxEntry, withheld []Withheld) {
+// and the answer to a question that is asked anew. Both stay, as notes that nothing follows from. In a file that is
+// vouched for, an answer that waits counts.
+func HeldNotes(notes []InboxEntry, taken int64, s State, vouched bool) (kept []InboxEntry, withheld []Withheld) {
 	for _, n := range notes {
 		q := s.Questions[n.Question]
 		if q != nil && (n.Kind == EntryAnswer || n.Kind == EntryChange) {
-			n.AllLike = false
+			n.AllLike = n.AllLike && vouched
 			answered := *q
 			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip,
 				n.Decline
 			waits := n.Seq > taken
-			if waits && Grants(&answered) {
+			grants := waits && !vouched && Grants(&answered)
+			if grants {
 				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})
 			}
-			if waits && Grants(&answered) || !waits && IsOpen(q) {
+			if grants || !waits && IsOpen(q) {
 				n.Kind, n.Question = noteHeld, ""
 			}
 		}

@@ -54,6 +54,8 @@ type Unpacked struct {
 	Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
 	Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
 
+	Vouched bool `json:",omitempty"` // whoever unpacks it has authenticated the file: see Harmless
+
 	Conversations []string `json:",omitempty"` // sessions that came along
 
 	Epoch int `json:",omitempty"` // that was taken beside its snapshots; 0: the file is no snapshot in its folder

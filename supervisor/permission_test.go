@@ -318,7 +318,7 @@ func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
 	s.wants("q-2", "make", nil)
 	s.Answers("q-2", AllowRun)
 	s.Do(Unpacked{
-		From: "/a", Cwd: "/b", Config: first(Harmless(s.State.Config, nil)),
+		From: "/a", Cwd: "/b", Config: first(Harmless(s.State.Config, nil, false)),
 		Conversations: []string{s.State.Agents[Root].SessionID},
 	})
 	if rules := s.State.Rules(); len(rules) != 0 || s.State.Config.Allow != nil || s.State.Config.AllowProject {

@@ -34,10 +34,10 @@ answer given in the meantime is delivered.
 example after a reboot. --failed retries the agents that failed or reported
 failure, in their conversations. Work that succeeded is not repeated.
 
-Flags apply to the run from now on. --allow RULE and the flags after -- are
-added to those the run was started with; other flags replace the earlier value.
-If claude refused a flag, giving -- drops it. Open questions that the new flags
-decide are answered by them.
+Flags apply to the run from now on. --allow RULE, --answer and the flags after
+-- are added to those the run was started with; other flags replace the earlier
+value. If claude refused a flag, giving -- drops it. Open questions that the new
+flags decide are answered by them; --answer is for those asked from now on.
 
 A run from a pack file keeps none of its earlier permissions, because anybody
 can have written the file. Grant them here or to unpack. The command of a run of
@@ -68,7 +68,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 				return err
 			}
 			if all && !given.IsZero() {
-				return usage("permissions and limits are given to one run, not with --all; nothing was resumed")
+				return usage("permissions, answers and limits are given to one run, not with --all; nothing was resumed")
 			}
 			if all && snap.dir != "" {
 				return usage("--snapshots is for one run, not for --all; nothing was resumed")

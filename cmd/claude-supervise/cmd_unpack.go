@@ -20,6 +20,7 @@ type unpackFlags struct {
 	givenFlags
 	cwd, maxSize             string
 	dry, withoutWork, asJSON bool
+	vouched                  bool
 }
 
 func newUnpack() *cobra.Command {
@@ -70,6 +71,9 @@ agent was told and will do: read it first.`,
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "do not change the folder")
 	addMaxSize(cmd, &f.maxSize)
 	addGivenFlags(cmd, &f.givenFlags)
+	// For a fleet, whose key has sealed the file: what a person has granted the run before stays.
+	cmd.Flags().BoolVar(&f.vouched, "vouched", false, "keep the rules, answers in advance and retries of the file")
+	_ = cmd.Flags().MarkHidden("vouched") // it is there
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -80,7 +84,7 @@ func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpac
 		return err
 	}
 	opt := pack.UnpackOptions{File: file, DryRun: f.dry, WithoutWork: f.withoutWork, MaxWork: size, Given: given,
-		Guarded: guarded()}
+		Guarded: guarded(), Vouched: f.vouched}
 	if opt.Here, err = os.Getwd(); err != nil {
 		return fmt.Errorf("the current folder is not known: %w; give one with --cwd", err)
 	}

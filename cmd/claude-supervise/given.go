@@ -12,7 +12,9 @@ import (
 // givenFlags are what a person grants a run after it was started, and bounds it by.
 type givenFlags struct {
 	budgetFlags
-	allow                            []string
+	allow, answers                   []string
+	answersFile                      string
+	retries                          int
 	permissions, delegate            string
 	maxParallel, maxDepth, maxAgents int
 }
@@ -20,6 +22,9 @@ type givenFlags struct {
 func addGivenFlags(cmd *cobra.Command, f *givenFlags) {
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.allow, "allow", nil, "permit this `RULE`, or project, without asking")
+	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
+	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
+	fl.IntVar(&f.retries, "retries", 0, "retry a transient failure up to `N` times")
 	fl.StringVar(&f.permissions, "permissions", "", "`ACTION`: ask you, or deny")
 	fl.StringVar(&f.delegate, "delegate", "", "`ACTION`: ask, auto, deny, or by depth")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "at most `N` agents at a time; 0: no limit")
@@ -53,7 +58,7 @@ func (f givenFlags) given(cmd *cobra.Command, passed []string) (g supervisor.Giv
 		of   **int
 	}{
 		{"max-parallel", f.maxParallel, &g.MaxParallel}, {"max-depth", f.maxDepth, &g.MaxDepth},
-		{"max-agents", f.maxAgents, &g.MaxAgents},
+		{"max-agents", f.maxAgents, &g.MaxAgents}, {"retries", f.retries, &g.Retries},
 	} {
 		switch {
 		case limit.n < 0:
@@ -61,6 +66,9 @@ func (f givenFlags) given(cmd *cobra.Command, passed []string) (g supervisor.Giv
 		case cmd.Flags().Changed(limit.flag):
 			*limit.of = &limit.n
 		}
+	}
+	if g.Answers, err = presets(f.answers, f.answersFile); err != nil {
+		return g, err
 	}
 	if flag := doctor.ReservedFlag(passed); flag != "" {
 		return g, usage("claude's %s cannot be passed on: the supervisor sets it, or needs its default", flag)

@@ -137,7 +137,7 @@ func (w *simulation) unpack() bool {
 		panic(err)
 	}
 	b := supervisor.Unpacked{From: r.Cwd, Cwd: cwd, Same: w.one(2), Work: w.one(2), File: "/tmp/run.pack"}
-	b.Config, _ = supervisor.Harmless(cfg, nil)
+	b.Config, _ = supervisor.Harmless(cfg, nil, false)
 	before := w.disk.load()
 	for _, a := range before.AllAgents() {
 		if !w.one(8) {
@@ -163,7 +163,7 @@ func (w *simulation) unpack() bool {
 			delete(w.truth.given, id) // it is asked anew
 		}
 	}
-	w.disk.inbox, _ = supervisor.HeldNotes(w.disk.inbox, after.Taken, after)
+	w.disk.inbox, _ = supervisor.HeldNotes(w.disk.inbox, after.Taken, after, false)
 	w.lease.over = nil
 	w.must("nothing that a pack file grants is granted", granted(after) == "", "%s", granted(after))
 	return true

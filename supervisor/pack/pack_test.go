@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,8 +177,60 @@ func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 		}
 		if s, err = supervisor.Step(s,
 			supervisor.Happened{Event: supervisor.Unpacked{From: "/a", Cwd: "/b",
-				Config: first(supervisor.Harmless(s.Config, nil))}}); err != nil || s.Config.Demo != want {
+				Config: first(supervisor.Harmless(s.Config, nil, false))}}); err != nil || s.Config.Demo != want {
 			t.Errorf("%q becomes %q, %v", demo, s.Config.Demo, err)
+		}
+	}
+}
+
+// In a file that is vouched for the person's rules, answers in advance and retries hold; its programs do not.
+func TestWhatAVouchedFileGrantsStays(t *testing.T) {
+	here := newPC(t)
+	answers := []supervisor.Preset{{Key: "Which port", Value: "8080"}, {Key: "shape", Value: "round", FromFile: true}}
+	here.waiting(t.TempDir(), supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail"}, Answers: answers,
+		Allow: []string{"Bash(make test)"}, AllowProject: true, Retries: 9, KeepProcesses: true, MaxAgents: 1000})
+	file := here.mustPack()
+	for _, vouched := range []bool{false, true} {
+		there := newPC(t)
+		size := 5
+		given := supervisor.Given{Retries: &size, Answers: []supervisor.Preset{{Key: "which PORT", Value: "1"}}}
+		if vouched {
+			given = supervisor.Given{}
+		}
+		got, err := there.unpack(file, UnpackOptions{Folder: filepath.Join(t.TempDir(), "new"), Vouched: vouched,
+			Given: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := there.Store.Load(t.Context(), packedRun)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := supervisor.Loaded(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, again := s.Config, ""
+		for _, w := range got.Withheld {
+			again += w.Again + "\n"
+		}
+		if cfg.Claude != "" || cfg.Notify != nil || cfg.KeepProcesses || cfg.MaxAgents != supervisor.DefaultMaxAgents {
+			t.Errorf("vouched %t: programs or limits came along: %+v", vouched, cfg)
+		}
+		if vouched {
+			if !slices.Equal(cfg.Answers, answers) || cfg.Retries != 9 || !slices.Equal(cfg.Allow, []string{"Bash(make test)"}) ||
+				!cfg.AllowProject || strings.Contains(again, "--answer") || strings.Contains(again, "--allow") {
+				t.Errorf("what was granted is lost: %+v, withheld %s", cfg, again)
+			}
+			continue
+		}
+		if !slices.Equal(cfg.Answers, given.Answers) || cfg.Retries != 5 || len(cfg.Allow) > 0 || cfg.AllowProject {
+			t.Errorf("a stranger's file grants %+v", cfg)
+		}
+		for _, want := range []string{"--answer 'Which port=8080'\n", "--answer 'shape=round'\n", "--retries 9\n"} {
+			if !strings.Contains(again, want) {
+				t.Errorf("it is not said how to give it again: %s in %s", want, again)
+			}
 		}
 	}
 }

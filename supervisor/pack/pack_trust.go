@@ -4,6 +4,10 @@ package pack
 // that was packed on this machine. So nothing in it grants, runs or answers anything here; what it grants is dropped or
 // asked anew, and listed by unpack. The person grants it here, to unpack or resume.
 //
+// A fleet seals what it unpacks. It vouches for the file (UnpackOptions.Vouched): rules, those of answers included,
+// answers in advance, answers for all like questions and retries hold then. Programs, files and the rest stay
+// distrusted.
+//
 //	data      shown to people and told to agents, as any text of an agent's. What follows from it, a person lets follow
 //	form      ids, order and states: checked to be those of a run (checkpoints.Exported.Check, checkRecords),
 //	          else refused

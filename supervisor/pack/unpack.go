@@ -35,6 +35,8 @@ type UnpackOptions struct {
 	Env      []string           // where claude looks for transcripts; nil is this process's
 	Given    supervisor.Given   // what the person grants the run here, and bounds it by
 	Guarded  permission.Guarded // the calls that nothing of it permits
+	// Vouched: the caller has authenticated the file. The rules, answers in advance and retries that it has hold here.
+	Vouched bool
 }
 
 // An UnpackedRun says what came out of a pack file.
@@ -204,7 +206,12 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		}
 	}()
 	b := supervisor.Unpacked{From: before.Run.Cwd, Cwd: u.cwd, Same: u.same, Work: u.git != nil || u.files != nil,
-		File: u.File, Given: u.Given}
+		File: u.File, Given: u.Given, Vouched: u.Vouched}
+	if u.Vouched {
+		for _, r := range before.Rules() {
+			b.Given.Allow = append(slices.Clip(b.Given.Allow), r.Rule) // of an answer, which is not believed itself
+		}
+	}
 	for _, e := range u.archive.under(transcriptsDir) {
 		session, whole := strings.CutSuffix(strings.TrimPrefix(e.name, transcriptsDir), ".jsonl")
 		if whole && !strings.Contains(session, "/") {
@@ -215,7 +222,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 	if u.same {
 		ours = &u.ours
 	}
-	b.Config, u.less = supervisor.Harmless(before.Config, ours)
+	b.Config, u.less = supervisor.Harmless(before.Config, ours, u.Vouched)
 	if b.Epoch = u.epoch; u.beside != nil {
 		b.Config.Snapshots = &supervisor.SnapshotTo{Dir: filepath.Dir(u.beside.path), Keep: supervisor.DefaultKeep}
 	}
@@ -246,7 +253,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 
 // tryOut sees what the next supervisor would begin with: nothing of it is done.
 func (u *unpacking) tryOut(at time.Time) error {
-	notes, _ := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state)
+	notes, _ := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
 	waiting := slices.DeleteFunc(notes, func(n supervisor.InboxEntry) bool { return n.Seq <= u.archive.run.Taken })
 	next, err := supervisor.Step(u.state,
 		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})

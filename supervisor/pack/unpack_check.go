@@ -136,6 +136,7 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 		is := u.state.Questions[q.ID]
 		switch word, _ := supervisor.Decision(q.Answer); {
 		case q.Revoked != "" || !supervisor.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
+		case supervisor.GrantsRule(q) && u.Vouched: // it is given again
 		case supervisor.GrantsRule(q):
 			all = append(all, supervisor.Withheld{What: "the rule " + supervisor.RuleOf(q).Rule,
 				Again: "--allow " + supervisor.ShellLine([]string{supervisor.RuleOf(q).Rule})})
@@ -147,11 +148,11 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s (%s): %s", q.ID, q.Kind,
 				text.Line(q.Answer, text.MaxLine))})
 		}
-		if q.ForAllLike {
+		if q.ForAllLike && !u.Vouched {
 			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s, for all questions like it: %s",
 				q.ID, text.Line(q.Answer, text.MaxLine))})
 		}
 	}
-	notes, more := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state)
+	notes, more := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
 	return notes, append(all, more...)
 }

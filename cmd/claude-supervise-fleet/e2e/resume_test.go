@@ -98,3 +98,30 @@ func TestACommandInClaudesPlaceGoesOnElsewhere(t *testing.T) {
 		t.Errorf("it ends as %+v, and says %s", end, said)
 	}
 }
+
+// What a person has answered in advance answers wherever the run is: with a flag, or in the task file.
+func TestAnswersInAdvanceAnswerElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker("one")
+	task := s.file("paint.yaml", []byte("prompt: paint it\nanswers: {which shape: round}\n"))
+	run := s.must("run", "--hold", "0", "--answer", "which size=large", "--retries", "5", "-f", task, "--exec",
+		`sh -c 'case "$CLAUDE_SUPERVISE_ANSWER" in `+
+			`"") echo "AWAITING_CLARIFICATION: which colour?";; `+
+			`green) echo "AWAITING_CLARIFICATION: which size?";; `+
+			`large) echo "AWAITING_CLARIFICATION: which shape?";; `+
+			`*) echo "it is $CLAUDE_SUPERVISE_ANSWER";; esac'`)
+	l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	s.must("answer", l.Questions[0].ID, "green") // the next epoch goes on from a snapshot
+	s.ends(run, 6)                               // a command reports nothing
+	said := s.must("logs", run)
+	for _, want := range []string{"it is round", "answer KEY", "the task file"} {
+		if !strings.Contains(strings.ReplaceAll(said, "--answer which size", "answer KEY"), want) {
+			t.Errorf("its log lacks %q: %s", want, said)
+		}
+	}
+	end := s.until(run, "ended", func(l listed) bool { return l.ExitCode != nil })
+	if end.Epoch != 2 || len(end.Notes) > 0 {
+		t.Errorf("it ends in epoch %d, with the notes %q", end.Epoch, end.Notes)
+	}
+}

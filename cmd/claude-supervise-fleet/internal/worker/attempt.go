@@ -202,7 +202,7 @@ func (h *held) goOnFrom(ctx context.Context, file string) error {
 		h.note("a turn was under way when the snapshot was taken: it is done again")
 	}
 	for _, w := range u.Withheld {
-		if w.Again == "" { // else it is given again (unpack)
+		if w.Again == "" { // else the task gives it again (unpack)
 			h.note("not taken along: %s", w.What)
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -145,25 +143,10 @@ type unpacked struct {
 	} `json:"snapshot"`
 }
 
-// unpack takes the run out of a snapshot. Whatever lies in a file, claude-supervise keeps nothing that it grants; but
-// this one was sealed by the fleet, so what a person has granted the run before is given to it again.
+// unpack takes the run out of a snapshot. Whatever lies in a file, claude-supervise keeps nothing that it grants; but this
+// one was sealed by the fleet, which vouches for it: what a person has granted the run before stays.
 func (h *held) unpack(ctx context.Context, file string) (unpacked, error) {
-	before, err := h.unpackWith(ctx, file, nil, "--dry-run")
-	if err != nil {
-		return before, err
-	}
-	var again []string
-	for _, w := range before.Withheld {
-		flags, err := shell.Fields(w.Again, func(string) string { return "" })
-		if err == nil && len(flags) == 2 && flags[0] == "--allow" {
-			again = append(again, flags...)
-		}
-	}
-	return h.unpackWith(ctx, file, again)
-}
-
-func (h *held) unpackWith(ctx context.Context, file string, again []string, more ...string) (unpacked, error) {
-	args := slices.Concat([]string{"unpack", file, "--json", "--cwd", h.work()}, more, h.Task.Given, again)
+	args := slices.Concat([]string{"unpack", file, "--vouched", "--json", "--cwd", h.work()}, h.Task.Given)
 	if claude := slices.Concat(h.Task.Claude, h.Task.Again); len(claude) > 0 {
 		args = append(append(args, "--"), claude...)
 	}
