@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
+	"claude-supervise/supervisor/view"
 )
 
 const (
@@ -33,19 +35,25 @@ type LogReading struct {
 	Note func(string)             // is told what happens to the run, and why something cannot be read
 }
 
-// Log reads the log of a run. It gives the run as it was at the end.
-func (f Fleet) Log(ctx context.Context, r LogReading) (flow.Listed, error) {
+// Log reads the log of a run. It gives the run as it was at the end. One that is followed is so while the server is
+// away, for as long as Wait waits for it.
+func (f Fleet) Log(ctx context.Context, r LogReading) (run flow.Listed, err error) {
 	l := logReader{LogReading: r, fleet: f, noted: map[string]bool{}}
-	for first := true; ; first = false {
-		run, err := f.Run(ctx, r.Run)
-		if err != nil {
+	var answered time.Time // when the server last did; zero: it has not
+	for there := true; ; {
+		var over bool
+		run, over, err = l.look(ctx, run.ID, answered.IsZero())
+		switch {
+		case err == nil:
+			answered, there = time.Now(), true
+		case !errors.Is(err, ErrAway) || !r.Follow || answered.IsZero() || time.Since(answered) > awayMost:
 			return run, err
+		case there:
+			l.Note(err.Error() + "; logs continues when it is back")
+			there = false
 		}
-		r.Run = run.ID // a name may be another's later
-		l.notes(run, first)
-		over, err := l.from(ctx, run)
-		if err != nil || over || !r.Follow {
-			return run, err
+		if over || !r.Follow {
+			return run, nil
 		}
 		select {
 		case <-time.After(lookAgain):
@@ -53,6 +61,16 @@ func (f Fleet) Log(ctx context.Context, r LogReading) (flow.Listed, error) {
 			return run, ctx.Err()
 		}
 	}
+}
+
+// look reads what there is of the log. id names the run as it was found the first time; a name may be another's later.
+func (l *logReader) look(ctx context.Context, id string, first bool) (run flow.Listed, over bool, err error) {
+	if run, err = l.fleet.Run(ctx, cmp.Or(id, l.Run)); err != nil {
+		return flow.Listed{RunView: view.RunView{ID: id}}, false, err
+	}
+	l.notes(run, first)
+	over, err = l.from(ctx, run)
+	return run, over, err
 }
 
 type logReader struct {
