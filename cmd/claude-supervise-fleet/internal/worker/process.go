@@ -143,8 +143,8 @@ type unpacked struct {
 	} `json:"snapshot"`
 }
 
-// unpack takes the run out of a snapshot. Whatever lies in a file, claude-supervise keeps nothing that it grants; but this
-// one was sealed by the fleet, which vouches for it: what a person has granted the run before stays.
+// unpack takes the run out of a snapshot. Whatever lies in a file, claude-supervise keeps nothing that it grants; but
+// this one was sealed by the fleet, which vouches for it: what a person has granted the run before stays.
 func (h *held) unpack(ctx context.Context, file string) (unpacked, error) {
 	args := slices.Concat([]string{"unpack", file, "--vouched", "--json", "--cwd", h.work()}, h.Task.Given)
 	if claude := slices.Concat(h.Task.Claude, h.Task.Again); len(claude) > 0 {
