@@ -229,12 +229,14 @@ nightly: ## all of these but microbench, one after the other; their figures are 
 	.ci/nightly
 
 manual: ## the man pages and the completions of a release, in bin/manual
-	rm -rf bin/manual; mkdir -p bin/manual/{man1,man7,completions}
-	CLAUDE_SUPERVISE_MAN=$$PWD/bin/manual SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
-		$(GO) test -count 1 -run TestEachCommandAndTopicHasAManPage \
-		./cmd/claude-supervise
+	rm -rf bin/manual; mkdir -p bin/manual/claude-supervise/completions
+	export CLAUDE_SUPERVISE_MAN=$$PWD/bin/manual/claude-supervise SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
+	$(GO) test -count 1 -run TestEachCommandAndTopicHasAManPage ./cmd/claude-supervise; \
+	export CLAUDE_SUPERVISE_MAN=$$PWD/bin/manual/claude-supervise-fleet; \
+	cd $(FLEET) && $(GO) test -count 1 -run TestEachCommandHasAManPage ./internal/commands
 	for shell in bash/claude-supervise zsh/_claude-supervise fish/claude-supervise.fish; do \
-		$(GO) run ./cmd/claude-supervise completion "$${shell%/*}" > bin/manual/completions/"$${shell#*/}"; done
+		$(GO) run ./cmd/claude-supervise completion "$${shell%/*}" > bin/manual/claude-supervise/completions/"$${shell#*/}"; \
+	done
 
 release-check: ## the release of HEAD, built twice and compared, installed, tried and removed (10 min)
 	.ci/release-check $(GORELEASER)

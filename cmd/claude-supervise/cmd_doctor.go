@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/cmd/internal/config"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -64,7 +65,7 @@ all.`,
 			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), inForce(claude))
 			if report {
 				return terminal.Print(func(p *terminal.Printer) error {
-					return p.Result(doctor.Report(cmd.Context(), versionLine(), found, os.Environ()))
+					return p.Result(doctor.Report(cmd.Context(), release.Line(string(thisProgram)), found, os.Environ()))
 				})
 			}
 			return tellFindings(found, asJSON)

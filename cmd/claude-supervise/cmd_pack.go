@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
@@ -103,7 +104,7 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 	if client.Supervised(run) {
 		return packLive(ctx, client, run, f)
 	}
-	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + version}
+	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + release.Version()}
 	if f.output == "-" {
 		return packToStdout(ctx, client, run, opt)
 	}

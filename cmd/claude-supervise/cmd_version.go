@@ -2,14 +2,11 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
-)
 
-// version is set by the build of a release (.goreleaser.yaml).
-var version = "dev"
+	"claude-supervise/cmd/internal/release"
+)
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -22,30 +19,6 @@ func newVersion() *cobra.Command {
 }
 
 func printVersion(cmd *cobra.Command) error {
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), release.Line(string(thisProgram)))
 	return err
-}
-
-func versionLine() string { return "claude-supervise " + version + builtFrom() }
-
-// builtFrom returns " (COMMIT, its date)", with "changed since" where files were. It returns "" where the build did not
-// see git.
-func builtFrom() string {
-	info, _ := debug.ReadBuildInfo() // nil without modules
-	if info == nil {
-		return ""
-	}
-	vcs := map[string]string{}
-	for _, s := range info.Settings {
-		vcs[s.Key] = s.Value
-	}
-	if len(vcs["vcs.revision"]) < 12 {
-		return ""
-	}
-	date, _, _ := strings.Cut(vcs["vcs.time"], "T")
-	about := vcs["vcs.revision"][:12] + ", " + date
-	if vcs["vcs.modified"] == "true" {
-		about += ", changed since"
-	}
-	return " (" + about + ")"
 }

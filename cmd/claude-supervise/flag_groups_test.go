@@ -14,7 +14,7 @@ func TestEachFlagOfARunIsInAGroupOnALineOfItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.InitDefaultHelpFlag()
-		listed := flagUsages(cmd, 80)
+		listed := flagGroups.Flags(cmd, 80)
 		if !strings.HasPrefix(listed, "What:\n") || !strings.Contains(listed, "\n\nPermissions:\n") {
 			t.Errorf("%s --help has no groups:\n%s", command, listed)
 		}

@@ -110,24 +110,10 @@ func newBareRoot() *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
-	root.SetUsageFunc(showUsage)
+	flagGroups.SetUsage(root, func() string { return "Topics (claude-supervise help TOPIC):\n" + listTopics() })
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(flagError)
 	return root
-}
-
-// showUsage writes the usage of a command by cobra's template, with ours in it, which is made when it is first wanted.
-func showUsage(cmd *cobra.Command) error {
-	root := cmd.Root()
-	cobra.AddTemplateFunc("topics", listTopics)
-	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command) string { return flagUsages(cmd, 80) })
-	root.SetUsageTemplate(strings.NewReplacer(
-		"Flags:\n{{.LocalFlags.FlagUsages", "{{flags .",
-		" for more information about a command.", " for more information.", // within 80 columns
-		"\n\nUse \"", "{{if not .HasParent}}\n\nTopics (claude-supervise help TOPIC):\n{{topics}}{{end}}\n\nUse \"",
-	).Replace(root.UsageTemplate()))
-	root.SetUsageFunc(nil)
-	return cmd.Usage()
 }
 
 // explainCompletion gives the commands that cobra adds the form of ours.

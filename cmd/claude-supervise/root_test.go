@@ -18,13 +18,13 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 		if err != nil || among.Name() != name {
 			t.Fatalf("%s is called %s (%v)", name, among.Name(), err)
 		}
-		if got, want := help(t, alone), help(t, among); got != want {
+		if got, want := helpOf(t, alone), helpOf(t, among); got != want {
 			t.Errorf("%s alone says\n%s\nwant\n%s", name, got, want)
 		}
 	}
 }
 
-func help(t *testing.T, cmd *cobra.Command) string {
+func helpOf(t *testing.T, cmd *cobra.Command) string {
 	t.Helper()
 	cmd.InitDefaultHelpFlag()
 	return cmd.Long + cmd.UsageString()

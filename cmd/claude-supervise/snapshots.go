@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/release"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/pack"
@@ -67,7 +68,7 @@ func (t taking) close() {
 // takeSnapshots gives a supervisor what takes its snapshots and, if they go into a folder, what reports whether another
 // supervisor has taken the run over from there.
 func (s *session) takeSnapshots(sup *engine.Supervisor, to snapshotting) (taking, error) {
-	t := &pack.Taker{Dirs: s.Dirs, Store: s.Store, Program: "claude-supervise " + version, At: s.At}
+	t := &pack.Taker{Dirs: s.Dirs, Store: s.Store, Program: "claude-supervise " + release.Version(), At: s.At}
 	if to.to != nil && to.to.Dir != "" {
 		t.Folder, t.Keep = pack.FolderOf(to.to.Dir, to.run), to.to.Keep
 		sup.Lease = t.Folder

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"claude-supervise/cmd/internal/release"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/telemetry"
 )
@@ -22,7 +23,7 @@ func startTelemetry(log zerolog.Logger) traced {
 	if !config.Enabled() {
 		return traced{}
 	}
-	return traced{telemetry.Start(config, version, log, http.DefaultTransport)}
+	return traced{telemetry.Start(config, release.Version(), log, http.DefaultTransport)}
 }
 
 func (t traced) close() {

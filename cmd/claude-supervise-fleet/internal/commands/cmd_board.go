@@ -18,7 +18,7 @@ func newBoard() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "board",
-		Short: "watch the runs of the fleet and answer their questions, full-screen",
+		Short: "watch runs of the fleet and answer questions, full-screen",
 		Long: `Watch all runs and open questions of the fleet in the full-screen view of
 claude-supervise board. It lists the questions, urgent ones first, and the tree
 of runs with status, start, cost, what each waits for, and worker. Tab shows

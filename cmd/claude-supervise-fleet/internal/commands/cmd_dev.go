@@ -27,8 +27,8 @@ func newDev(start StartServer) *cobra.Command {
 		Use:   "dev",
 		Short: "a fleet on this machine, to try it out",
 		Long: `A whole fleet on this machine, to try it out: a Temporal server with its state
-in a file, a folder for snapshots, a key, and one worker. It needs no set-up, and
-the other commands of fleet find it by themselves. It listens on loopback only,
+in a file, a folder for snapshots, a key, and one worker. It needs no setup: the
+other commands of fleet find it by themselves. It listens on loopback only,
 where every user of this machine reaches it.
 
 It keeps its state: runs continue when it is started again.`,

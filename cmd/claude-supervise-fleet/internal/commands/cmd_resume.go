@@ -39,7 +39,7 @@ that waits to be tried again, because no worker could have it, is tried at once.
 Flags apply to the run from now on. --allow RULE and the flags after -- are
 added to those that it was handed in with; others replace the earlier value.`,
 		Example: "  claude-supervise fleet resume --failed r-3f9a2c1b\n" +
-			"  claude-supervise fleet resume --failed r-3f9a2c1b --max-cost-usd 5 -- --model opus\n" +
+			"  claude-supervise fleet resume --failed r-3f9a2c1b --max-cost-usd 5 \\\n      -- --model opus\n" +
 			"  claude-supervise fleet resume r-3f9a2c1b",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

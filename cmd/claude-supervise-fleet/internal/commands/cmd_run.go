@@ -46,7 +46,7 @@ func newRun() *cobra.Command { return new(runFlags).command() }
 
 func (f *runFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
+		Use:   "run [PROMPT | -] [-f TASK] [flags] [-- CLAUDE FLAGS...]",
 		Short: "submit a task",
 		Long: `Submit a task. Its id goes to stdout, and the task to a worker with room for it
 that has every --label. wait waits for it.
@@ -62,8 +62,8 @@ the prompt and in --repo is the line.
 A worker that is not heard from for --lease loses the run, which continues
 elsewhere.`,
 		Example: "  claude-supervise fleet run \"Write a CHANGELOG for the last release\"\n" +
-			"  claude-supervise fleet run -f task.yaml --repo https://git.example.com/shop.git --ref main\n" +
-			"  claude-supervise fleet run --each \"cat repos.txt\" --repo {item} -f upgrade.yaml\n" +
+			"  claude-supervise fleet run -f task.yaml \\\n      --repo https://git.example.com/shop.git --ref main\n" +
+			"  claude-supervise fleet run --each \"cat repos\" --repo {item} -f upgrade.yaml\n" +
 			"  claude-supervise fleet run --label gpu --max-cost-usd 5 - < task.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(notInside(), refuseNotHere(cmd.Flags()), checkLabels(f.labels)); err != nil {
@@ -105,8 +105,8 @@ elsewhere.`,
 	fl.StringVar(&f.repo, "repo", "", "work in a clone of the repository at `URL`")
 	fl.StringVar(&f.ref, "ref", "", "at this branch, tag or commit: `REF`")
 	fl.StringArrayVar(&f.labels, "label", nil, "only on a worker with this `LABEL`")
-	fl.StringVar(&f.each, "each", "", "one run for each line that `COMMAND` prints: {item}")
-	fl.DurationVar(&f.lease, "lease", 30*time.Second, "continue elsewhere after `TIME` without the worker")
+	fl.StringVar(&f.each, "each", "", "a run for each line of `COMMAND`: {item}")
+	fl.DurationVar(&f.lease, "lease", 30*time.Second, "move the run after `TIME` without a worker")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
 	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.answers, "answers", "", "a YAML or JSON `FILE` of answers in advance")

@@ -24,8 +24,8 @@ func newShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "show a run of the fleet",
-		Long: `Show a run of the fleet, with its agents, questions and reports, as it was when a
-worker last parked it, ended it or handed it back. ps shows how it is now.`,
+		Long: `Show a run of the fleet, with its agents, questions and reports, as it was when
+a worker last parked it, ended it or handed it back. ps shows how it is now.`,
 		Example: "  claude-supervise fleet show r-3f9a2c1b",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

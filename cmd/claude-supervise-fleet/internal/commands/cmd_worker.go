@@ -38,8 +38,9 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.name, "name", "", "the `NAME` of this worker (default: the machine's)")
 	fl.StringVar(&f.dir, "dir", "", "keep runs and repositories in `DIR`")
 	fl.StringArrayVar(&f.labels, "label", nil, "also take runs that need this `LABEL`")
-	fl.IntVar(&f.capacity, "capacity", runtime.NumCPU(), "at most `N` runs at a time")
-	fl.DurationVar(&f.leave, "leave-within", 5*time.Minute, "on SIGTERM, wait up to `TIME` for turns to end")
+	fl.IntVar(&f.capacity, "capacity", runtime.NumCPU(), "at most `N` runs at a time (default: one a CPU)")
+	fl.Lookup("capacity").DefValue = "0" // help and man page are the same on each machine
+	fl.DurationVar(&f.leave, "leave-within", 5*time.Minute, "wait up to `TIME` for turns to end")
 }
 
 var labelForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)

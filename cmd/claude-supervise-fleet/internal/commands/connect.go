@@ -38,11 +38,11 @@ type connection struct {
 }
 
 func (c *connection) flags(fl *pflag.FlagSet) {
-	fl.StringVar(&c.address, "address", "", "the Temporal server at `HOST:PORT`")
-	fl.StringVar(&c.namespace, "namespace", "", "the `NAMESPACE` of the fleet on it")
-	fl.StringVar(&c.apiKey, "api-key", "", "a `FILE` that holds the server's API key")
-	fl.StringVar(&c.key, "key", "", "the `FILE` of the fleet's key ($"+envKey+")")
-	fl.StringVar(&c.store, "store", "", "the `URL` of its blob store ($"+envStore+")")
+	fl.StringVar(&c.address, "address", "", "its Temporal server, at `HOST:PORT`")
+	fl.StringVar(&c.namespace, "namespace", "", "its namespace there: `NAME`")
+	fl.StringVar(&c.apiKey, "api-key", "", "`FILE` with the server's API key")
+	fl.StringVar(&c.key, "key", "", "`FILE` with its key ($"+envKey+")")
+	fl.StringVar(&c.store, "store", "", "`URL` of its store ($"+envStore+")")
 }
 
 // A devFile says where a `fleet dev` of this machine is.

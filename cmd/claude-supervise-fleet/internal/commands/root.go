@@ -4,6 +4,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
@@ -47,12 +49,13 @@ func Main(args []string, start StartServer) int {
 }
 
 func newRoot(start StartServer) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "fleet",
 		Short: "run agents on a fleet of machines",
-		Long: `Run agents on a fleet of machines. A run that is handed in is taken by a worker
-with room for it. Its questions are in one list, wherever it is. When its machine
-is lost it continues elsewhere, from its last snapshot: at most one turn of an
+		Long: `Run agents on a fleet of machines. A submitted run is taken by a worker with
+room for it. The questions of all runs are in one list. When a machine is lost,
+its runs continue elsewhere from their last snapshots: at most one turn of an
 agent is done again. What such a turn does outside of its folder is done twice.
 
 A fleet is a Temporal server, a blob store for snapshots, and the fleet's key,
@@ -62,16 +65,66 @@ it out.`,
   claude-supervise fleet run "Write a CHANGELOG for the last release"
   claude-supervise fleet questions
   claude-supervise fleet answer q-7kq2mx 2`,
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: string(fleetProgram)},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noSuchCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !version {
+				return cmd.Help()
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), release.Line(program))
+			return err
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	flagGroups.SetUsage(root, nil)
+	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitcode.Usage("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
 		newWait(), newShow(), newLogs(), newServe(), newBoard())
 	return root
+}
+
+// newHelp is cobra's, with an example, and words for a command that is not there.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "show help for a command",
+		Example: "  claude-supervise fleet help run\n  claude-supervise help fleet   # the whole topic",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noSuchCommand(cmd.Root(), strings.Join(args, " "))
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion,
+			_ cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if len(args) == 0 && c.IsAvailableCommand() {
+					found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func noSuchCommand(root *cobra.Command, typed string) error {
+	meant := ""
+	if near := root.SuggestionsFor(typed); len(near) > 0 {
+		meant = fmt.Sprintf(" (did you mean %s?)", near[0])
+	}
+	return exitcode.Usage("there is no command %q; `%s --help` lists them%s", typed, fleetProgram, meant)
 }
 
 // notInside refuses to be run by an agent of a run: it does not answer its own question, on no machine.
