@@ -118,7 +118,7 @@ func (b *blows) strike(ctx context.Context, w *struck, roll int, after float64) 
 		what = handedBack
 		if roll == 16 {
 			w.p.signal(syscall.SIGTERM)
-		} else if err := w.p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		} else if err := w.p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
 		select {
@@ -138,16 +138,31 @@ func (b *blows) strike(ctx context.Context, w *struck, roll int, after float64) 
 	b.mu.Lock()
 	b.of[what]++
 	b.mu.Unlock()
-	if what == stopped {
+	if what == stopped && !w.p.gone() {
 		return nil
 	}
 	pause(ctx, time.Duration(after*float64(1500*time.Millisecond)))
 	return b.starts(w, home)
 }
 
+// starts starts a worker. One that the server has no time for is started again.
 func (b *blows) starts(w *struck, home string) (err error) {
-	w.p, err = b.begins(home, takesRuns, b.workerArgs(w.name, "--capacity", "6")...)
-	return err
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
+		w.p, err = b.begins(home, takesRuns, b.workerArgs(w.name, "--capacity", "6")...)
+		if err == nil || !tooBusy.MatchString(err.Error()) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// gone reports whether a process has ended, as a worker does that the server has refused for minutes.
+func (p *process) gone() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // runsOf is the folder of the runs that a worker has.

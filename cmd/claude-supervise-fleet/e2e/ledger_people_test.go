@@ -56,6 +56,9 @@ func (p *people) answers(ctx context.Context) {
 	atOnce := make(chan struct{}, 6) // commands: the machine is small
 	for pause(ctx, 300*time.Millisecond) {
 		code, out, said, err := p.runs("questions", "--json")
+		if code != 0 && tooBusy.MatchString(said) {
+			continue
+		}
 		var open []struct{ ID, Run, Question string }
 		if err == nil && code == 0 {
 			err = json.Unmarshal([]byte(out), &open)
@@ -108,7 +111,7 @@ func (p *people) answer(ctx context.Context, q *question, t *try, atOnce chan st
 			t.outcome = acknowledged
 		case code == 1 && strings.Contains(said, "answered before"):
 			t.outcome = refused
-		case strings.Contains(said, "no worker of the fleet answers"):
+		case strings.Contains(said, "no worker of the fleet answers"), tooBusy.MatchString(said):
 		default:
 			p.t.Errorf("answer %s %s exits %d: %s", q.id, t.token, code, said)
 			err = ctx.Err()

@@ -50,7 +50,7 @@ Whether a command may run is answered on the machine that it runs on.`,
 			if err := notInside(); err != nil {
 				return err
 			}
-			return runAnswer(cmd, f, args)
+			return f.with(cmd.Context(), func(c connected) error { return runAnswer(cmd, c, f, args) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -61,13 +61,8 @@ Whether a command may run is answered on the machine that it runs on.`,
 	return cmd
 }
 
-func runAnswer(cmd *cobra.Command, f answerFlags, args []string) error {
+func runAnswer(cmd *cobra.Command, c connected, f answerFlags, args []string) error {
 	ctx := cmd.Context()
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
 	open, err := c.mayMean(ctx, args)
 	if err != nil {
 		return err

@@ -47,25 +47,17 @@ func runBoard(ctx context.Context, c connection) error {
 		return exitcode.Usage("the board needs a terminal that can be drawn on; elsewhere: `%[1]s ps`, `%[1]s questions`",
 			fleetProgram)
 	}
-	fleet, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer fleet.close()
-	d, closed, err := fleet.desk(ctx)
-	if err != nil {
-		return err
-	}
-	defer closed()
-	ctx, stop, err := terminal.UntilLeft(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	return board.Run(ctx, screen, board.Config{
-		Program: desk.Program, Source: d, Home: terminal.FromHome, About: fleetProgram.Show,
-		Colours:  os.Getenv("NO_COLOR") == "",
-		Question: func(q view.QuestionView) terminal.Question { return questions.Placed(desk.Asked(q)) },
-		Actions:  board.Actions{Answer: d.Answer, Stop: d.StopRun, Resume: fleet.resumes, Retry: fleet.retries},
+	return c.atDesk(ctx, func(fleet connected, d *desk.Desk) error {
+		ctx, stop, err := terminal.UntilLeft(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return board.Run(ctx, screen, board.Config{
+			Program: desk.Program, Source: d, Home: terminal.FromHome, About: fleetProgram.Show,
+			Colours:  os.Getenv("NO_COLOR") == "",
+			Question: func(q view.QuestionView) terminal.Question { return questions.Placed(desk.Asked(q)) },
+			Actions:  board.Actions{Answer: d.Answer, Stop: d.StopRun, Resume: fleet.resumes, Retry: fleet.retries},
+		})
 	})
 }

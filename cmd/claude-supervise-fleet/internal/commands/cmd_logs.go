@@ -51,7 +51,7 @@ beside the one that was done in its place. Ctrl-C quits; the run continues.`,
 			case !tails:
 				f.tail = -1
 			}
-			return runLogs(cmd.Context(), args[0], f)
+			return f.with(cmd.Context(), func(c connected) error { return runLogs(cmd.Context(), c, args[0], f) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -61,12 +61,7 @@ beside the one that was done in its place. Ctrl-C quits; the run continues.`,
 	return cmd
 }
 
-func runLogs(ctx context.Context, id string, f logsFlags) error {
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
+func runLogs(ctx context.Context, c connected, id string, f logsFlags) error {
 	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		some := false
 		run, err := c.Log(ctx, fleet.LogReading{Run: id, Follow: f.follow, Tail: f.tail, Kept: c.keptLog,

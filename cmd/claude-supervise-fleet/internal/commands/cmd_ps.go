@@ -20,12 +20,11 @@ func newPs() *cobra.Command {
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := c.connect(cmd.Context())
-			if err != nil {
+			var runs []flow.Listed
+			err := c.with(cmd.Context(), func(f connected) (err error) {
+				runs, err = f.Runs(cmd.Context(), all, false)
 				return err
-			}
-			defer f.close()
-			runs, err := f.Runs(cmd.Context(), all, false)
+			})
 			if err != nil {
 				return err
 			}

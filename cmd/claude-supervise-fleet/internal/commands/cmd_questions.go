@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/view"
 )
 
 func newQuestions() *cobra.Command {
@@ -17,12 +18,11 @@ func newQuestions() *cobra.Command {
 		Example: "  claude-supervise fleet questions\n  claude-supervise fleet questions --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := c.connect(cmd.Context())
-			if err != nil {
+			var open []view.QuestionView
+			err := c.with(cmd.Context(), func(f connected) (err error) {
+				open, err = f.Questions(cmd.Context())
 				return err
-			}
-			defer f.close()
-			open, err := f.Questions(cmd.Context())
+			})
 			if err != nil {
 				return err
 			}

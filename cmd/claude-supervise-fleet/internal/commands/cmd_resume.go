@@ -56,7 +56,7 @@ added to those that it was handed in with; others replace the earlier value.`,
 			if flag := doctor.ReservedFlag(claude); flag != "" {
 				return exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
 			}
-			return runResume(cmd.Context(), args[0], f, claude)
+			return f.with(cmd.Context(), func(c connected) error { return runResume(cmd.Context(), c, args[0], f, claude) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -66,12 +66,7 @@ added to those that it was handed in with; others replace the earlier value.`,
 	return cmd
 }
 
-func runResume(ctx context.Context, id string, f resumeFlags, claude []string) error {
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
+func runResume(ctx context.Context, c connected, id string, f resumeFlags, claude []string) error {
 	r, err := c.Run(ctx, id)
 	if err != nil {
 		return err

@@ -77,25 +77,7 @@ elsewhere.`,
 			if err != nil {
 				return err
 			}
-			c, err := f.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			for _, t := range tasks {
-				if err := c.HandIn(cmd.Context(), t); err != nil {
-					return err
-				}
-				if err := terminal.Print(func(p *terminal.Printer) error {
-					if f.asJSON {
-						return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
-					}
-					return p.Result(t.Run)
-				}); err != nil {
-					return err
-				}
-			}
-			return nil
+			return f.with(cmd.Context(), func(c connected) error { return f.handIn(cmd.Context(), c, tasks) })
 		},
 	}
 	fl := cmd.Flags()
@@ -113,6 +95,24 @@ elsewhere.`,
 	f.passed = addPassed(fl, false)
 	addNotHere(fl)
 	return cmd
+}
+
+// handIn gives the fleet one task after the other, and prints the id of each.
+func (f *runFlags) handIn(ctx context.Context, c connected, tasks []flow.Task) error {
+	for _, t := range tasks {
+		if err := c.HandIn(ctx, t); err != nil {
+			return err
+		}
+		if err := terminal.Print(func(p *terminal.Printer) error {
+			if f.asJSON {
+				return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
+			}
+			return p.Result(t.Run)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // task reads the command line.

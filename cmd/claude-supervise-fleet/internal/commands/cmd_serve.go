@@ -57,18 +57,10 @@ API is that of claude-supervise serve without these.`,
 }
 
 func runServe(ctx context.Context, c connection, f serving.Flags) error {
-	fleet, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer fleet.close()
-	d, closed, err := fleet.desk(ctx)
-	if err != nil {
-		return err
-	}
-	defer closed()
-	return f.Serve(ctx, makeStateDir, web.Config{
-		Program: desk.Program, Source: d, Actions: d.PageActions(), Stops: stopEnds, Card: desk.Card, Clean: terminal.Clean,
+	return c.atDesk(ctx, func(_ connected, d *desk.Desk) error {
+		return f.Serve(ctx, makeStateDir, web.Config{
+			Program: desk.Program, Source: d, Actions: d.PageActions(), Stops: stopEnds, Card: desk.Card, Clean: terminal.Clean,
+		})
 	})
 }
 

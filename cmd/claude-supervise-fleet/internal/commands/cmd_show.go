@@ -55,21 +55,20 @@ func (c connection) record(cmd *cobra.Command, args []string, r worker.Record) (
 	if len(args) != 1 {
 		return nil, exitcode.Usage("%s takes the id of one run; claude-supervise fleet ps -a lists them", cmd.Name())
 	}
-	f, err := c.connect(cmd.Context())
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	run, err := f.Run(cmd.Context(), args[0])
-	if err != nil {
-		return nil, err
-	}
-	store, err := f.snapshots(cmd.Context())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = store.Bucket.Close() }() // only read
+	ctx := cmd.Context()
 	var out bytes.Buffer
-	_, err = store.Record(cmd.Context(), run.ID, run.Epoch, r, &out)
+	err := c.with(ctx, func(f connected) error {
+		run, err := f.Run(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		store, err := f.snapshots(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = store.Bucket.Close() }() // only read
+		_, err = store.Record(ctx, run.ID, run.Epoch, r, &out)
+		return err
+	})
 	return out.Bytes(), err
 }

@@ -38,7 +38,7 @@ others are stopped all the same.`,
 			case !f.all && len(args) == 0:
 				return exitcode.Usage("stop takes the ids of runs, or --all; claude-supervise fleet ps lists them")
 			}
-			return runStops(cmd.Context(), args, f)
+			return f.with(cmd.Context(), func(c connected) error { return runStops(cmd.Context(), c, args, f) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -48,12 +48,7 @@ others are stopped all the same.`,
 }
 
 // runStops stops one after the other. That one cannot be stopped keeps none of the others.
-func runStops(ctx context.Context, ids []string, f stopFlags) error {
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
+func runStops(ctx context.Context, c connected, ids []string, f stopFlags) error {
 	if f.all {
 		runs, err := c.Runs(ctx, false, false)
 		if err != nil {

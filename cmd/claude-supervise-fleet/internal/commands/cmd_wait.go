@@ -37,17 +37,12 @@ timeout.`,
 			if len(args) == 0 {
 				return exitcode.Usage("wait takes the ids of runs; claude-supervise fleet ps lists them")
 			}
-			f, err := c.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer f.close()
 			ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
 			if cmd.Flags().Changed("timeout") {
 				ctx, cancel = context.WithTimeout(ctx, max(limit, time.Second)) // 0: look once
 			}
 			defer cancel()
-			return waitFor(ctx, f, args, asJSON)
+			return c.with(ctx, func(f connected) error { return waitFor(ctx, f, args, asJSON) })
 		},
 	}
 	c.flags(cmd.Flags())

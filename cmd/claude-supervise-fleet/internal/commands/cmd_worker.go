@@ -89,13 +89,10 @@ SIGTERM or Ctrl-C.`,
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err
 			}
-			c, err := f.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			return f.work(cmd.Context(), c, func(w *worker.Worker) {
-				say("worker %s takes up to %d runs; its folder is %s", w.Name, w.Capacity, w.Dir)
+			return f.with(cmd.Context(), func(c connected) error {
+				return f.work(cmd.Context(), c, func(w *worker.Worker) {
+					say("worker %s takes up to %d runs; its folder is %s", w.Name, w.Capacity, w.Dir)
+				})
 			})
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"gocloud.dev/blob"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
@@ -96,7 +97,8 @@ var errNowhere = errors.New("which fleet? Name its server with --address or TEMP
 func (c connection) resolved() (connection, sdk.Options, error) {
 	opt, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{})
 	if err != nil {
-		return c, opt, fmt.Errorf("the configuration of Temporal cannot be read: %w", err)
+		return c, opt, fmt.Errorf("the configuration of Temporal cannot be used: %w; see to its variables "+
+			"(TEMPORAL_...) and its file ($TEMPORAL_CONFIG_FILE)", err)
 	}
 	c.key, c.store = cmp.Or(c.key, os.Getenv(envKey)), cmp.Or(c.store, os.Getenv(envStore))
 	if opt.HostPort = cmp.Or(c.address, opt.HostPort); opt.HostPort == "" {
@@ -148,6 +150,28 @@ func (c connection) connect(ctx context.Context) (connected, error) {
 	return connectWith(ctx, opt, key, c.store)
 }
 
+// with has do use the fleet. It returns what do returns.
+func (c connection) with(ctx context.Context, do func(connected) error) error {
+	fleet, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer fleet.close()
+	return do(fleet)
+}
+
+// atDesk has do show the fleet to a person. It returns what do returns.
+func (c connection) atDesk(ctx context.Context, do func(connected, *desk.Desk) error) error {
+	return c.with(ctx, func(fleet connected) error {
+		d, closed, err := fleet.desk(ctx)
+		if err != nil {
+			return err
+		}
+		defer closed()
+		return do(fleet, d)
+	})
+}
+
 func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store string) (connected, error) {
 	opt.DataConverter = key.Converter()
 	opt.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
@@ -155,7 +179,8 @@ func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store stri
 	opt.Logger = quiet{}
 	client, err := sdk.DialContext(ctx, opt)
 	if err != nil {
-		return connected{}, fmt.Errorf("the fleet's server at %s cannot be reached: %w", opt.HostPort, err)
+		encrypts := opt.ConnectionOptions.TLS != nil || opt.Credentials != nil && !opt.ConnectionOptions.TLSDisabled
+		return connected{}, fleet.Unreached(opt.HostPort, encrypts, err)
 	}
 	return connected{fleet.Fleet{Client: client, Namespace: opt.Namespace, Converter: opt.DataConverter}, key, store}, nil
 }

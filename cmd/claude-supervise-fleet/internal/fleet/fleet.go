@@ -440,28 +440,3 @@ func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
 	}
 	return l, nil
 }
-
-// said makes of an error of the server one for people.
-func said(err error) error {
-	var none *serviceerror.NamespaceNotFound
-	switch {
-	case errors.As(err, &none):
-		// A server that cannot read in time which namespaces it has says so, too.
-		return fmt.Errorf("%w: it says that it has no namespace %s; if it has, it is too busy: try again. Else name "+
-			"another with --namespace, or make this one: temporal operator namespace create -n %[2]s", ErrAway, none.Namespace)
-	case away(err):
-		return fmt.Errorf("%w: %w", ErrAway, err)
-	}
-	return err
-}
-
-// away reports whether an error says that the server was not reached, or did not answer in time.
-func away(err error) bool {
-	var (
-		unavailable *serviceerror.Unavailable
-		late        *serviceerror.DeadlineExceeded
-		cut         *serviceerror.Canceled // by the server, or on the way
-	)
-	return errors.As(err, &unavailable) || errors.As(err, &late) || errors.As(err, &cut) ||
-		errors.Is(err, context.DeadlineExceeded)
-}

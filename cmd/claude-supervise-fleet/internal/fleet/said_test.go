@@ -22,7 +22,7 @@ func TestAServerThatDoesNotAnswerIsToldFromOneThatRefuses(t *testing.T) {
 		{serviceerror.NewCanceled("stream terminated by RST_STREAM"), true, "RST_STREAM"},
 		{fmt.Errorf("asked: %w", context.DeadlineExceeded), true, "asked"},
 		{serviceerror.NewNamespaceNotFound("teams"), true, "it has no namespace teams; if it has, it is too busy: try again"},
-		{serviceerror.NewPermissionDenied("no such key", ""), false, "no such key"},
+		{serviceerror.NewPermissionDenied("no such key", ""), false, "no such key. If it takes an API key, name"},
 	} {
 		err := said(c.err)
 		if errors.Is(err, ErrAway) != c.away || !strings.Contains(err.Error(), c.says) {
