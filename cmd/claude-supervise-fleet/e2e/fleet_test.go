@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ type site struct {
 	dev      string   // the folder of the server, the key and the snapshots
 	up       *process // the server
 
-	more func(home string) []string // what workers have in their environment; nil: nothing more
+	more  func(home string) []string // what workers have in their environment; nil: nothing more
+	store string                     // the URL of the blob store; "": the folder of the server's
 }
 
 var starting sync.Mutex
@@ -105,6 +107,9 @@ func (s *site) env(home string) []string {
 	var env []string
 	if s.more != nil {
 		env = s.more(home)
+	}
+	if s.store != "" {
+		env = append(env, "CLAUDE_SUPERVISE_FLEET_STORE="+s.store)
 	}
 	return append(env, "PATH="+s.programs+":"+os.Getenv("PATH"), "HOME="+home, "ANTHROPIC_API_KEY="+secret)
 }
@@ -230,7 +235,8 @@ const takesRuns = "takes up to"
 func (s *site) workerArgs(name string, flags ...string) []string {
 	s.t.Helper()
 	dev := s.server()
-	return append([]string{"worker", "--name", name, "--address", dev.Address, "--key", dev.Key, "--store", dev.Store,
+	return append([]string{"worker", "--name", name, "--address", dev.Address, "--key", dev.Key, "--store",
+		cmp.Or(s.store, dev.Store),
 		"--leave-within", "20s"}, flags...)
 }
 
@@ -282,7 +288,7 @@ func (s *site) must(args ...string) string {
 }
 
 // tooBusy is what a command says when the server has not answered it: so much goes on that it has no time.
-var tooBusy = regexp.MustCompile(`the fleet's server (at \S+ )?cannot be reached`)
+var tooBusy = regexp.MustCompile(`the fleet's server (at \S+ )?cannot be reached|failed reaching server`)
 
 // reads is must for a command that changes nothing: while the server is too busy, it is run again.
 func (s *site) reads(args ...string) string {
@@ -312,7 +318,7 @@ func (s *site) until(run, what string, is func(listed) bool) listed {
 	s.t.Helper()
 	var last string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		last = s.must("ps", "-a", "--json")
+		last = s.reads("ps", "-a", "--json")
 		var all []listed
 		if err := json.Unmarshal([]byte(last), &all); err != nil {
 			s.t.Fatal(err)

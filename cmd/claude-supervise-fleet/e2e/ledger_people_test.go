@@ -90,6 +90,18 @@ func (p *people) answers(ctx context.Context) {
 	p.answering.Wait()
 }
 
+// acknowledged gives how many questions have their answer.
+func (p *people) acknowledged() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.questions {
+		if q.winner() != "" {
+			n++
+		}
+	}
+	return n
+}
+
 func (p *people) knows(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

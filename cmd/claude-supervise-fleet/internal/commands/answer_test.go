@@ -1,9 +1,16 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	sdk "go.temporal.io/sdk/client"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/supervisor/view"
 )
@@ -46,4 +53,25 @@ func TestTheQuestionThatIsMeantIsFound(t *testing.T) {
 	if _, asks := wanted([]view.QuestionView{one}, []string{"JWT"}); asks {
 		t.Error("an answer is asked for")
 	}
+}
+
+// A busy server lists nothing: the answer that was given a moment ago may be kept, so nobody says that nothing is.
+func TestWhereNobodyCanLookNobodySaysThatNothingWasKept(t *testing.T) {
+	away := serviceerror.NewDeadlineExceeded("too late")
+	c := connected{Fleet: fleet.Fleet{Client: listing{err: away}}}
+	err := c.perhapsTaken(t.Context(), []string{"q-one"}, errors.New("not open; nothing was kept"))
+	if !errors.Is(err, fleet.ErrAway) || strings.Contains(err.Error(), "nothing was kept") {
+		t.Errorf("it is told: %v", err)
+	}
+}
+
+// listing is a server that only fails to list.
+type listing struct {
+	sdk.Client
+	err error
+}
+
+func (l listing) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return nil, l.err
 }

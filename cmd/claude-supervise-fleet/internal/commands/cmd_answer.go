@@ -120,13 +120,17 @@ func (c connected) mayMean(ctx context.Context, args []string) ([]view.QuestionV
 // isID reports whether a word can be nothing but the id of a question or a run.
 func isID(word string) bool { return strings.HasPrefix(word, "q-") || flow.IsRun(word) }
 
-// perhapsTaken gives the error of a question that is not open: whose answer it has, if it has one.
+// perhapsTaken gives the error of a question that is not open: whose answer it has, if it has one. While nobody can
+// look, nobody says that nothing was kept.
 func (c connected) perhapsTaken(ctx context.Context, args []string, err error) error {
 	if len(args) == 0 {
 		return err
 	}
-	a, looked := c.WhoseAnswer(ctx, args[0])
-	if looked != nil || a == nil {
+	a, unknown := c.WhoseAnswer(ctx, args[0])
+	switch {
+	case unknown != nil: // it may be kept
+		return unknown
+	case a == nil:
 		return err
 	}
 	return &fleet.RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was answered before, by %s at %s: %s", args[0],

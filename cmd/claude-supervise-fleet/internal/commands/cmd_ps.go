@@ -14,9 +14,10 @@ func newPs() *cobra.Command {
 	var c connection
 	var all, asJSON, ids bool
 	cmd := &cobra.Command{
-		Use:     "ps",
-		Short:   "list the runs of the fleet",
-		Long:    "List the runs of the fleet, the latest first, with the worker that has each.",
+		Use:   "ps",
+		Short: "list the runs of the fleet",
+		Long: "List the runs of the fleet, the latest first, with the worker that has each.\n" +
+			"Below a run: why it waits, and the last thing that befell it.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,7 +61,7 @@ func runTable(width int, runs []flow.Listed, now time.Time) string {
 	for i, r := range runs {
 		rows[i] = terminal.TreeRow{Cells: []string{r.ID, string(r.Status), terminal.Ago(r.Since, now),
 			strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD), terminal.CleanLine(r.Worker, 0),
-			terminal.CleanLine(r.Name, 0)}, Below: terminal.CleanLine(r.Reason, 0)}
+			terminal.CleanLine(r.Name, 0)}, Below: terminal.CleanLine(r.Why(), 0)}
 	}
 	return terminal.Tree(width, len(header), header, rows)
 }

@@ -99,6 +99,9 @@ elsewhere.`,
 
 // handIn gives the fleet one task after the other, and prints the id of each.
 func (f *runFlags) handIn(ctx context.Context, c connected, tasks []flow.Task) error {
+	if err := c.KeyOpens(ctx); err != nil {
+		return fmt.Errorf("%w Nothing was submitted", err)
+	}
 	for _, t := range tasks {
 		if err := c.HandIn(ctx, t); err != nil {
 			return err

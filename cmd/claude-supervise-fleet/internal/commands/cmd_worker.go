@@ -111,6 +111,9 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		return err
 	}
 	defer func() { _ = store.Bucket.Close() }() // what is not written by then never will be
+	if err := store.Check(ctx); err != nil {
+		return err
+	}
 	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Store: store, Labels: f.labels, Capacity: f.capacity,
 		Leave: f.leave, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if w.Name == "" {

@@ -73,12 +73,7 @@ func shown(l flow.Listed) view.RunView {
 	if v.Worker == "" { // the folder is one of a machine that does not have the run any more
 		v.Cwd = ""
 	}
-	if n := len(l.Notes); n > 0 {
-		if v.Reason != "" {
-			v.Reason += " · "
-		}
-		v.Reason += l.Notes[n-1]
-	}
+	v.Reason = l.Why()
 	return v
 }
 

@@ -208,6 +208,13 @@ func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Liste
 	}
 }
 
+// KeyOpens looks whether a run that the fleet has opens with this key: nobody else could read one that is sealed with
+// another. A fleet that has none yet takes any.
+func (f Fleet) KeyOpens(ctx context.Context) error {
+	_, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1)
+	return err
+}
+
 // listed gives what the workflow of a run has put into the lists.
 func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) {
 	began := w.GetStartTime().AsTime()

@@ -78,6 +78,8 @@ type Attempt struct {
 	Commit  string   `json:"commit,omitempty"`  // that Ref was when the run began
 	Answers []Answer `json:"answers,omitempty"` // all that were acknowledged: those of open questions are given
 	Retry   bool     `json:"retry,omitempty"`   // what failed is tried again
+
+	Kept string `json:"kept,omitempty"` // a snapshot that was in the blob store, as Seen has it; "": there was none
 }
 
 // An Outcome says how a worker left a run.
@@ -97,6 +99,7 @@ type Seen struct {
 	Run       *view.RunView       `json:"run,omitempty"`
 	Questions []view.QuestionView `json:"questions,omitempty"` // that are open, and in a snapshot that is safe
 	Notes     []string            `json:"notes,omitempty"`     // what a person should know of it
+	Kept      string              `json:"kept,omitempty"`      // the newest snapshot in the blob store (later: higher)
 }
 
 // An Answer is what a person answers to a question.
@@ -155,6 +158,18 @@ type Listed struct {
 
 // Parked reports whether no worker has the run, for it waits for an answer.
 func (l Listed) Parked() bool { return l.ExitCode == nil && l.Worker == "" && l.Status != StatusQueued }
+
+// Why says why the run stands as it does, and the last thing that befell it.
+func (l Listed) Why() string {
+	if len(l.Notes) == 0 {
+		return l.Reason
+	}
+	last := l.Notes[len(l.Notes)-1]
+	if l.Reason == "" {
+		return last
+	}
+	return l.Reason + " · " + last
+}
 
 // Attributes are the search attributes that a namespace of a fleet needs.
 func Attributes() map[string]enums.IndexedValueType {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,8 +102,8 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: Queue(r.Task.Labels), HeartbeatTimeout: r.Task.Lease, StartToCloseTimeout: tooLong,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("epoch %d", r.Epoch),
-	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry}).
-		Get(ctx, &out)
+	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry,
+		Kept: r.Seen.Kept}).Get(ctx, &out)
 	r.held = false
 	var failed *temporal.ApplicationError
 	switch {
@@ -231,6 +232,7 @@ func (r *run) sees(s Seen) {
 	if s.Run == nil {
 		s.Run, s.Questions = r.Seen.Run, r.Seen.Questions
 	}
+	s.Kept = cmp.Or(s.Kept, r.Seen.Kept)
 	s.Notes = slices.Concat(r.Seen.Notes, s.Notes)
 	s.Notes = s.Notes[max(0, len(s.Notes)-maxNotes):] // nobody is shown more
 	r.Seen, r.reason = s, ""

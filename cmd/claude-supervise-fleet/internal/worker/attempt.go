@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -93,6 +95,14 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 	for _, t := range told {
 		h.note("%s", t)
 	}
+	if err := h.lost(origin, told); err != nil {
+		return flow.Outcome{}, err
+	}
+	if origin.Epoch > 0 {
+		if err := h.isSafe(origin.Epoch, origin.File); err != nil {
+			return flow.Outcome{}, err
+		}
+	}
 	args, stdin := []string{"resume", h.Task.Run}, ""
 	switch {
 	case origin.Epoch == 0:
@@ -122,6 +132,27 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		args = append(append(args, "--"), h.Task.Claude...)
 	}
 	return h.drive(ctx, args, stdin)
+}
+
+// lost looks whether the blob store has lost a snapshot that was in it. A run that goes on from an older one says so.
+// One that has none any more is not begun anew: what was answered and done would be silently gone. told is what was
+// wrong with those that there are.
+func (h *held) lost(origin Origin, told []string) error {
+	from := ""
+	if origin.Epoch > 0 {
+		from = snapshotName(origin.Epoch, filepath.Base(origin.File))
+	}
+	switch {
+	case from >= h.Kept:
+		return nil
+	case from != "":
+		h.note("snapshot %s cannot be used any more: the run continues from %s, and what came between is done again",
+			h.Kept, from)
+		return nil
+	}
+	return fmt.Errorf("the blob store has no snapshot of it that can be used, and had %s: it is not begun anew. Look "+
+		"whether worker %s uses the fleet's store; or give the run up: claude-supervise fleet stop %s%s", h.Kept, h.Name,
+		h.Task.Run, text.Line(strings.Join(append([]string{""}, told...), " · "), 1000))
 }
 
 // hasEnded reports whether the run has ended in the snapshot that it goes on from. One that was ended by the fleet,
@@ -206,7 +237,7 @@ func (h *held) goOnFrom(ctx context.Context, file string) error {
 			h.note("not taken along: %s", w.What)
 		}
 	}
-	return errors.Join(h.isSafe(file), h.marks(ctx))
+	return h.marks(ctx)
 }
 
 // answers gives the run the answers that were acknowledged and that its snapshot does not have.
@@ -453,7 +484,10 @@ func sameSeen(a, b flow.Seen) bool {
 	if len(a.Notes) > 0 {
 		return false
 	}
-	a.Notes, b.Notes = nil, nil
+	if (a.Kept == "") != (b.Kept == "") {
+		return false
+	}
+	a.Notes, b.Notes, a.Kept, b.Kept = nil, nil, "", ""
 	for _, s := range []*flow.Seen{&a, &b} {
 		if s.Run == nil {
 			continue

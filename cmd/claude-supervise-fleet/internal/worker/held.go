@@ -29,6 +29,7 @@ type held struct {
 	mu     sync.Mutex
 	client *client.Client // of the run's own state; nil before there is one
 	safe   pack.Moment    // that of the newest snapshot that is in the blob store
+	kept   string         // which one that is (snapshotName)
 	last   flow.Seen
 	super  *process // of the run; nil before there is one
 }
@@ -97,6 +98,7 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 	h.mu.Lock()
 	seen.Notes, h.notes = h.notes, nil
 	safe := h.safe
+	seen.Kept = h.kept
 	h.mu.Unlock()
 	c, err := h.opened()
 	if err != nil || c == nil {
@@ -142,17 +144,16 @@ func (h *held) give(ctx context.Context, a flow.Answer) error {
 	return err
 }
 
-// isSafe notes that a snapshot is in the blob store.
-func (h *held) isSafe(file string) error {
+// isSafe notes that a snapshot is in the blob store. It is told of each in the order in which they were taken: clocks
+// say nothing of that, for another machine has another, and one may be set.
+func (h *held) isSafe(epoch int, file string) error {
 	of, err := pack.MomentOf(file)
 	if err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if of.At.After(h.safe.At) {
-		h.safe = of
-	}
+	h.safe, h.kept = of, snapshotName(epoch, filepath.Base(file))
 	return nil
 }
 

@@ -30,10 +30,13 @@ const sealedSuffix = ".age"
 var blobName = regexp.MustCompile(`^runs/([^/]+)/([0-9]{6})/([0-9]{6,9}\.tar\.gz)\.age$`)
 
 func blobKey(run string, epoch int, file string) string {
-	return fmt.Sprintf("runs/%s/%06d/%s%s", run, epoch, file, sealedSuffix)
+	return "runs/" + run + "/" + snapshotName(epoch, file) + sealedSuffix
 }
 
-// Put seals a snapshot and uploads it. When it returns nil, it is safe.
+// snapshotName names a snapshot among those of its run. Later ones sort higher.
+func snapshotName(epoch int, file string) string { return fmt.Sprintf("%06d/%s", epoch, file) }
+
+// Put seals a snapshot and uploads it. When it returns nil, it is safe: the store lists it as it was sent.
 func (s Store) Put(ctx context.Context, run string, epoch int, path string) error {
 	in, err := os.Open(path)
 	if err != nil {
@@ -47,11 +50,35 @@ func (s Store) Put(ctx context.Context, run string, epoch int, path string) erro
 	if err != nil {
 		return err
 	}
-	if err := s.Key.File(key, out, in); err != nil {
+	sent := &counted{Writer: out}
+	if err := s.Key.File(key, sent, in); err != nil {
 		cancel()
 		return errors.Join(err, out.Close())
 	}
-	return out.Close()
+	if err := out.Close(); err != nil {
+		return err
+	}
+	kept, err := s.Bucket.Attributes(ctx, key)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the blob store took %s, and does not have it: %w", key, err)
+	case kept.Size != sent.n:
+		return fmt.Errorf("the blob store took %d bytes of %s, and has %d", sent.n, key, kept.Size)
+	}
+	return nil
+}
+
+// counted counts what is written.
+type counted struct {
+	io.Writer
+	n int64
+}
+
+// Write writes.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.n += int64(n)
+	return n, err
 }
 
 // Delete removes a snapshot; one that is not there is removed.

@@ -84,7 +84,7 @@ func (h *held) upload(ctx context.Context, there map[string]bool) (more bool, er
 		if err != nil {
 			return more, err
 		}
-		if err := h.isSafe(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := h.isSafe(h.Epoch, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return more, err
 		}
 		there[name], more = true, true

@@ -253,10 +253,20 @@ func (w *Worker) deliver(ctx context.Context, d flow.Delivery) error {
 		return err
 	}
 	err = h.give(ctx, d.Answer)
-	var taken *client.TakenError
-	switch {
-	case err == nil || ctx.Err() != nil:
+	if err == nil || ctx.Err() != nil {
 		return err
+	}
+	return notGiven(err)
+}
+
+// notGiven says why a run has not taken an answer. Where the run is being ended here because it continues elsewhere,
+// the answer is not refused: whoever has the run next is given it.
+func notGiven(err error) error {
+	var taken *client.TakenError
+	var packed *client.PackedError
+	switch {
+	case errors.As(err, &packed):
+		return errLost
 	case errors.As(err, &taken):
 		return refusal(flow.ErrTaken, err)
 	}
