@@ -26,8 +26,8 @@ type waiting struct {
 const (
 	// settling is how long all are left alone before they are watched.
 	settling = 3 * time.Second
-	// glance is how often they are looked at. A wake-up is many switches of threads in a moment: what lies between two
-	// looks is one.
+	// glance is how often they are looked at. A wake-up is many switches of threads in a moment, which may have a look in
+	// the middle: what lies between two looks, or in two such times in a row, is one.
 	glance = 500 * time.Millisecond
 )
 
@@ -81,6 +81,7 @@ func (w *waiting) watch(pid int) (bursts int, err error) {
 	looks := time.NewTicker(glance)
 	defer looks.Stop()
 	before, err := usage.Switches(pid)
+	counted := false // with the look before
 	for err == nil {
 		select {
 		case <-looks.C:
@@ -88,7 +89,9 @@ func (w *waiting) watch(pid int) (bursts int, err error) {
 			return bursts, nil
 		}
 		var now map[string]int64
-		if now, err = usage.Switches(pid); !maps.Equal(before, now) {
+		now, err = usage.Switches(pid)
+		counted = !maps.Equal(before, now) && !counted
+		if counted {
 			bursts++
 		}
 		before = now
