@@ -107,6 +107,10 @@ func Start(spec Spec, handler func(Message)) (*Process, error) {
 	return p, nil
 }
 
+// Prepare does what the first start of a process would wait for, once: package os starts one to see whether the kernel
+// gives handles of processes. It blocks for a millisecond or two, so it is for while there is something else to do.
+func Prepare() { _, _ = os.FindProcess(os.Getpid()) }
+
 // exec starts the process with its three streams.
 func (p *Process) exec() (err error) {
 	fail := func(err error) error { return &StartError{Path: p.spec.Path, Err: err} }

@@ -31,7 +31,7 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 	e.batch = &batch{saved: e.state}
 	for {
 		if _, exit := h.message.(procs.Exit); exit {
-			if err := e.close(ctx); err != nil {
+			if err := e.close(ctx, h.child.Agent); err != nil {
 				return err
 			}
 			return e.read(ctx, h)
@@ -49,7 +49,7 @@ func (e *engine) readAll(ctx context.Context, h childMessage) error {
 			continue
 		default:
 		}
-		return e.close(ctx)
+		return e.close(ctx, h.child.Agent)
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *engine) takenByTheEnd(ctx context.Context, agent string) error {
 	if len(open) == 0 {
 		return nil
 	}
-	if err := e.close(ctx); err != nil {
+	if err := e.close(ctx, agent); err != nil {
 		return err
 	}
 	if err := e.taken(ctx, open); err != nil {
@@ -72,14 +72,33 @@ func (e *engine) takenByTheEnd(ctx context.Context, agent string) error {
 
 func answered(q *supervisor.Question) bool { return !supervisor.IsOpen(q) }
 
-// close saves what happened in a batch.
-func (e *engine) close(ctx context.Context) error {
+// close saves what happened in a batch, whose last message is the agent's.
+func (e *engine) close(ctx context.Context, agent string) error {
+	if err := e.checkNothing(ctx, agent); err != nil {
+		return err
+	}
 	b := e.batch
 	e.batch, e.state = nil, b.saved
 	if len(b.happened) == 0 {
 		return nil
 	}
 	return e.applyAll(ctx, b.happened)
+}
+
+// checkNothing takes the report of an agent as checked in the batch that is open, where DoCheck is due next and would
+// find that there is nothing to look for. So the end of the turn and the report are one transaction.
+func (e *engine) checkNothing(ctx context.Context, agent string) error {
+	a := e.state.Agents[agent]
+	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(supervisor.Due(a)) > 0 ||
+		e.Lease != nil || e.heldBack(supervisor.DoCheck) {
+		return nil
+	}
+	for _, f := range e.hooks.plan(e.state, e.undone) {
+		if f.Do == supervisor.DoCheck && f.Agent == agent && e.inflight[f.Key] == nil {
+			return e.apply(ctx, supervisor.Checked{Agent: agent})
+		}
+	}
+	return nil
 }
 
 // say tells something that is not a change of the state, in its place among what happens.

@@ -24,7 +24,8 @@ type engine struct {
 	Supervisor
 	run          string
 	state        supervisor.State
-	seq          int64 // of the last event saved
+	created      *supervisor.Created // that the run is new, which is saved with its opening; nil: it was saved before
+	seq          int64               // of the last event saved
 	waker        Waker
 	news         chan supervisor.FileEvent // of question files that are not ours
 	unowned      map[string]bool           // ids of such files that no agent has named yet
@@ -72,8 +73,14 @@ type childMessage struct {
 }
 
 // open takes the run over, with all that lies in its inbox. What comes there meanwhile is read with it: taken before,
-// as by apply, all of it would be taken twice.
+// as by apply, all of it would be taken twice. A run that is new is created and opened in one.
 func (e *engine) open(ctx context.Context, opened supervisor.Opened) error {
+	if e.created != nil {
+		return e.once(ctx, []happening{
+			{event: &supervisor.Happened{At: e.Now(), Event: *e.created}},
+			{event: &supervisor.Happened{At: e.Now(), Event: opened}},
+		})
+	}
 	for {
 		notes, err := e.Store.Inbox(ctx, e.run, e.state.Taken)
 		if err != nil {

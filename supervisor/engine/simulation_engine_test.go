@@ -102,7 +102,10 @@ func (e *simEngine) supervisor() Supervisor {
 	}
 	e.leased(&s)
 	s.hooks = hooks{
-		began: func(real *engine) { e.real = real },
+		began: func(real *engine) {
+			e.real = real
+			real.watches.grown = true // a run takes moments here
+		},
 		comes: func(key string) {
 			e.wait(&simItem{key: "the engine takes the result of " + key, weight: 4, comes: true})
 		},

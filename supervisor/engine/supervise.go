@@ -66,13 +66,15 @@ func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervi
 	}
 	defer release()
 	e := s.engine(id)
-	err = e.apply(ctx, supervisor.Created{
+	created := supervisor.Created{
 		Run: id, Name: t.Name, Cwd: t.Cwd, Agent: s.IDs.Agent(), Task: t.Brief.Compose(t.Prompt),
 		SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Config: t.Config,
 		Children: supervisor.Identified(t.Children, s.IDs.Agent), Group: t.Group, From: t.From,
 		Estimated: t.Estimated,
-	})
-	if err != nil {
+	}
+	if e.Lease == nil {
+		e.created = &created
+	} else if err := e.apply(ctx, created); err != nil { // it is claimed as a run that is there
 		return supervisor.Outcome{}, err
 	}
 	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Program: s.Program, Policy: policy})
@@ -192,6 +194,9 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 		u.cancel(errLeftNow)
 	}
 	_ = e.group.Wait() // effects tell by results, never by errors
+	if e.state.Run == nil {
+		return supervisor.Outcome{}, err // the run was not even created
+	}
 	out := supervisor.Outcome{Run: e.state.Run, Root: e.state.Agents[e.state.Run.Root], State: e.state,
 		Code: supervisor.ExitCodeOf(e.state)}
 	switch {

@@ -99,8 +99,11 @@ func (m Machine) Own(ctx context.Context, run string) (release func(), err error
 // Listen hangs up the run's wake-up socket.
 func (m Machine) Listen(run string) (engine.Waker, error) { return m.Dirs.Listen(run) }
 
-// Adopt has orphans of agents become children of this process.
-func (m Machine) Adopt() error { return procs.BecomeSubreaper() }
+// Adopt has orphans of agents become children of this process, and prepares for the first of its own.
+func (m Machine) Adopt() error {
+	go procs.Prepare()
+	return procs.BecomeSubreaper()
+}
 
 // PID is that of this process.
 func (m Machine) PID() int { return os.Getpid() }
