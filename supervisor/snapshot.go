@@ -11,7 +11,8 @@ import (
 )
 
 // A snapshot is the run as it is at one moment, from which it can be gone on with elsewhere. One is due at each moment
-// in which an agent comes to rest: its turn has ended, it waits for a person, or its process was parked. What other
+// in which an agent comes to rest: its turn has ended, it waits for a person, or its process was parked; and when one
+// that is at rest asks, as for more than its budget. What other
 // agents are at in that moment is lost for whoever goes on from it, as after a crash.
 //
 // Whoever goes on takes the run over: it has the next epoch. A supervisor that hears of this, or cannot know, begins
@@ -83,7 +84,8 @@ func (d *transition) openSnapshots(e Opened) {
 	}
 }
 
-// noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or the run has ended.
+// noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or asks at rest, or the
+// run has ended.
 func (d *transition) noticeQuiet(before State) {
 	r := d.Run
 	if before.Run == nil || d.Config.Snapshots == nil && (r.Snapshots == nil || len(r.Snapshots.Wanted) == 0) {
@@ -99,9 +101,13 @@ func (d *transition) noticeQuiet(before State) {
 			was.Phase != checkpoints.LaunchSurveyed {
 			due = true
 		}
-		if !before.atRest(id) && d.atRest(id) {
+		switch {
+		case !d.atRest(id):
+		case !before.atRest(id):
 			due = true
 			d.restsFor(id)
+		default:
+			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool { return before.Questions[q.ID] == nil })) > 0
 		}
 	}
 	if due && d.Config.Snapshots != nil {

@@ -36,3 +36,24 @@ func TestASnapshotWaitsForTheLease(t *testing.T) {
 		t.Error("with the lease it is not planned")
 	}
 }
+
+// What an agent at rest asks, as for more than its budget, is in no snapshot that was taken before: one is taken before
+// the supervisor leaves.
+func TestASnapshotIsDueWhenAnAgentAtRestAsks(t *testing.T) {
+	s := Begin(t, func(c *Config) {
+		c.Snapshots, c.Budget, c.OnQuestion = &SnapshotTo{Dir: "/snapshots", Keep: 3}, Budget{CostUSD: 1}, Park
+	})
+	s.spentShare(1, 1.1)
+	s.Ends()
+	s.Rests(true)
+	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet})
+	if s.State.SnapshotDue() {
+		t.Fatal("one is due before it asks")
+	}
+	s.asksBudget(Root, "q-1")
+	s.Do(NotificationSent{Question: "q-1"})
+	s.plans("snapshot 2")
+	s.plansNot("leave")
+	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet})
+	s.plans("leave")
+}

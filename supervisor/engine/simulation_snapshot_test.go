@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -19,6 +20,8 @@ type simLease struct {
 	epoch   int
 	holding bool // a snapshot is being captured
 	waited  int  // how often time has passed at rest
+
+	asked map[string]bool // the questions that are in the newest snapshot
 }
 
 // snapshots reports whether this is a world in which snapshots are taken.
@@ -80,6 +83,12 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 			b.Over, b.Problem = over, "it continues elsewhere"
 		case e.w.lease.unknown:
 			b.Unleased = "input/output error"
+		}
+		if b.Problem == "" && b.Unleased == "" {
+			e.w.lease.asked = map[string]bool{}
+			for id := range s.Questions {
+				e.w.lease.asked[id] = true
+			}
 		}
 	})
 	return b
@@ -177,5 +186,12 @@ func (w *simulation) leaseAtRest() bool {
 	s := w.disk.load()
 	w.must("a snapshot that is due or asked for is taken", !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0, "%s",
 		fmt.Sprint(s.Run.Snapshots))
+	if r := s.Run.Snapshots; r != nil && s.Config.Snapshots != nil && r.Problem == "" {
+		turns := s.InTurns() // what is asked in the middle of a turn is asked again with it
+		for id, q := range s.Questions {
+			w.must("what an agent at rest asks is in the newest snapshot",
+				w.lease.asked[id] || !supervisor.IsOpen(q) || slices.Contains(turns, q.Agent), "%s", id)
+		}
+	}
 	return false
 }

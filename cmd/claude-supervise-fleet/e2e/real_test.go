@@ -39,18 +39,25 @@ func TestTheConversationOfTheRealCLIGoesOnElsewhere(t *testing.T) {
 // told each request before it is answered.
 func realSite(t *testing.T, onRequest func(messagesapi.Request)) (*site, examples.Scenario, *messagesapi.API) {
 	t.Helper()
-	program := claude.Program(t)
-	s := newSite(t)
 	scenario, err := examples.Load("ask")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s, api := realSitePlaying(t, scenario, onRequest)
+	return s, scenario, api
+}
+
+func realSitePlaying(t *testing.T, scenario examples.Scenario, onRequest func(messagesapi.Request)) (*site,
+	*messagesapi.API) {
+	t.Helper()
+	program := claude.Program(t)
+	s := newSite(t)
 	api := messagesapi.Serve(scenario, onRequest)
 	t.Cleanup(api.Close)
 	s.more = func(home string) []string {
 		return append(claude.Environment(home, api.URL), "CLAUDE_SUPERVISE_CLAUDE="+program)
 	}
-	return s, scenario, api
+	return s, api
 }
 
 // plays hands in a run that plays a scenario, and whose questions are held.

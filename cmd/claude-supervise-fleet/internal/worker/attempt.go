@@ -404,6 +404,13 @@ func lacking(seen flow.Seen, safe pack.Moment) string {
 	case safe.At.Before(*s.At):
 		return "the snapshot of this is not in the blob store"
 	}
+	for _, a := range seen.Run.Agents {
+		for _, q := range a.OpenQuestions {
+			if !slices.Contains(safe.Questions, q) {
+				return "its question " + q + " is in no snapshot"
+			}
+		}
+	}
 	return ""
 }
 

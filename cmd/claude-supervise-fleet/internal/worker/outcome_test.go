@@ -26,6 +26,7 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 		back     bool
 		snapshot *view.RunSnapshot
 		safe     time.Time
+		asks     []string
 
 		code         int
 		fails, notes string
@@ -36,20 +37,23 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 		"parked without a lease":    {exit: 75, snapshot: &due, safe: before, fails: "lease had run out"},
 		"parked without a snapshot": {exit: 75, fails: "no snapshot of it was taken"},
 		"parked, and not uploaded":  {exit: 75, snapshot: &whole, safe: before, fails: "not in the blob store"},
-		"parked on a full disk":     {exit: 75, snapshot: &full, safe: before, fails: "disk full"},
-		"parked where one leaves":   {exit: 75, back: true, snapshot: &whole, safe: before, code: 75, givenBack: true},
-		"ended":                     {ended: true, snapshot: &whole, safe: taken},
-		"ended, and not uploaded":   {ended: true, snapshot: &whole, safe: before, fails: "not in the blob store"},
-		"ended without a lease":     {ended: true, snapshot: &due, safe: before, fails: "lease had run out"},
-		"ended on a full disk":      {ended: true, snapshot: &full, safe: before, notes: "disk full"},
-		"given back":                {exit: 130, back: true, snapshot: &whole, safe: before, code: 130, givenBack: true},
-		"broken":                    {exit: 70, snapshot: &whole, safe: taken, fails: "ended with 70"},
+		"parked with what it asks":  {exit: 75, snapshot: &whole, safe: taken, asks: []string{"q-safe"}, code: 75},
+		"parked without what it asks": {exit: 4, snapshot: &whole, safe: taken, asks: []string{"q-safe", "q-late"},
+			fails: "q-late is in no snapshot"},
+		"parked on a full disk":   {exit: 75, snapshot: &full, safe: before, fails: "disk full"},
+		"parked where one leaves": {exit: 75, back: true, snapshot: &whole, safe: before, code: 75, givenBack: true},
+		"ended":                   {ended: true, snapshot: &whole, safe: taken},
+		"ended, and not uploaded": {ended: true, snapshot: &whole, safe: before, fails: "not in the blob store"},
+		"ended without a lease":   {ended: true, snapshot: &due, safe: before, fails: "lease had run out"},
+		"ended on a full disk":    {ended: true, snapshot: &full, safe: before, notes: "disk full"},
+		"given back":              {exit: 130, back: true, snapshot: &whole, safe: before, code: 130, givenBack: true},
+		"broken":                  {exit: 70, snapshot: &whole, safe: taken, fails: "ended with 70"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &held{Worker: &Worker{Name: "one", Log: slog.New(slog.DiscardHandler)}, safe: pack.Moment{At: c.safe},
+			h := &held{Worker: &Worker{Name: "one", Log: slog.New(slog.DiscardHandler)}, safe: pack.Moment{At: c.safe, Questions: []string{"q-safe"}},
 				Attempt: flow.Attempt{Epoch: 2, Task: flow.Task{Run: "r-abcd1234"}}}
 			h.Store = Store{Bucket: memblob.OpenBucket(nil)}
-			seen := flow.Seen{Run: &view.RunView{Snapshot: c.snapshot}}
+			seen := flow.Seen{Run: &view.RunView{Snapshot: c.snapshot, Agents: []view.AgentView{{OpenQuestions: c.asks}}}}
 			if c.ended {
 				seen.Run.EndedAt, seen.Run.ExitCode = &taken, &code
 			}
