@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -58,6 +59,16 @@ func (s Store) Record(ctx context.Context, run string, epoch int, r Record, out 
 	return 0, ErrNoRecord
 }
 
+// recordTries is how often what makes a record is run: a service manager that stops a worker sends its signal to all
+// that the worker has started, and this is what the run is shown by from then on.
+const recordTries = 3
+
+// endedBySignal reports whether a program was ended before it could say what is wrong.
+func endedBySignal(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == -1
+}
+
 // records keeps what people are shown of the run once this worker has left it. That it cannot keeps nothing back.
 func (h *held) records(ctx context.Context) {
 	for record, make := range map[Record]func(context.Context) ([]byte, error){
@@ -65,6 +76,9 @@ func (h *held) records(ctx context.Context) {
 		LogRecord:  h.logRecord,
 	} {
 		content, err := make(ctx)
+		for tries := 1; endedBySignal(err) && tries < recordTries && ctx.Err() == nil; tries++ {
+			content, err = make(ctx)
+		}
 		if err == nil {
 			err = h.Store.putRecord(ctx, h.Task.Run, h.Epoch, record, content)
 		}
