@@ -48,7 +48,7 @@ WAIT ?= 30m
 # The releases of the real CLI that make releases tries, and what it runs on each. make test tries the pinned one (the
 # last), and on the oldest a choice (e2e/releases_test.go). RELEASES=latest asks npm for the newest.
 OLDEST := 2.1.7
-RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330 2.1.331
+RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330 2.1.331 2.1.332
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
 

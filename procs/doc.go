@@ -23,7 +23,7 @@
 //
 // # The protocol
 //
-// It is no published standard but what Claude Code speaks with its own SDKs, read off releases 2.1.7 to 2.1.331. The
+// It is no published standard but what Claude Code speaks with its own SDKs, read off releases 2.1.7 to 2.1.332. The
 // rules that the code in this package must keep:
 //
 //   - stdin is a pipe, stdout a raw pty that is the child's controlling terminal, stderr a pipe of its own.

@@ -59,6 +59,11 @@ var measured = []Release{
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
+	{Version: "2.1.332", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
+		WaitsForTasks:    true,
+		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		BackgroundList:  true,
+		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 }
 
 // ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.
@@ -99,8 +104,8 @@ func NewestMeasured() string { return measured[len(measured)-1].Version }
 // NewerThanMeasured reports whether the release came after all that were measured.
 func (r Release) NewerThanMeasured() bool { return compareVersions(r.Version, NewestMeasured()) > 0 }
 
-// FromNewest says how far the release is from the newest that was measured: "3 before 2.1.331", "1 after 2.1.331", or
-// "2.1.331" itself. The number is left out where more than the last part of the version differs.
+// FromNewest says how far the release is from the newest that was measured: "3 before 2.1.332", "1 after 2.1.332", or
+// "2.1.332" itself. The number is left out where more than the last part of the version differs.
 func (r Release) FromNewest() string {
 	newest := NewestMeasured()
 	if r.Version == newest {

@@ -15,12 +15,13 @@ func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
 		{"2.1.329", "2.1.329", true, false},
 		{"2.1.330", "2.1.330", true, false},
 		{"2.1.331", "2.1.331", true, false},
+		{"2.1.332", "2.1.332", true, false},
 		{"2.1.8", "2.1.7", false, false},
 		{"2.1.99", "2.1.7", false, false},
 		{"2.1.201", "2.1.200", false, false},
-		{"2.1.1000", "2.1.331", false, true},
-		{"2.2.0", "2.1.331", false, true},
-		{"10.0.0", "2.1.331", false, true},
+		{"2.1.1000", "2.1.332", false, true},
+		{"2.2.0", "2.1.332", false, true},
+		{"10.0.0", "2.1.332", false, true},
 		{"2.0.300", "2.1.7", false, false},
 		{"1.0.0", "2.1.7", false, false},
 		{"", "2.1.7", false, false},
@@ -37,8 +38,8 @@ func TestAReleaseIsTakenForTheNewestMeasuredThatIsNotNewer(t *testing.T) {
 func TestAReleaseSaysHowFarItIsFromTheNewestThatWasMeasured(t *testing.T) {
 	newest := NewestMeasured()
 	for v, want := range map[string]string{
-		newest: newest, "2.1.7": "324 before 2.1.331", "2.1.329": "2 before 2.1.331", "2.1.340": "9 after 2.1.331",
-		"2.2.0": "after 2.1.331", "2.0.90": "before 2.1.331", "": "before 2.1.331", "3": "after 2.1.331",
+		newest: newest, "2.1.7": "325 before 2.1.332", "2.1.329": "3 before 2.1.332", "2.1.340": "8 after 2.1.332",
+		"2.2.0": "after 2.1.332", "2.0.90": "before 2.1.332", "": "before 2.1.332", "3": "after 2.1.332",
 	} {
 		if got := ReleaseOf(v).FromNewest(); got != want {
 			t.Errorf("%q is %q from the newest, not %q", v, got, want)

@@ -1,7 +1,7 @@
 // Package messagesapi is a Messages API on loopback whose model is a scenario of package examples. Point the real CLI
 // at it (ANTHROPIC_BASE_URL) and it plays the scenario, without account or network.
 //
-// Use it in tests. It knows as much of the API as Claude Code 2.1.331 needs: POST /v1/messages, streamed or not, and
+// Use it in tests. It knows as much of the API as Claude Code 2.1.332 needs: POST /v1/messages, streamed or not, and
 // count_tokens. It checks no key and no version, refuses calls that are without their results (pairs.go), and bills
 // what the scenario says. A test that wants something to happen while an agent waits for the model holds the reply in
 // onRequest.

@@ -1,5 +1,5 @@
 // Package standin is a scripted agent that takes the place of the claude CLI: it speaks the streams of Claude Code
-// 2.1.331 in its headless form, keeps its conversation where the CLI keeps it, runs Bash, Read, Write and Edit for
+// 2.1.332 in its headless form, keeps its conversation where the CLI keeps it, runs Bash, Read, Write and Edit for
 // real, and takes what the model says from a scenario of package examples.
 //
 // Use it to show and to test the program without an account, quickly and by the thousand, and to have a child that
@@ -30,7 +30,7 @@ import (
 )
 
 // version is the release of Claude Code whose streams the stand-in speaks.
-const version = "2.1.331"
+const version = "2.1.332"
 
 // How the process ends.
 const (
