@@ -29,6 +29,9 @@ BAD marks a problem that prevents runs from working; the exit code is then 1. A
 dash (-) marks a channel that this release lacks. Runs work without it, in the
 way that is shown.
 
+It also says which programs of a fleet are installed, and whether they are of
+the same release.
+
 At the end, doctor lists the flags of run that have another default in this
 folder, each with its source. --json also lists those with their usual default.
 A flag takes precedence over an environment variable
@@ -62,7 +65,7 @@ all.`,
 			if schema {
 				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
 			}
-			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), inForce(claude))
+			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), fleetFound(cmd.Context()), inForce(claude))
 			if report {
 				return terminal.Print(func(p *terminal.Printer) error {
 					return p.Result(doctor.Report(cmd.Context(), release.Line(string(thisProgram)), found, os.Environ()))

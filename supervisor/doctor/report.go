@@ -19,10 +19,11 @@ import (
 // A report for the maintainers holds nothing that a person, a repository or an agent has written: no task, question,
 // answer, reason, name, path or value, only words of ours and numbers. Everything in it goes through one of these.
 var (
-	ours     = text.Lazily(`^[a-z][a-z_.-]{0,39}$`)
-	versions = text.Lazily(`^[0-9]+(\.[0-9]+){0,3}`)
-	variable = text.Lazily(`^(CLAUDE|ANTHROPIC|XDG|OTEL)_[A-Z_]{1,60}$|^(CI|TERM|TMUX|NO_COLOR|SSH_CONNECTION)$`)
-	setting  = text.Lazily(`^(ask|auto|deny|off|warn|require|park|fail|tell|retry|resume|fresh|forever|true|` +
+	ours       = text.Lazily(`^[a-z][a-z_.-]{0,39}$`)
+	versions   = text.Lazily(`^[0-9]+(\.[0-9]+){0,3}`)
+	fleetWords = text.Lazily(`^(not installed|the same release|another release)`)
+	variable   = text.Lazily(`^(CLAUDE|ANTHROPIC|XDG|OTEL)_[A-Z_]{1,60}$|^(CI|TERM|TMUX|NO_COLOR|SSH_CONNECTION)$`)
+	setting    = text.Lazily(`^(ask|auto|deny|off|warn|require|park|fail|tell|retry|resume|fresh|forever|true|` +
 		`false|-?[0-9.]{1,9}[a-zA-Z]{0,3})?(,(ask|auto|deny))*$`)
 )
 
@@ -73,6 +74,8 @@ func verdict(f Finding) string {
 		return "BAD (`claude-supervise doctor` says why: please add it, without what is private)"
 	case f.Name == "claude":
 		return "ok " + shown(f.Text, versions())
+	case f.Name == "fleet":
+		return shown(f.Text, fleetWords())
 	case f.Name == "release":
 		return f.Text // sentences of ours, and numbers
 	}
