@@ -50,7 +50,7 @@ Whether a command may run is answered on the machine that it runs on.`,
 			if err := notInside(); err != nil {
 				return err
 			}
-			return runAnswer(cmd, f, args)
+			return f.with(cmd.Context(), func(c connected) error { return runAnswer(cmd, c, f, args) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
@@ -61,13 +61,8 @@ Whether a command may run is answered on the machine that it runs on.`,
 	return cmd
 }
 
-func runAnswer(cmd *cobra.Command, f answerFlags, args []string) error {
+func runAnswer(cmd *cobra.Command, c connected, f answerFlags, args []string) error {
 	ctx := cmd.Context()
-	c, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
 	open, err := c.mayMean(ctx, args)
 	if err != nil {
 		return err
@@ -125,13 +120,17 @@ func (c connected) mayMean(ctx context.Context, args []string) ([]view.QuestionV
 // isID reports whether a word can be nothing but the id of a question or a run.
 func isID(word string) bool { return strings.HasPrefix(word, "q-") || flow.IsRun(word) }
 
-// perhapsTaken gives the error of a question that is not open: whose answer it has, if it has one.
+// perhapsTaken gives the error of a question that is not open: whose answer it has, if it has one. While nobody can
+// look, nobody says that nothing was kept.
 func (c connected) perhapsTaken(ctx context.Context, args []string, err error) error {
 	if len(args) == 0 {
 		return err
 	}
-	a, looked := c.WhoseAnswer(ctx, args[0])
-	if looked != nil || a == nil {
+	a, unknown := c.WhoseAnswer(ctx, args[0])
+	switch {
+	case unknown != nil: // it may be kept
+		return unknown
+	case a == nil:
 		return err
 	}
 	return &fleet.RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was answered before, by %s at %s: %s", args[0],
@@ -181,7 +180,7 @@ func (f answerFlags) answer(q view.QuestionView, typed string, named, declined b
 		return a, exitcode.Usage("a command runs on the worker's machine: whether it may is answered there")
 	}
 	if typed == "-" {
-		content, _, err := contentOf("-")
+		content, err := contentOf("-")
 		if err != nil {
 			return a, err
 		}

@@ -16,17 +16,16 @@ func newPs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ps",
 		Short: "list the runs of the fleet",
-		Long: "List the runs of the fleet, the latest first, with the worker that has each, and\n" +
-			"the last note on it. --json has all notes.",
+		Long: "List the runs of the fleet, the latest first, with the worker that has each.\n" +
+			"Below a run: why it waits, and the last thing that befell it.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := c.connect(cmd.Context())
-			if err != nil {
+			var runs []flow.Listed
+			err := c.with(cmd.Context(), func(f connected) (err error) {
+				runs, err = f.Runs(cmd.Context(), all, false)
 				return err
-			}
-			defer f.close()
-			runs, err := f.Runs(cmd.Context(), all, false)
+			})
 			if err != nil {
 				return err
 			}
@@ -55,18 +54,14 @@ func newPs() *cobra.Command {
 	return cmd
 }
 
-// runTable lists runs: each with why it stands as it does below it, and what happened to it last that a person should
-// know.
+// runTable lists runs: each with why it stands as it does below it.
 func runTable(width int, runs []flow.Listed, now time.Time) string {
 	header := []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "WORKER", "NAME"}
-	var rows []terminal.TreeRow
-	for _, r := range runs {
-		rows = append(rows, terminal.TreeRow{Cells: []string{r.ID, string(r.Status), terminal.Ago(r.Since, now),
+	rows := make([]terminal.TreeRow, len(runs))
+	for i, r := range runs {
+		rows[i] = terminal.TreeRow{Cells: []string{r.ID, string(r.Status), terminal.Ago(r.Since, now),
 			strconv.Itoa(len(r.OpenQuestions)), terminal.Money(r.CostUSD), terminal.CleanLine(r.Worker, 0),
-			terminal.CleanLine(r.Name, 0)}, Below: terminal.CleanLine(r.Reason, 0)})
-		if n := len(r.Notes); n > 0 {
-			rows = append(rows, terminal.TreeRow{Below: "note: " + terminal.CleanLine(r.Notes[n-1], 0), Fold: true})
-		}
+			terminal.CleanLine(r.Name, 0)}, Below: terminal.CleanLine(r.Why(), 0)}
 	}
 	return terminal.Tree(width, len(header), header, rows)
 }

@@ -40,14 +40,13 @@ type runFlags struct {
 	labels                      []string
 	lease                       time.Duration
 	asJSON                      bool
-	uncounted                   int64 // bytes of the task that were not kept, for it is too large
 }
 
 func newRun() *cobra.Command { return new(runFlags).command() }
 
 func (f *runFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
+		Use:   "run [PROMPT | -] [-f TASK] [flags] [-- CLAUDE FLAGS...]",
 		Short: "submit a task",
 		Long: `Submit a task. Its id goes to stdout, and the task to a worker with room for it
 that has every --label. wait waits for it.
@@ -63,8 +62,8 @@ the prompt and in --repo is the line.
 A worker that is not heard from for --lease loses the run, which continues
 elsewhere.`,
 		Example: "  claude-supervise fleet run \"Write a CHANGELOG for the last release\"\n" +
-			"  claude-supervise fleet run -f task.yaml --repo https://git.example.com/shop.git --ref main\n" +
-			"  claude-supervise fleet run --each \"cat repos.txt\" --repo {item} -f upgrade.yaml\n" +
+			"  claude-supervise fleet run -f task.yaml \\\n      --repo https://git.example.com/shop.git --ref main\n" +
+			"  claude-supervise fleet run --each \"cat repos\" --repo {item} -f upgrade.yaml\n" +
 			"  claude-supervise fleet run --label gpu --max-cost-usd 5 - < task.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(notInside(), refuseNotHere(cmd.Flags()), checkLabels(f.labels)); err != nil {
@@ -78,25 +77,7 @@ elsewhere.`,
 			if err != nil {
 				return err
 			}
-			c, err := f.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			for _, t := range tasks {
-				if err := c.HandIn(cmd.Context(), t); err != nil {
-					return err
-				}
-				if err := terminal.Print(func(p *terminal.Printer) error {
-					if f.asJSON {
-						return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
-					}
-					return p.Result(t.Run)
-				}); err != nil {
-					return err
-				}
-			}
-			return nil
+			return f.with(cmd.Context(), func(c connected) error { return f.handIn(cmd.Context(), c, tasks) })
 		},
 	}
 	fl := cmd.Flags()
@@ -106,14 +87,35 @@ elsewhere.`,
 	fl.StringVar(&f.repo, "repo", "", "work in a clone of the repository at `URL`")
 	fl.StringVar(&f.ref, "ref", "", "at this branch, tag or commit: `REF`")
 	fl.StringArrayVar(&f.labels, "label", nil, "only on a worker with this `LABEL`")
-	fl.StringVar(&f.each, "each", "", "one run for each line that `COMMAND` prints: {item}")
-	fl.DurationVar(&f.lease, "lease", 30*time.Second, "continue elsewhere after `TIME` without the worker")
+	fl.StringVar(&f.each, "each", "", "a run for each line of `COMMAND`: {item}")
+	fl.DurationVar(&f.lease, "lease", 30*time.Second, "move the run after `TIME` without a worker")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
 	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.answers, "answers", "", "a YAML or JSON `FILE` of answers in advance")
 	f.passed = addPassed(fl, false)
 	addNotHere(fl)
 	return cmd
+}
+
+// handIn gives the fleet one task after the other, and prints the id of each.
+func (f *runFlags) handIn(ctx context.Context, c connected, tasks []flow.Task) error {
+	if err := c.KeyOpens(ctx); err != nil {
+		return fmt.Errorf("%w Nothing was submitted", err)
+	}
+	for _, t := range tasks {
+		if err := c.HandIn(ctx, t); err != nil {
+			return err
+		}
+		if err := terminal.Print(func(p *terminal.Printer) error {
+			if f.asJSON {
+				return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
+			}
+			return p.Result(t.Run)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // task reads the command line.
@@ -152,12 +154,12 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 		t.Exec = f.exec
 	}
 	if f.answers != "" {
-		if t.AnswersFile, err = f.content(f.answers); err != nil {
+		if t.AnswersFile, err = contentOf(f.answers); err != nil {
 			return t, fmt.Errorf("the answers cannot be read: %w", err)
 		}
 	}
 	if f.file != "" {
-		if t.File, err = f.content(f.file); err != nil {
+		if t.File, err = contentOf(f.file); err != nil {
 			return t, fmt.Errorf("the task file cannot be read: %w", err)
 		}
 	}
@@ -165,7 +167,7 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	case len(args) > 1:
 		return t, exitcode.Usage("run takes one PROMPT, not %d: put it into quotes", len(args))
 	case len(args) == 1 && args[0] == "-":
-		t.Prompt, err = f.content("-")
+		t.Prompt, err = contentOf("-")
 	case len(args) == 1:
 		t.Prompt = args[0]
 	}
@@ -175,41 +177,26 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	if strings.TrimSpace(t.Prompt) == "" && t.File == "" && demo == "" {
 		return t, exitcode.Usage("what is to be done? Give a PROMPT, - for stdin, or a task file with -f")
 	}
-	if n := int64(len(t.Prompt)+len(t.File)+len(t.AnswersFile)) + f.uncounted; n > maxTask {
+	if n := len(t.Prompt) + len(t.File) + len(t.AnswersFile); n > maxTask {
 		return t, exitcode.Usage("the task has %d bytes, and a fleet takes %d: put what is large into the repository",
 			n, maxTask)
 	}
 	return t, nil
 }
 
-// mostCounted is how much of what is larger than a task may be is read, in bytes, to say how large it is.
-const mostCounted = 1 << 30
-
-// content gives what stands in a file, - for stdin, up to a little more than a task may have. What is left out is
-// counted.
-func (f *runFlags) content(file string) (string, error) {
-	text, more, err := contentOf(file)
-	f.uncounted += more
-	return text, err
-}
-
-// contentOf gives what stands in a file, - for stdin, and how many bytes more than a little more than maxTask.
-func contentOf(file string) (text string, more int64, err error) {
+func contentOf(file string) (string, error) {
 	var in io.Reader = os.Stdin
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return "", 0, err
+			return "", err
 		}
 		defer func() { _ = opened.Close() }() // only read
 		in = opened
 	}
 	var b bytes.Buffer
-	if _, err := io.Copy(&b, io.LimitReader(in, maxTask+1)); err != nil {
-		return "", 0, err
-	}
-	more, err = io.Copy(io.Discard, io.LimitReader(in, mostCounted))
-	return b.String(), more, err
+	_, err := io.Copy(&b, io.LimitReader(in, maxTask+1))
+	return b.String(), err
 }
 
 // tasks gives a task for each item, with its id.

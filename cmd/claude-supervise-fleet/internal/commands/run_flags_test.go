@@ -98,17 +98,3 @@ func taskOf(t *testing.T, args ...string) (task flow.Task) {
 	}
 	return task
 }
-
-func TestATaskThatIsTooLargeIsSaidToBeAsLargeAsItIs(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "task.yaml")
-	if err := os.WriteFile(file, make([]byte, 3<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := newRun()
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{"-f", file, "and this"})
-	err := cmd.Execute()
-	if err == nil || !strings.Contains(err.Error(), "has 3145736 bytes, and a fleet takes 1048576") {
-		t.Errorf("it is refused: %v", err)
-	}
-}
