@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 	if w.Dir, err = filepath.Abs(w.Dir); err != nil {
 		return err
 	}
-	if w.Program, err = mainProgram(); err != nil {
+	if w.Program, err = mainProgram(ctx); err != nil {
 		return err
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -183,15 +184,31 @@ func leaves(ctx context.Context, w *worker.Worker, hurry chan<- struct{}, done <
 	}
 }
 
-// mainProgram finds claude-supervise.
-func mainProgram() (string, error) {
+// answersWithin is how long claude-supervise may take to say what it can do.
+const answersWithin = 30 * time.Second
+
+// mainProgram finds claude-supervise, and refuses one that cannot do what a worker needs.
+func mainProgram(ctx context.Context) (string, error) {
 	const name = "claude-supervise"
 	path, folder, err := programs.Find(name)
-	if err == nil && path == "" {
-		err = fmt.Errorf("%s is not installed, and a worker drives it. It lies neither in %s nor in an absolute folder of "+
-			"$PATH; nothing was started", name, folder)
+	switch {
+	case err != nil:
+		return "", err
+	case path == "":
+		return "", fmt.Errorf("%s is not installed, and a worker drives it. It lies neither in %s nor in an absolute folder "+
+			"of $PATH; nothing was started", name, folder)
 	}
-	return path, err
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	var said bytes.Buffer
+	// With this flag, a run that moves keeps what was granted.
+	unpack := exec.CommandContext(ctx, path, "unpack", "--vouched", "--help")
+	unpack.Stderr = &said
+	if err := unpack.Run(); err != nil {
+		return "", fmt.Errorf("%s is of another release than this worker, and cannot continue its runs (%w: %s). Install "+
+			"both of one release; nothing was started", path, err, oneLine(said.Bytes()))
+	}
+	return path, nil
 }
 
 // say tells a person something, on stderr.
