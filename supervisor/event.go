@@ -109,8 +109,9 @@ func MustCheckInbox(before, after State, event Happened) bool {
 // which the same cut ends, or that a question was told of, which the next supervisor does again in any case; and of
 // nothing else that anybody was told, or that has effect elsewhere. A supervisor that comes afterwards finds what a
 // crash could have left just before the event, and asks the transcript as it does then. So it need not wait for the
-// disk; what waits takes it along.
-func MayBeLost(event Happened, told []Notification) bool {
+// disk; what waits takes it along. Not so where a person's words go to an agent with it: claude's transcript may have
+// them after the cut, and it must be known that it is to be looked for them there, or they are said twice.
+func MayBeLost(before, after State, event Happened, told []Notification) bool {
 	switch e := event.Event.(type) {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
 		Recovered, SubagentStarted:
@@ -122,5 +123,19 @@ func MayBeLost(event Happened, told []Notification) bool {
 	default:
 		return false
 	}
-	return !slices.ContainsFunc(told, func(n Notification) bool { return n.Type != AgentStarted && n.Type != ResumedNow })
+	return !slices.ContainsFunc(told, func(n Notification) bool { return n.Type != AgentStarted && n.Type != ResumedNow }) &&
+		!saysWords(before, after)
+}
+
+// saysWords reports whether a step has begun to say answers or messages to an agent.
+func saysWords(before, after State) bool {
+	if len(after.Deliveries) == len(before.Deliveries) { // none is ever removed
+		return false
+	}
+	for id, v := range after.Deliveries {
+		if before.Deliveries[id] == nil && (len(v.Groups) > 0 || len(v.Messages) > 0) {
+			return true
+		}
+	}
+	return false
 }

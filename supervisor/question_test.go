@@ -98,7 +98,7 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 
 func TestLostNoticeChangesNothingForTheNextSupervisor(t *testing.T) {
 	sent := NotificationSent{Question: "q-1"}
-	if !MayBeLost(Happened{Event: sent}, nil) {
+	if !MayBeLost(State{}, State{}, Happened{Event: sent}, nil) {
 		t.Error("the disk is waited for")
 	}
 	for _, lost := range []bool{false, true} {
@@ -110,5 +110,26 @@ func TestLostNoticeChangesNothingForTheNextSupervisor(t *testing.T) {
 		}
 		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
 		s.plans("notify q-1")
+	}
+}
+
+// What a person has said goes to the agent as its turn ends: nobody is told of that end, but a power cut may leave the
+// words in claude's transcript. So the record that they were on their way waits for the disk.
+func TestWordsThatGoToAnAgentWaitForTheDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		says    bool
+		mayLose bool
+	}{"with a message": {says: true}, "with nothing to say": {mayLose: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, nil)
+			if c.says {
+				s.says("use the old names")
+			}
+			before, ends := s.State, TurnEnded{Agent: Root, Launch: 1}
+			s.Do(ends)
+			if got := MayBeLost(before, s.State, Happened{Event: ends}, nil); got != c.mayLose {
+				t.Errorf("it may be lost: %v", got)
+			}
+		})
 	}
 }

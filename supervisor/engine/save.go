@@ -97,7 +97,7 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 		}
 		next := *h.next
 		tells := supervisor.Notifications(after, next, *h.event)
-		told, lasting = append(told, tells...), lasting || !supervisor.MayBeLost(*h.event, tells)
+		told, lasting = append(told, tells...), lasting || !supervisor.MayBeLost(after, next, *h.event, tells)
 		decisive = decisive || supervisor.MustCheckInbox(after, next, *h.event)
 		_, opens := h.event.Event.(supervisor.Opened)
 		opened = opened || opens
