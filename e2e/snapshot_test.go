@@ -292,7 +292,11 @@ func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
 	})
 	t.Cleanup(goOn)
 	run := here.start(here.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
-	<-asked // the model is asked, and does not answer yet
+	select {
+	case <-asked: // the model is asked, and does not answer yet
+	case <-run.ended: // as where the machine is so busy that claude does not start in time
+		t.Fatalf("it ended before the model was asked:\n%s", run.stderr)
+	}
 	id, file := here.ps().ID, filepath.Join(t.TempDir(), "now.tgz")
 	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" continues here", "in the middle of a turn")
 	there := here.elsewhere()

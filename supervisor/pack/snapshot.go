@@ -184,7 +184,7 @@ func (t *Taker) Take(ctx context.Context, s supervisor.State, seq int64, capture
 			}
 		}
 		if err != nil {
-			b.Problem = problemOf(err)
+			b.Problem, b.Large = problemOf(err), errors.Is(err, git.ErrTooLarge)
 		}
 	}
 	b.Files, b.Failed, b.Told = map[int64]string{}, map[int64]string{}, got.told

@@ -15,6 +15,8 @@ type RunSnapshot struct {
 	At      *time.Time `json:"at"`      // the moment of which the last is that is whole; nil: there is none
 	Problem string     `json:"problem"` // why there is none of a later moment; "": nothing is wrong
 	Due     bool       `json:"due"`     // one of a later moment is to be taken, and is not there yet
+
+	TooLarge bool `json:"too_large"` // Problem is that the work is larger than a snapshot may be
 }
 
 // runSnapshot gives the last snapshot of a run that takes them by itself; nil for others.
@@ -30,5 +32,6 @@ func runSnapshot(run supervisor.Run) (*RunSnapshot, error) {
 		return nil, nil
 	}
 	return &RunSnapshot{Folder: filepath.Join(config.Snapshots.Dir, run.ID), At: run.Snapshots.At,
-		Problem: run.Snapshots.Problem, Due: run.Snapshots.Quiet > run.Snapshots.Covered}, nil
+		Problem: run.Snapshots.Problem, Due: run.Snapshots.Quiet > run.Snapshots.Covered,
+		TooLarge: run.Snapshots.TooLarge}, nil
 }

@@ -33,7 +33,7 @@ func TestARunThatIsBegunAgainTakesTheNextEpochAndHasNotEnded(t *testing.T) {
 	if err := s.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.attempts) != 1 || s.attempts[0].Epoch != 5 || !s.attempts[0].Retry || len(s.attempts[0].Answers) != 1 {
+	if len(s.attempts) != 1 || s.attempts[0].Epoch != 5 || !s.attempts[0].Retry || s.attempts[0].Revive != 4 || len(s.attempts[0].Answers) != 1 {
 		t.Errorf("the attempts are %+v", s.attempts)
 	}
 	if waiting.ExitCode != nil || waiting.EndedAt != nil || waiting.Status != StatusQueued {

@@ -78,6 +78,7 @@ type Attempt struct {
 	Commit  string   `json:"commit,omitempty"`  // that Ref was when the run began
 	Answers []Answer `json:"answers,omitempty"` // all that were acknowledged: those of open questions are given
 	Retry   bool     `json:"retry,omitempty"`   // what failed is tried again
+	Revive  int      `json:"revive,omitempty"`  // the run goes on though it has ended in this epoch, or before
 
 	Kept string `json:"kept,omitempty"` // a snapshot that was in the blob store, as Seen has it; "": there was none
 }

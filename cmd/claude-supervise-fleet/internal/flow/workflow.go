@@ -22,6 +22,7 @@ type Input struct {
 	Commit  string            `json:"commit,omitempty"`  // that Ref was
 	Answers []Answer          `json:"answers,omitempty"` // that were acknowledged
 	Retry   bool              `json:"retry,omitempty"`   // what failed is tried again
+	Revive  int               `json:"revive,omitempty"`  // the epoch in which the run had ended that a person has resumed
 	Parked  bool              `json:"parked,omitempty"`  // it waits for an answer
 	Seen    Seen              `json:"seen"`              // last
 	Closed  map[string]string `json:"closed,omitempty"`  // questions that were answered on a worker, and by whom
@@ -59,6 +60,9 @@ type run struct {
 func Run(ctx workflow.Context, in Input) (Listed, error) {
 	r := &run{Input: in, log: workflow.GetLogger(ctx), refused: map[string]bool{}, handed: map[string]bool{},
 		since: workflow.Now(ctx)}
+	if in.Seen.Run != nil && in.Seen.Run.EndedAt != nil {
+		r.Revive = in.Epoch
+	}
 	if err := r.listens(ctx); err != nil {
 		return Listed{}, err
 	}
@@ -103,7 +107,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		TaskQueue: Queue(r.Task.Labels), HeartbeatTimeout: r.Task.Lease, StartToCloseTimeout: tooLong,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("epoch %d", r.Epoch),
 	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry,
-		Kept: r.Seen.Kept}).Get(ctx, &out)
+		Revive: r.Revive, Kept: r.Seen.Kept}).Get(ctx, &out)
 	r.held = false
 	var failed *temporal.ApplicationError
 	switch {

@@ -98,12 +98,18 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 	if err := h.lost(origin, told); err != nil {
 		return flow.Outcome{}, err
 	}
-	if origin.Epoch > 0 {
+	args, stdin, ended := []string{"resume", h.Task.Run}, "", false
+	if origin.Epoch > 0 { // the run was taken out of it, so it is whole
 		if err := h.isSafe(origin.Epoch, origin.File); err != nil {
 			return flow.Outcome{}, err
 		}
+		if err := h.Store.Keep(ctx, h.Task.Run, origin.Epoch); err != nil {
+			h.Log.Warn("old snapshots cannot be removed", "run", h.Task.Run, "error", err)
+		}
+		if ended, err = h.hasEnded(ctx); err != nil {
+			return flow.Outcome{}, err
+		}
 	}
-	args, stdin := []string{"resume", h.Task.Run}, ""
 	switch {
 	case origin.Epoch == 0:
 		if err := h.place(ctx); err != nil {
@@ -112,12 +118,10 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		if args, stdin, err = h.runArgs(); err != nil {
 			return flow.Outcome{}, err
 		}
-	case h.Retry:
-		if ended, err := h.hasEnded(ctx); err != nil {
-			return flow.Outcome{}, err
-		} else if ended {
-			args = []string{"resume", "--failed", h.Task.Run}
-		}
+	case ended && h.isFinal(origin.Epoch):
+		return h.handsIn(ctx)
+	case ended && h.Retry:
+		args = []string{"resume", "--failed", h.Task.Run}
 	}
 	if origin.Epoch > 0 {
 		if err := h.answers(ctx); err != nil {
@@ -131,7 +135,7 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 	if origin.Epoch == 0 && len(h.Task.Claude) > 0 {
 		args = append(append(args, "--"), h.Task.Claude...)
 	}
-	return h.drive(ctx, args, stdin)
+	return h.untilSaved(ctx, args, stdin)
 }
 
 // lost looks whether the blob store has lost a snapshot that was in it. A run that goes on from an older one says so.
@@ -164,6 +168,26 @@ func (h *held) hasEnded(ctx context.Context) (bool, error) {
 	}
 	run, err := c.Reader().Run(ctx, h.Task.Run)
 	return run.EndedAt != nil, err
+}
+
+// isFinal reports whether the end of a run that stands in a snapshot of an epoch is its end: the worker that had that
+// epoch was lost before it could say so. An end that a person has resumed the run after is none.
+func (h *held) isFinal(epoch int) bool {
+	asked := h.Retry && h.Revive == 0 // by a release that does not say after which epoch
+	return epoch > h.Revive && !asked
+}
+
+// handsIn says how the run has ended in the snapshot.
+func (h *held) handsIn(ctx context.Context) (flow.Outcome, error) {
+	seen, err := h.look(ctx)
+	if err != nil {
+		return flow.Outcome{}, err
+	}
+	if seen.Run == nil || seen.Run.ExitCode == nil {
+		return flow.Outcome{}, fmt.Errorf("the snapshot of %s does not say how it has ended", h.Task.Run)
+	}
+	h.records(ctx)
+	return flow.Outcome{Seen: seen, Code: *seen.Run.ExitCode}, nil
 }
 
 // runArgs gives the arguments that begin the run, and its stdin.
@@ -346,11 +370,11 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	if seen.Run != nil {
 		h.records(ctx)
 	}
-	return h.outcome(ctx, p, seen, back)
+	return h.outcome(p, seen, back)
 }
 
 // outcome says how a supervisor has left the run.
-func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back bool) (flow.Outcome, error) {
+func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, error) {
 	out := flow.Outcome{Seen: seen, Code: p.code}
 	h.mu.Lock()
 	lacks := lacking(seen, h.safe)
@@ -364,9 +388,15 @@ func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back boo
 		if seen.Run.Snapshot == nil || seen.Run.Snapshot.Problem == "" {
 			return out, fmt.Errorf("the run has ended on %s, and %s", h.Name, lacks)
 		}
-		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+seen.Run.Snapshot.Problem)
+		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+seen.Run.Snapshot.Problem+
+			h.keepsWork())
 	case p.code == supervisor.ExitParked, p.code == supervisor.ExitBudget:
 		switch {
+		case lacks != "" && !back && seen.Run != nil && seen.Run.Snapshot != nil && seen.Run.Snapshot.TooLarge:
+			return out, never("it was parked on %s, and cannot be taken elsewhere: %s%s. Then go on from its last snapshot: "+
+				"claude-supervise fleet resume --failed %s", h.Name, seen.Run.Snapshot.Problem, h.keepsWork(), h.Task.Run)
+		case lacks != "" && !back && seen.Run != nil && seen.Run.Snapshot != nil && seen.Run.Snapshot.Problem != "":
+			return out, &unsavedError{problem: seen.Run.Snapshot.Problem}
 		case lacks != "" && !back:
 			return out, fmt.Errorf("the run was parked on %s, and %s", h.Name, lacks)
 		case lacks != "":
@@ -381,9 +411,6 @@ func (h *held) outcome(ctx context.Context, p *process, seen flow.Seen, back boo
 		return out, never("the worker's claude-supervise refuses the task: %s", p.said())
 	default:
 		return out, fmt.Errorf("claude-supervise on %s ended with %d: %s", h.Name, p.code, p.said())
-	}
-	if err := h.Store.Keep(ctx, h.Task.Run, h.Epoch); err != nil {
-		h.Log.Warn("old snapshots cannot be removed", "run", h.Task.Run, "error", err)
 	}
 	return out, nil
 }

@@ -32,7 +32,12 @@ type held struct {
 	kept   string         // which one that is (snapshotName)
 	last   flow.Seen
 	super  *process // of the run; nil before there is one
+
+	uploaded map[string]bool // snapshots of this epoch that are in the blob store; of the uploads alone
 }
+
+// keptWork is where the work of a run lies that is in no snapshot, once this worker has left the run.
+func (h *held) keptWork() string { return filepath.Join(h.Dir, "kept", filepath.Base(h.dir)) }
 
 func (h *held) work() string      { return filepath.Join(h.dir, "work") }
 func (h *held) stateHome() string { return filepath.Join(h.dir, "state") }

@@ -1,11 +1,15 @@
 package worker
 
 import (
+	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"gocloud.dev/blob/memblob"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
@@ -20,6 +24,7 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 	before, code := taken.Add(-time.Minute), supervisor.ExitSuccess
 	whole, due := view.RunSnapshot{At: &taken}, view.RunSnapshot{At: &before, Due: true}
 	full := view.RunSnapshot{At: &before, Problem: "disk full"}
+	large := view.RunSnapshot{At: &before, Problem: "the work is too large", TooLarge: true}
 	for name, c := range map[string]struct {
 		exit     int
 		ended    bool
@@ -40,7 +45,11 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 		"parked with what it asks":  {exit: 75, snapshot: &whole, safe: taken, asks: []string{"q-safe"}, code: 75},
 		"parked without what it asks": {exit: 4, snapshot: &whole, safe: taken, asks: []string{"q-safe", "q-late"},
 			fails: "q-late is in no snapshot"},
-		"parked on a full disk":   {exit: 75, snapshot: &full, safe: before, fails: "disk full"},
+		"parked on a full disk": {exit: 75, snapshot: &full, safe: before, fails: "disk full"},
+		"parked with too much": {exit: 75, snapshot: &large, safe: before,
+			fails: "the work is too large. It is kept on one in KEPT: take from there what you need, and remove it. Then " +
+				"go on from its last snapshot: claude-supervise fleet resume --failed r-abcd1234"},
+		"ended with too much":     {ended: true, snapshot: &large, safe: before, notes: "It is kept on one in KEPT"},
 		"parked where one leaves": {exit: 75, back: true, snapshot: &whole, safe: before, code: 75, givenBack: true},
 		"ended":                   {ended: true, snapshot: &whole, safe: taken},
 		"ended, and not uploaded": {ended: true, snapshot: &whole, safe: before, fails: "not in the blob store"},
@@ -50,14 +59,22 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 		"broken":                  {exit: 70, snapshot: &whole, safe: taken, fails: "ended with 70"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &held{Worker: &Worker{Name: "one", Log: slog.New(slog.DiscardHandler)}, safe: pack.Moment{At: c.safe, Questions: []string{"q-safe"}},
+			dir := t.TempDir()
+			h := &held{Worker: &Worker{Name: "one", Dir: dir, Log: slog.New(slog.DiscardHandler)},
+				safe: pack.Moment{At: c.safe, Questions: []string{"q-safe"}}, dir: filepath.Join(dir, "runs", "r-abcd1234.2"),
 				Attempt: flow.Attempt{Epoch: 2, Task: flow.Task{Run: "r-abcd1234"}}}
 			h.Store = Store{Bucket: memblob.OpenBucket(nil)}
+			if err := os.MkdirAll(h.work(), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			keeps := strings.Contains(c.fails+c.notes, "KEPT")
+			c.fails = strings.ReplaceAll(c.fails, "KEPT", h.keptWork())
+			c.notes = strings.ReplaceAll(c.notes, "KEPT", h.keptWork())
 			seen := flow.Seen{Run: &view.RunView{Snapshot: c.snapshot, Agents: []view.AgentView{{OpenQuestions: c.asks}}}}
 			if c.ended {
 				seen.Run.EndedAt, seen.Run.ExitCode = &taken, &code
 			}
-			out, err := h.outcome(t.Context(), &process{code: c.exit}, seen, c.back)
+			out, err := h.outcome(&process{code: c.exit}, seen, c.back)
 			switch {
 			case c.fails != "":
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
@@ -67,7 +84,34 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 				!strings.Contains(strings.Join(out.Seen.Notes, ""), c.notes):
 				t.Errorf("it is handed in as %+v, %v", out, err)
 			}
+			if err := os.RemoveAll(h.dir); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(h.keptWork()); (err == nil) != keeps && c.snapshot != &full {
+				t.Errorf("what its agents have written is kept: %v", err)
+			}
+			var never *temporal.ApplicationError
+			if errors.As(err, &never) && never.Type() == flow.ErrNever != (c.snapshot == &large) {
+				t.Errorf("it is given up: %v", err)
+			}
 		})
+	}
+}
+
+// An end that stands in a snapshot is the end of the run, but where a person has resumed the run after it.
+func TestAnEndInASnapshotIsFinalUnlessAPersonHasResumedTheRun(t *testing.T) {
+	for _, c := range []struct {
+		of, revive int
+		retry      bool
+		final      bool
+	}{
+		{of: 3, final: true}, {of: 3, revive: 3}, {of: 3, revive: 3, retry: true}, {of: 2, revive: 3},
+		{of: 4, revive: 3, final: true}, {of: 4, revive: 3, retry: true, final: true}, {of: 3, retry: true},
+	} {
+		h := &held{Attempt: flow.Attempt{Revive: c.revive, Retry: c.retry}}
+		if h.isFinal(c.of) != c.final {
+			t.Errorf("of %+v the contrary", c)
+		}
 	}
 }
 

@@ -199,7 +199,8 @@ func (s Store) Newest(ctx context.Context, run string, before int, folder string
 	return Origin{}, told, nil
 }
 
-// Keep removes the snapshots of epochs before one that has some of its own.
+// Keep removes the snapshots of epochs before one whose newest snapshot was read, and is whole. What people are shown
+// of an earlier epoch stays until that epoch has it.
 func (s Store) Keep(ctx context.Context, run string, epoch int) error {
 	all, err := s.snapshots(ctx, run)
 	if err != nil || len(all[epoch]) == 0 {
@@ -215,6 +216,9 @@ func (s Store) Keep(ctx context.Context, run string, epoch int) error {
 			}
 		}
 		for _, r := range []Record{ShowRecord, LogRecord} {
+			if has, err := s.Bucket.Exists(ctx, blobKey(run, epoch, string(r))); err != nil || !has {
+				continue // it stays
+			}
 			if err := s.Delete(ctx, run, old, string(r)); err != nil {
 				return err
 			}

@@ -30,7 +30,10 @@ func (h *held) uploads(ctx context.Context, last <-chan struct{}, changed func()
 	if err := w.Add(h.snapshotsOf()); err != nil {
 		return fmt.Errorf("the snapshots cannot be watched: %w", err)
 	}
-	there := map[string]bool{}
+	if h.uploaded == nil {
+		h.uploaded = map[string]bool{}
+	}
+	there := h.uploaded
 	for ending := false; ; {
 		again := (<-chan time.Time)(nil)
 		more, err := h.upload(ctx, there)
