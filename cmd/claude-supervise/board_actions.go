@@ -31,7 +31,7 @@ func (boardActions) Answer(ctx context.Context, id string, r terminal.Reply) (st
 	if also == "" {
 		also = id + " is answered."
 	}
-	if run != "" && !c.Supervised(run) {
+	if run != "" && !c.Supervised(ctx, run) {
 		also += " Nobody supervises " + run + ": r resumes it."
 	}
 	return also, nil

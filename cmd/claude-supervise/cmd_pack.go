@@ -101,7 +101,7 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 	if err != nil {
 		return err
 	}
-	if client.Supervised(run) {
+	if client.Supervised(ctx, run) {
 		return packLive(ctx, client, run, f)
 	}
 	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + release.Version()}

@@ -211,7 +211,7 @@ func inBackgroundWords(run, log string) string {
 // goOn tells how a run that nobody supervises goes on after an answer, or lets it: unasked with --resume, and on a
 // terminal if the person says so.
 func goOn(ctx context.Context, c client.Client, run string, unasked bool) error {
-	if c.Supervised(run) {
+	if c.Supervised(ctx, run) {
 		return tellSuspended(ctx, c, run)
 	}
 	if r, err := c.Run(ctx, run); err == nil && r.EndedAt != nil {

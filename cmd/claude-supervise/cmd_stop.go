@@ -113,7 +113,7 @@ func runStop(ctx context.Context, client client.Client, id string, f stopFlags) 
 		return err
 	}
 	switch {
-	case client.Supervised(run):
+	case client.Supervised(ctx, run):
 		return errors.Join(f.tell(cmp.Or(agent, run), "stopping", becomes.text), tellSuspended(ctx, client, run))
 	case becomes.whole:
 		return stopAlone(ctx, run, f)

@@ -77,7 +77,7 @@ func (pageActions) Answer(ctx context.Context, id string, a web.Answer) (string,
 	switch {
 	case err != nil && q.Run == "": // another answer lies there, or the script has gone
 		return "", &web.Refusal{Status: http.StatusConflict, Text: err.Error()}
-	case err != nil || q.Run == "" || c.Supervised(q.Run):
+	case err != nil || q.Run == "" || c.Supervised(ctx, q.Run):
 		return "", err
 	}
 	return "The answer is kept; nobody supervises the run. To continue, run: claude-supervise resume " + q.Run, nil

@@ -176,12 +176,19 @@ func (c Client) Ring(ctx context.Context, run string) error {
 	return nil
 }
 
-// Supervised reports whether some process supervises the run now.
-func (c Client) Supervised(run string) bool { return c.Dirs.Owned(run) }
+// Supervised reports whether a supervisor goes on with the run, and so takes what was left for it before. One that has
+// said that it leaves takes nothing more, though it has its lock for a moment yet.
+func (c Client) Supervised(ctx context.Context, run string) bool {
+	r, err := c.Store.Run(ctx, run)
+	if err != nil {
+		return c.Dirs.Owned(run)
+	}
+	return c.goesOn(r)
+}
 
-// goesOn reports whether a supervisor of the run goes on with it. One that has said that it leaves lets its lock go
-// in a moment, for which whoever takes the run over waits.
-func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Supervised(r.ID) }
+// goesOn reports whether a supervisor of the run goes on with it. Whoever takes the run over from one that leaves waits
+// for its lock.
+func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Dirs.Owned(r.ID) }
 
 // Run gives a run's record.
 func (c Client) Run(ctx context.Context, id string) (supervisor.Run, error) {

@@ -72,7 +72,7 @@ func (c Client) Prune(ctx context.Context, runs []string, before time.Time, dry 
 func (c Client) forget(ctx context.Context, run string, dry bool) error {
 	if dry {
 		r, err := c.Store.Run(ctx, run)
-		if err == nil && (r.EndedAt == nil || c.Supervised(run)) {
+		if err == nil && (r.EndedAt == nil || c.Dirs.Owned(run)) {
 			err = checkpoints.ErrNotEnded
 		}
 		return err
