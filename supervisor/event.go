@@ -123,8 +123,9 @@ func MayBeLost(before, after State, event Happened, told []Notification) bool {
 	default:
 		return false
 	}
-	return !slices.ContainsFunc(told, func(n Notification) bool { return n.Type != AgentStarted && n.Type != ResumedNow }) &&
-		!saysWords(before, after)
+	return !saysWords(before, after) && !slices.ContainsFunc(told, func(n Notification) bool {
+		return n.Type != AgentStarted && n.Type != ResumedNow
+	})
 }
 
 // saysWords reports whether a step has begun to say answers or messages to an agent.
