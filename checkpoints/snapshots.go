@@ -11,9 +11,7 @@ type Snapshots struct {
 	Problem string           `json:"problem,omitempty"` // why the last that was tried is not
 	Wanted  []WantedSnapshot `json:"wanted,omitempty"`  // that a person has asked for
 
-	Failures int        `json:"failures,omitempty"`  // one after the other, of those that were due
-	TriedAt  *time.Time `json:"tried_at,omitempty"`  // when the last of them failed
-	TooLarge bool       `json:"too_large,omitempty"` // it did because the work is larger than a snapshot may be
+	TooLarge bool `json:"too_large,omitempty"` // Problem is that the work is larger than a snapshot may be
 }
 
 // A WantedSnapshot is one that a person has asked for beside those that are taken by themselves.

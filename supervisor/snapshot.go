@@ -181,11 +181,9 @@ func (e Snapshotted) apply(d *transition) error {
 	r := d.snapshots()
 	if e.Quiet > r.Covered {
 		r.Covered, r.Problem, r.TooLarge = e.Quiet, e.Problem, e.Large
-		if at := d.at; e.Problem != "" {
-			r.Failures, r.TriedAt = r.Failures+1, &at
-		} else {
-			at = e.At
-			r.At, r.Failures, r.TriedAt = &at, 0, nil
+		if e.Problem == "" {
+			at := e.At
+			r.At = &at
 		}
 	}
 	r.Number++
@@ -198,38 +196,6 @@ func (e Snapshotted) apply(d *transition) error {
 	case e.Unleased != "" && d.Run.TakenOver == nil:
 		d.run().Unleased = e.Unleased
 	}
-	return nil
-}
-
-// The wait after which a snapshot is tried again that has failed by itself: it doubles with each failure. In the
-// meantime whoever would go on with the run elsewhere lacks what has happened since the last one.
-const (
-	snapshotAgainFirst = time.Minute
-	snapshotAgainMost  = 32 * time.Minute
-)
-
-// SnapshotTriedAgain reports whether a snapshot that has failed is to be tried again at a time. A supervisor that
-// leaves has tried it.
-func (s State) SnapshotTriedAgain(now time.Time) bool {
-	r := s.Run.Snapshots
-	if r == nil || r.TriedAt == nil || s.Config.Snapshots == nil || s.SnapshotDue() || s.Run.Leaving != "" ||
-		s.Run.EndedAt != nil || !s.leased() {
-		return false
-	}
-	wait := snapshotAgainFirst << min(max(r.Failures-1, 0), 5)
-	return !now.Before(r.TriedAt.Add(min(wait, snapshotAgainMost)))
-}
-
-// SnapshotRetried says that the time has come to try a snapshot again that has failed.
-type SnapshotRetried struct{}
-
-var _ = kind[SnapshotRetried]("snapshot_retried")
-
-func (SnapshotRetried) apply(d *transition) error {
-	if !d.SnapshotTriedAgain(d.at) {
-		return unwelcome("no snapshot has failed that is to be tried again")
-	}
-	d.snapshots().Quiet++
 	return nil
 }
 
@@ -324,8 +290,7 @@ func snapshotNotices(before, after State, e Event, tell func(NotificationType, s
 		}
 		switch {
 		case b.Problem != "" && b.Problem != old:
-			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn, and every "+
-				"few minutes", b.Problem)
+			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn", b.Problem)
 		case b.Problem == "" && old != "" && b.Quiet > 0:
 			tell(Progress, "", Notification{Text: "snapshots are taken again"})
 		}

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"slices"
 	"testing"
-	"time"
 )
 
 // The engine begins effects in the order of the plan: what a snapshot holds back must not be begun just before it.
@@ -57,40 +56,4 @@ func TestASnapshotIsDueWhenAnAgentAtRestAsks(t *testing.T) {
 	s.plansNot("leave")
 	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet})
 	s.plans("leave")
-}
-
-// Where no turn ends, as while a question is held, a snapshot that has failed is tried again all the same: after a
-// minute, and less often each time.
-func TestAFailedSnapshotIsTriedAgainThoughNoTurnEnds(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
-	s.dies(crash())
-	fails := func() {
-		s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Problem: "no space left on device", Large: true})
-		if s.State.SnapshotDue() || !s.State.Run.Snapshots.TooLarge {
-			t.Errorf("it has failed, and is %+v", s.State.Run.Snapshots)
-		}
-	}
-	fails()
-	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 32} {
-		s.At = s.At.Add(minutes*time.Minute - 3*time.Second)
-		if s.try(SnapshotRetried{}) {
-			t.Errorf("it is tried again before %d minutes are over", minutes)
-		}
-		s.At = s.At.Add(3 * time.Second)
-		s.Do(SnapshotRetried{})
-		if !s.State.SnapshotDue() {
-			t.Fatal("it is tried again, and not due")
-		}
-		fails()
-	}
-	s.At = s.At.Add(time.Hour)
-	s.Do(SnapshotRetried{})
-	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At})
-	if r := s.State.Run.Snapshots; r.Problem != "" || r.TooLarge || r.TriedAt != nil || r.Failures != 0 {
-		t.Errorf("there is one, and it is %+v", r)
-	}
-	s.At = s.At.Add(24 * time.Hour)
-	if s.try(SnapshotRetried{}) {
-		t.Error("one that has not failed is tried again")
-	}
 }

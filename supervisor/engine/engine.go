@@ -147,9 +147,6 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 			if err = e.takeInbox(ctx); err == nil && e.Machine.ShortOfMemory() {
 				err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
 			}
-			if err == nil && e.state.SnapshotTriedAgain(e.Now()) {
-				err = e.apply(ctx, supervisor.SnapshotRetried{})
-			}
 		case <-e.memory:
 			err = e.apply(ctx, supervisor.Throttled{By: supervisor.MemoryShort})
 		case by := <-e.Interrupts:
