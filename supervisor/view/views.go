@@ -216,7 +216,7 @@ func AnswerCommand(q *supervisor.Question) string {
 // Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is
 // orphaned: that is concluded here and stored nowhere.
 func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error) {
-	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, all)
 		if err == nil {
 			views, err = r.views(ctx, runs)
@@ -230,7 +230,10 @@ func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error)
 // once, for those who follow thousands.
 func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views []RunView, questions []QuestionView,
 	err error) {
-	err = memory.AsOne(ctx, r.Store, func(ctx context.Context) error {
+	read := func(ctx context.Context, work func(context.Context) error) error {
+		return memory.AsOne(ctx, r.Store, work)
+	}
+	err = asOne(ctx, read, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, false)
 		if err != nil {
 			return err
@@ -248,7 +251,7 @@ func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views 
 
 // PastRuns gives runs that have ended, the latest first: at most most of them, after the first skip.
 func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, err error) {
-	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
 		runs, err := r.Store.PastRuns(ctx, skip, most)
 		if err == nil {
 			views, err = r.views(ctx, runs)
@@ -260,7 +263,7 @@ func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, 
 
 // Run gives one run.
 func (r Reader) Run(ctx context.Context, id string) (view RunView, err error) {
-	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
 		run, err := r.Store.Run(ctx, id)
 		if err != nil {
 			return err
@@ -381,12 +384,7 @@ func silentSince(l supervisor.Launch) *time.Time {
 func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 	owned := run.Left == "" && r.Dirs.Owned(run.ID)
 	if run.Left == "" && !owned && run.EndedAt == nil {
-		// It may have left on purpose since the record was read: its lock is freed after its last transaction.
-		again, err := r.Store.Run(ctx, run.ID)
-		if err != nil {
-			return RunView{}, err
-		}
-		run = again
+		noteFree(ctx, run.ID)
 	}
 	v := RunView{
 		ID: run.ID, Name: run.Name, Status: run.Status, Reason: run.Reason, Since: run.Since, ExitCode: run.ExitCode,
@@ -419,7 +417,7 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 // Questions gives the questions that wait for an answer, oldest first.
 func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	var views []QuestionView
-	err := r.Store.AsOne(ctx, func(ctx context.Context) error {
+	err := asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, false)
 		if err != nil {
 			return err
