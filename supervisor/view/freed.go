@@ -13,8 +13,8 @@ type freed struct {
 
 type freedKey struct{}
 
-// asOne reads records by read, which is AsOne of a store, and once more where a lock was found free only after they were
-// read. work may be called several times.
+// asOne reads records by read, which is AsOne of a store, and once more where a lock was found free only after they
+// were read. work may be called several times.
 func asOne(ctx context.Context, read func(context.Context, func(context.Context) error) error,
 	work func(context.Context) error) error {
 	if ctx.Value(freedKey{}) != nil { // whoever has begun the read reads again
