@@ -251,7 +251,7 @@ func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views 
 
 // PastRuns gives runs that have ended, the latest first: at most most of them, after the first skip.
 func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, err error) {
-	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
 		runs, err := r.Store.PastRuns(ctx, skip, most)
 		if err == nil {
 			views, err = r.views(ctx, runs)
@@ -417,7 +417,7 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 // Questions gives the questions that wait for an answer, oldest first.
 func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	var views []QuestionView
-	err := asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
+	err := r.Store.AsOne(ctx, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, false)
 		if err != nil {
 			return err

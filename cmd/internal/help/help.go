@@ -97,3 +97,21 @@ func Faults(cmd *cobra.Command) (faults []string) {
 	}
 	return faults
 }
+
+// Faults returns the flags of a command that its list does not have once, and the lines of that which are not one
+// flag's, or are wider than Width.
+func (grouping Grouping) Faults(cmd *cobra.Command) (faults []string) {
+	cmd.InitDefaultHelpFlag()
+	listed := grouping.Flags(cmd, Width)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.Count(listed, "--"+f.Name+" ") != 1 && !f.Hidden {
+			faults = append(faults, cmd.CommandPath()+" --help does not list --"+f.Name+" once")
+		}
+	})
+	for line := range strings.Lines(listed) {
+		if strings.HasPrefix(line, "  ") && !strings.Contains(line, "--") || len(line) > Width+1 {
+			faults = append(faults, cmd.CommandPath()+" --help: not one line: "+line)
+		}
+	}
+	return faults
+}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/manual"
 )
@@ -32,15 +30,8 @@ func TestEachFlagOfARunIsInAGroupOnALineOfItsOwn(t *testing.T) {
 		if !strings.HasPrefix(listed, "What:\n") || !strings.Contains(listed, "\n\nWhich fleet:\n") {
 			t.Errorf("%s --help has no groups:\n%s", command, listed)
 		}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if strings.Count(listed, "--"+f.Name+" ") != 1 && !f.Hidden {
-				t.Errorf("%s --help does not list --%s once", command, f.Name)
-			}
-		})
-		for line := range strings.Lines(listed) {
-			if strings.HasPrefix(line, "  ") && !strings.Contains(line, "--") {
-				t.Errorf("%s --help: not one line: %q", command, line)
-			}
+		for _, fault := range flagGroups.Faults(cmd) {
+			t.Error(fault)
 		}
 	}
 }

@@ -128,14 +128,25 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 			return flow.Outcome{}, err
 		}
 	}
-	args = append(args, "--json", "--no-notify", "--on-question", "park", "--snapshots", h.snapshots())
-	if origin.Epoch > 0 && h.Task.Exec != "" {
-		args = append(args, "--exec", h.Task.Exec) // no file names a program to run
-	}
-	if origin.Epoch == 0 && len(h.Task.Claude) > 0 {
+	if origin.Epoch > 0 {
+		args = h.resumed(args)
+	} else if args = h.supervised(args); len(h.Task.Claude) > 0 {
 		args = append(append(args, "--"), h.Task.Claude...)
 	}
 	return h.untilSaved(ctx, args, stdin)
+}
+
+// supervised adds to the arguments of a supervisor what each of this worker is given.
+func (h *held) supervised(args []string) []string {
+	return append(args, "--json", "--no-notify", "--on-question", "park", "--snapshots", h.snapshots())
+}
+
+// resumed is supervised for one that goes on with the run: no file names a program to run.
+func (h *held) resumed(args []string) []string {
+	if args = h.supervised(args); h.Task.Exec != "" {
+		args = append(args, "--exec", h.Task.Exec)
+	}
+	return args
 }
 
 // lost looks whether the blob store has lost a snapshot that was in it. A run that goes on from an older one says so.
@@ -379,24 +390,28 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 	h.mu.Lock()
 	lacks := lacking(seen, h.safe)
 	h.mu.Unlock()
+	var snapshot view.RunSnapshot // the last; the zero value: none was taken
+	if seen.Run != nil && seen.Run.Snapshot != nil {
+		snapshot = *seen.Run.Snapshot
+	}
 	switch {
 	case seen.Run != nil && seen.Run.EndedAt != nil && seen.Run.ExitCode != nil:
 		out.Code = *seen.Run.ExitCode
 		if lacks == "" {
 			break
 		}
-		if seen.Run.Snapshot == nil || seen.Run.Snapshot.Problem == "" {
+		if snapshot.Problem == "" {
 			return out, fmt.Errorf("the run has ended on %s, and %s", h.Name, lacks)
 		}
-		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+seen.Run.Snapshot.Problem+
+		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+snapshot.Problem+
 			h.keepsWork())
 	case p.code == supervisor.ExitParked, p.code == supervisor.ExitBudget:
 		switch {
-		case lacks != "" && !back && seen.Run != nil && seen.Run.Snapshot != nil && seen.Run.Snapshot.TooLarge:
+		case lacks != "" && !back && snapshot.TooLarge:
 			return out, never("it was parked on %s, and cannot be taken elsewhere: %s%s. Then go on from its last snapshot: "+
-				"claude-supervise fleet resume --failed %s", h.Name, seen.Run.Snapshot.Problem, h.keepsWork(), h.Task.Run)
-		case lacks != "" && !back && seen.Run != nil && seen.Run.Snapshot != nil && seen.Run.Snapshot.Problem != "":
-			return out, &unsavedError{problem: seen.Run.Snapshot.Problem}
+				"claude-supervise fleet resume --failed %s", h.Name, snapshot.Problem, h.keepsWork(), h.Task.Run)
+		case lacks != "" && !back && snapshot.Problem != "":
+			return out, &unsavedError{problem: snapshot.Problem}
 		case lacks != "" && !back:
 			return out, fmt.Errorf("the run was parked on %s, and %s", h.Name, lacks)
 		case lacks != "":

@@ -48,17 +48,8 @@ func (h *held) untilSaved(ctx context.Context, args []string, stdin string) (flo
 		case <-ctx.Done():
 			return flow.Outcome{}, context.Cause(ctx)
 		}
-		args, stdin = h.again(), ""
+		args, stdin = h.resumed([]string{"resume", h.Task.Run}), ""
 	}
-}
-
-// again gives the arguments that go on with the run where it is.
-func (h *held) again() []string {
-	args := []string{"resume", h.Task.Run, "--json", "--no-notify", "--on-question", "park", "--snapshots", h.snapshots()}
-	if h.Task.Exec != "" {
-		args = append(args, "--exec", h.Task.Exec)
-	}
-	return args
 }
 
 // keepsWork moves what the agents have written to where it stays when this worker leaves the run, and says where.
