@@ -114,10 +114,14 @@ func TestTheReportIsAsItWasLookedAt(t *testing.T) {
 	time.Local = time.UTC
 	record := view.Record{From: at(0), To: at(59), Cwd: "/home/ann", Runs: []view.RunReport{sample(asIs)}}
 	for name, write := range map[string]func(io.Writer) error{
-		"run.html":    func(w io.Writer) error { return HTML(w, sample(asIs)) },
-		"run.md":      func(w io.Writer) error { return Markdown(w, sample(asIs)) },
-		"record.html": func(w io.Writer) error { return RecordHTML(w, record) },
-		"record.md":   func(w io.Writer) error { return RecordMarkdown(w, record) },
+		"run.html":         func(w io.Writer) error { return HTML(w, sample(asIs)) },
+		"run.md":           func(w io.Writer) error { return Markdown(w, sample(asIs)) },
+		"record.html":      func(w io.Writer) error { return RecordHTML(w, record) },
+		"record.md":        func(w io.Writer) error { return RecordMarkdown(w, record) },
+		"hostile-run.html": func(w io.Writer) error { return HTML(w, sample(allHostile)) },
+		"hostile-record.html": func(w io.Writer) error {
+			return RecordHTML(w, view.Record{From: at(0), To: at(59), Cwd: allHostile(""), Runs: []view.RunReport{sample(allHostile)}})
+		},
 	} {
 		var got bytes.Buffer
 		if err := write(&got); err != nil {
@@ -143,6 +147,9 @@ var hostile = []string{
 	"[click](javascript:alert(1))", "| a | b |\n| --- | --- |", "```\n# heading\n```", "<!-- -->", "![x](http://evil.example/p.png)",
 	"http://evil.example www.evil.example @everyone", "$x^2$ **bold** _it_ ~~s~~", "{{.}}", strings.Repeat("long ", 20<<10),
 }
+
+// allHostile says a text with all that is hostile but the length.
+func allHostile(text string) string { return text + strings.Join(hostile[:len(hostile)-1], " ") }
 
 func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
 	var want bytes.Buffer
