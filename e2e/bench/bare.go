@@ -20,10 +20,12 @@ type bare struct {
 	home
 	way     way
 	path    string
+	outfit  outfit
 	session string
 
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	out   io.ReadCloser
 	lines chan line    // closed at the end of the process's output
 	said  bytes.Buffer // on stderr
 	call  line         // the one that waits
@@ -54,29 +56,19 @@ func (l line) asks() bool {
 }
 
 // start starts the process: with the task, or with a conversation that is gone on with.
-func (b *bare) start(ctx context.Context, prompt string, session ...string) error {
-	b.cmd = b.command(ctx, b.path, append([]string{
-		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool",
-		"stdio",
-		"--replay-user-messages", "--mcp-config", `{"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`,
-		"--allowedTools", "mcp__supervise__ask_user,mcp__supervise__report_completion",
-	}, session...)...)
+func (b *bare) start(ctx context.Context, prompt string, session ...string) (err error) {
+	b.cmd = b.command(ctx, b.path, b.outfit.args(session...)...)
 	b.cmd.Stderr = &b.said
-	var err error
 	if b.in, err = b.cmd.StdinPipe(); err != nil {
 		return err
 	}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := b.cmd.Start(); err != nil {
+	if b.out, err = b.begin(b.outfit.terminal); err != nil {
 		return err
 	}
 	b.lines = make(chan line, receivedMost)
-	go b.read(out, b.lines)
-	initialize := map[string]any{"subtype": "initialize", "sdkMcpServers": []string{"supervise"}}
-	if err := b.say(map[string]any{"type": "control_request", "request_id": "init", "request": initialize}); err != nil {
+	go b.read(b.out, b.lines)
+	request := map[string]any{"type": "control_request", "request_id": "init", "request": b.outfit.initialize()}
+	if err := b.say(request); err != nil {
 		return err
 	}
 	return b.prompt(prompt)
@@ -126,8 +118,11 @@ func (b *bare) until(wanted func(line) bool) (line, error) {
 
 func isResult(l line) bool { return l.Type == "result" }
 
-// serve answers what a server of tools is asked before it is called.
+// serve answers what a server of tools is asked before it is called, and the hooks, which want nothing.
 func (b *bare) serve(l line) error {
+	if l.Request.Subtype == "hook_callback" {
+		return b.respond(l, map[string]any{})
+	}
 	var result any
 	switch m := l.Request.Message; m.Method {
 	case "":
@@ -159,10 +154,14 @@ func returned(text string) map[string]any {
 }
 
 func (b *bare) reply(l line, result any) error {
+	return b.respond(l, map[string]any{"mcp_response": map[string]any{
+		"jsonrpc": "2.0", "id": l.Request.Message.ID, "result": result,
+	}})
+}
+
+func (b *bare) respond(l line, response map[string]any) error {
 	return b.say(map[string]any{"type": "control_response", "response": map[string]any{
-		"subtype": "success", "request_id": l.RequestID, "response": map[string]any{"mcp_response": map[string]any{
-			"jsonrpc": "2.0", "id": l.Request.Message.ID, "result": result,
-		}},
+		"subtype": "success", "request_id": l.RequestID, "response": response,
 	}})
 }
 

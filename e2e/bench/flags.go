@@ -15,6 +15,7 @@ import (
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/procs"
 	"claude-supervise/signals"
 )
 
@@ -22,21 +23,56 @@ import (
 // for it is no doing of ours.
 type outfit struct {
 	name     string
-	flags    []string
+	session  bool // its id is given
+	text     bool // of its subagents is printed
 	tools    bool // of ours, served to it
 	hooks    bool // it asks before it calls and as it ends
 	terminal bool // its output is one
 }
 
+// whole is the outfit of an agent under the program.
+var whole = outfit{name: "  with all of it", session: true, text: true, tools: true, hooks: true, terminal: true}
+
 // outfits are what procs asks of the CLI (procs/command.go, procs/input.go), one by one, then all of it.
 var outfits = []outfit{
-	{name: "  with a session's id", flags: []string{"--session-id"}},
-	{name: "  with its subagents' text", flags: []string{"--forward-subagent-text"}},
+	{name: "  with a session's id", session: true},
+	{name: "  with its subagents' text", text: true},
 	{name: "  with tools", tools: true},
 	{name: "  with hooks", hooks: true},
 	{name: "  on a terminal", terminal: true},
-	{name: "  with all of it", flags: []string{"--session-id", "--forward-subagent-text"}, tools: true, hooks: true,
-		terminal: true},
+	whole,
+}
+
+// args are the arguments that ask for it. session is how the conversation is named, where it is.
+func (o outfit) args(session ...string) []string {
+	args := []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--permission-prompt-tool", "stdio", "--replay-user-messages"}
+	if o.text {
+		args = append(args, "--forward-subagent-text")
+	}
+	if o.tools {
+		args = append(args, `--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`)
+		for _, t := range signals.Tools() {
+			args = append(args, "--allowedTools=mcp__supervise__"+t.Name)
+		}
+	}
+	return append(args, session...)
+}
+
+// initialize is the request that it begins with.
+func (o outfit) initialize() map[string]any {
+	request := map[string]any{"subtype": "initialize"}
+	if o.tools {
+		request["sdkMcpServers"] = []string{"supervise"}
+	}
+	if o.hooks {
+		hook := func(matcher any, id string) any {
+			return map[string]any{"matcher": matcher, "hookCallbackIds": []string{id}}
+		}
+		request["hooks"] = map[string]any{"Stop": []any{hook(nil, "stop")},
+			"PreToolUse": []any{hook("Agent|Task", "start"), hook(procs.AskedFirst, "call")}}
+	}
+	return request
 }
 
 // flags measures what the real CLI takes alone, for the task of run, when it is asked for what we ask of it: its time
@@ -87,46 +123,17 @@ const aloneMost = 2 * time.Minute
 func (h home) alone(ctx context.Context, path string, o outfit) (took, processor time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, aloneMost, fmt.Errorf("it took longer than %v", aloneMost))
 	defer cancel()
-	b := &bare{home: h, path: path}
-	args := []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-		"--permission-prompt-tool", "stdio", "--replay-user-messages"}
-	for _, flag := range o.flags {
-		if args = append(args, flag); flag == "--session-id" {
-			args = append(args, uuid.NewString())
-		}
-	}
-	request := map[string]any{"subtype": "initialize"}
-	if o.tools {
-		args = append(args, `--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`)
-		for _, t := range signals.Tools() {
-			args = append(args, "--allowedTools=mcp__supervise__"+t.Name)
-		}
-		request["sdkMcpServers"] = []string{"supervise"}
-	}
-	if o.hooks {
-		hook := func(matcher any, id string) []any {
-			return []any{map[string]any{"matcher": matcher, "hookCallbackIds": []string{id}}}
-		}
-		request["hooks"] = map[string]any{"Stop": hook(nil, "stop"), "PreToolUse": hook("Write|Edit|Bash", "call")}
+	b := &bare{home: h, path: path, outfit: o}
+	var session []string
+	if o.session {
+		session = []string{"--session-id", uuid.NewString()}
 	}
 	began := clock()
-	b.cmd = h.command(ctx, path, args...)
-	b.cmd.Stderr = &b.said
-	if b.in, err = b.cmd.StdinPipe(); err != nil {
+	if err := b.start(ctx, "## YOUR TASK\n\nYour agent id: "+bareID, session...); err != nil {
 		return 0, 0, err
 	}
-	out, err := b.begin(o.terminal)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { _ = out.Close() }()
-	b.lines = make(chan line, receivedMost)
-	go b.read(out, b.lines)
-	if err := errors.Join(b.say(map[string]any{"type": "control_request", "request_id": "init", "request": request}),
-		b.prompt("## YOUR TASK\n\nYour agent id: "+bareID)); err != nil {
-		return 0, 0, err
-	}
-	if _, err := b.until(b.unhooked); err != nil {
+	defer func() { _ = b.out.Close() }()
+	if _, err := b.until(isResult); err != nil {
 		return 0, 0, err
 	}
 	if err := b.in.Close(); err != nil {
@@ -140,15 +147,6 @@ func (h home) alone(ctx context.Context, path string, o outfit) (took, processor
 		return 0, 0, err
 	}
 	return since(began, clock()), b.cmd.ProcessState.UserTime() + b.cmd.ProcessState.SystemTime(), nil
-}
-
-// unhooked reports whether a line is the result, and lets the CLI go on where it asks a hook.
-func (b *bare) unhooked(l line) bool {
-	if l.Request.Subtype == "hook_callback" {
-		_ = b.say(map[string]any{"type": "control_response", "response": map[string]any{ // it ends if it does not come
-			"subtype": "success", "request_id": l.RequestID, "response": map[string]any{}}})
-	}
-	return isResult(l)
 }
 
 // begin starts the command, and gives what it prints.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -88,7 +90,7 @@ func (b *bench) inside(ctx context.Context) error {
 	}
 	var costs []cost
 	for _, w := range ways {
-		own, floor, err := b.each(ctx, w, path)
+		own, floor, same, err := b.each(ctx, w, path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
@@ -98,8 +100,10 @@ func (b *bench) inside(ctx context.Context) error {
 		}
 		b.table.add(figure{name: w.name + ": announced", unit: "ms", values: announced, floor: floor.announced,
 			target: 1, bound: overFloor})
+		b.table.add(figure{name: overSame, unit: "ms", values: announced, floor: same.announced})
 		b.table.add(figure{name: w.name + ": answer to request", unit: "ms", values: received, floor: floor.received,
 			target: w.target, bound: overFloor})
+		b.table.add(figure{name: overSame, unit: "ms", values: received, floor: same.received})
 		if w.questions > fewest {
 			b.table.add(figure{name: w.name + ": announced p99", unit: "ms", quantile: 0.99, values: announced,
 				floor: floor.announced, target: 25, bound: overFloor})
@@ -115,24 +119,29 @@ func (b *bench) inside(ctx context.Context) error {
 // turning is how long what is still under way of a turn is given to end before its question is answered.
 const turning = 50 * time.Millisecond
 
-// each lets an agent under each of the programs, and one that nobody supervises, ask all their questions in turns.
-func (b *bench) each(ctx context.Context, w way, path string) (own []*measured, floor *measured, err error) {
+// each lets an agent under each of the programs, and two that nobody supervises, ask all their questions in turns. Of
+// floor is asked what its way needs, of same all that the program asks of an agent.
+func (b *bench) each(ctx context.Context, w way, path string) (own []*measured, floor, same *measured, err error) {
 	homes, err := b.homes(w.name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	bareHome, err := b.home(w.name, program{name: "bare"})
-	if err != nil {
-		return nil, nil, err
+	alone := map[string]outfit{"bare": {tools: true}, "bare, asked for the same": whole}
+	for _, name := range slices.Sorted(maps.Keys(alone)) {
+		h, err := b.home(w.name, program{name: name})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		homes = append(homes, h)
 	}
 	var all []*measured
-	for _, h := range append(homes, bareHome) {
+	for _, h := range homes {
 		l := listen(w.scenario())
 		defer l.close()
 		h.Env = append(claude.Environment(h.Home, l.url), h.Env...)
 		m := &measured{listening: l, name: h.program.name, asker: &watched{home: h, way: w, path: path}}
 		if h.program.path == "" {
-			m.asker = &bare{home: h, way: w, path: path}
+			m.asker = &bare{home: h, way: w, path: path, outfit: alone[h.program.name]}
 		}
 		all = append(all, m)
 	}
@@ -142,16 +151,17 @@ func (b *bench) each(ctx context.Context, w way, path string) (own []*measured, 
 				i = len(all) - 1 - i
 			}
 			if err := all[i].one(ctx, question); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", all[i].name, err)
+				return nil, nil, nil, fmt.Errorf("%s: %w", all[i].name, err)
 			}
 		}
 	}
 	for _, m := range all {
 		if err := errors.Join(m.answer(ctx, w.questions-1), m.finish()); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	return all[:len(homes)], all[len(homes)], nil
+	programs := len(all) - len(alone)
+	return all[:programs], all[programs], all[programs+1], nil
 }
 
 // A measured is what was seen of one agent.
