@@ -233,13 +233,9 @@ func create(d Dirs, sys system) error {
 	failed := func(err error) error {
 		return &databaseError{Path: path, Doing: "create", Problem: unwritable(err), Err: err}
 	}
-	folder := flock.New(d.State, flock.SetFlag(os.O_RDONLY)) // the folder itself: no lock file to leave behind
-	waiting, cancel := context.WithTimeout(context.Background(), sys.patience)
-	defer cancel()
-	if _, err := folder.TryLockContext(waiting, ownInterval); errors.Is(err, context.DeadlineExceeded) {
-		return &databaseError{Path: path, Doing: "create", Problem: errBusy}
-	} else if err != nil {
-		return failed(err)
+	folder, err := lockToCreate(d, sys)
+	if folder == nil {
+		return err
 	}
 	defer func() { _ = folder.Unlock() }()
 	if _, err := os.Lstat(path); err == nil {
@@ -267,6 +263,38 @@ func create(d Dirs, sys system) error {
 		}
 	}
 	return nil
+}
+
+// lockToCreate locks the state folder for the one process that creates the database; nil if another has created it.
+// errBusy if that takes too long.
+func lockToCreate(d Dirs, sys system) (*flock.Flock, error) {
+	path := d.Database()
+	failed := func(problem, err error) error {
+		return &databaseError{Path: path, Doing: "create", Problem: problem, Err: err}
+	}
+	folder := flock.New(d.State, flock.SetFlag(os.O_RDONLY)) // the folder itself: no lock file to leave behind
+	patience := time.NewTimer(sys.patience)
+	defer patience.Stop()
+	for {
+		// Once it has its name it is whole. The lock is not waited for then: all who write stand in line for it.
+		if _, err := os.Lstat(path); err == nil {
+			if err := sys.syncDir(d.State); err != nil { // whoever created it may not have come to this yet
+				return nil, failed(unwritable(err), err)
+			}
+			return nil, nil
+		}
+		switch taken, err := folder.TryLock(); {
+		case err != nil:
+			return nil, failed(unwritable(err), err)
+		case taken:
+			return folder, nil
+		}
+		select {
+		case <-patience.C:
+			return nil, failed(errBusy, nil)
+		case <-time.After(ownInterval):
+		}
+	}
 }
 
 func build(path string) error {

@@ -98,6 +98,23 @@ func TestAProcessThatNeverEndsCreatingTheDatabaseIsNotWaitedForForEver(t *testin
 	openAt(t, d)
 }
 
+// All who write stand in line for the lock that one holds while it creates: who only needs the database to be there
+// is not among them.
+func TestADatabaseThatAnotherHasCreatedMeanwhileIsNotWaitedFor(t *testing.T) {
+	d := dirsAt(t)
+	openAt(t, d)
+	writes := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
+	if err := writes.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writes.Unlock() }()
+	impatient := theSystem
+	impatient.patience = 0
+	if err := create(d, impatient); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestALogWithoutItsDatabaseIsNotReplayedIntoANewOne(t *testing.T) {
 	d := dirsAt(t)
 	hot := crashed(t, func(s *Store) { commit(t, s, firstChange()) })
