@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -387,6 +388,9 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
+// fileMost is how long a file is waited for on the busiest machine: whoever was to write it has ended by then.
+const fileMost = 15 * time.Minute
+
 // waitFor waits until a file is there.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
@@ -401,6 +405,7 @@ func waitForText(t *testing.T, path string) {
 
 func waitForFile(t *testing.T, path string, ready func(os.FileInfo) bool) {
 	t.Helper()
+	never := time.After(fileMost)
 	watch, err := fsnotify.NewWatcher()
 	if err != nil {
 		t.Fatal(err)
@@ -417,6 +422,8 @@ func waitForFile(t *testing.T, path string, ready func(os.FileInfo) bool) {
 		case <-watch.Events:
 		case err := <-watch.Errors:
 			t.Fatal(err)
+		case <-never:
+			t.Fatalf("%s has not come in %v", path, fileMost)
 		}
 	}
 }

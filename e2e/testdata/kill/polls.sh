@@ -11,7 +11,7 @@ elif [ ! -e "taken/$id.txt" ]; then
 	echo '{"question": "Which auth method?", "options": ["oauth", "jwt"]}' > question.new
 	mv question.new "$question"
 	echo "Waiting for $answer"
-	patience=600
+	patience=6000 # ten minutes: the machine may be busy
 	until [ -e "$answer" ]; do
 		[ $((patience -= 1)) -gt 0 ] || exit 1
 		sleep 0.1
