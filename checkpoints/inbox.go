@@ -219,6 +219,19 @@ func (s *Store) unread(ctx context.Context, run string, after int64) ([]InboxEnt
 	return s.notes(ctx, query, run, after, run)
 }
 
+// AnswersLeft reads the answer that each question of a run has in its inbox: the newest, whether it was taken or not.
+// Notes of a run that was unpacked are those that came since.
+func (s *Store) AnswersLeft(ctx context.Context, run string) ([]InboxEntry, error) {
+	var notes []InboxEntry
+	err := s.read(ctx, "read the answers left for run "+run+" in", func(ctx context.Context) (err error) {
+		const query = `SELECT seq, doc FROM inbox n WHERE run = ? AND question <> '' AND kind IN ('answer', 'change')
+			AND seq = (SELECT max(seq) FROM inbox WHERE question = n.question) ORDER BY seq`
+		notes, err = s.notes(ctx, query, run)
+		return err
+	})
+	return notes, err
+}
+
 // notes reads the notes of a query that selects their Seq and document.
 func (s *Store) notes(ctx context.Context, query string, args ...any) ([]InboxEntry, error) {
 	var notes []InboxEntry

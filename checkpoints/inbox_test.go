@@ -1,6 +1,7 @@
 package checkpoints
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -336,5 +337,36 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		if got := l.Questions[0].Answer; got != accepted {
 			t.Fatalf("delivered %q, the person was told that %q stands", got, accepted)
 		}
+	}
+}
+
+func TestTheAnswersLeftAreTheNewestOfEachQuestionTakenOrNot(t *testing.T) {
+	s := openAt(t, dirsAt(t))
+	change := firstChange()
+	second := *change.Questions[0]
+	second.ID, second.Index = "q-333333", 1
+	change.Questions = append(change.Questions, &second)
+	commit(t, s, change)
+	left := func(do func(context.Context, InboxEntry) (InboxEntry, error), question, value string) InboxEntry {
+		t.Helper()
+		n, err := do(t.Context(), InboxEntry{Question: question, Value: value, By: "me", At: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	left(s.Answer, testQuestion, "mysql")
+	first := left(s.ChangeAnswer, testQuestion, "postgres")
+	change.Event.Seq, change.Taken = 2, first.Seq
+	commit(t, s, change)
+	if _, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop", By: "me", At: noon}); err != nil {
+		t.Fatal(err)
+	}
+	want := []InboxEntry{first, left(s.Answer, second.ID, "yes")}
+	if got, err := s.AnswersLeft(t.Context(), testRun); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("they are %+v, %v", got, err)
+	}
+	if got, err := s.AnswersLeft(t.Context(), "r-22222222"); err != nil || len(got) > 0 {
+		t.Errorf("another run has %+v, %v", got, err)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"claude-supervise/supervisor"
 )
 
 // patience bounds what a test waits for: it never asserts how long something took.
@@ -351,12 +353,12 @@ func (s *site) succeeds(run string) {
 // ends waits until a run has ended with an exit code.
 func (s *site) ends(run string, want int) {
 	s.t.Helper()
-	for range 3 { // it may be parked on its way
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // it may be parked on its way
 		code, out, stderr := s.says("wait", run, "--timeout", patience.String())
 		if code == want {
 			return
 		}
-		if code != 75 {
+		if code != supervisor.ExitParked || time.Now().After(deadline) {
 			s.t.Fatalf("%s ends with %d: %s%s\n%s", run, code, out, stderr, s.must("ps", "-a", "--json"))
 		}
 	}

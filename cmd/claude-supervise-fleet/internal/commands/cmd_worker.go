@@ -115,8 +115,8 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 	if err := store.Check(ctx); err != nil {
 		return err
 	}
-	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Store: store, Labels: f.labels, Capacity: f.capacity,
-		Leave: f.leave, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Store: store, Labels: f.labels,
+		Capacity: f.capacity, Leave: f.leave, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if w.Name == "" {
 		if w.Name, err = os.Hostname(); err != nil {
 			return fmt.Errorf("the machine has no name: %w; give the worker one with --name", err)

@@ -44,6 +44,7 @@ type run struct {
 	held      bool            // a worker has it
 	refused   map[string]bool // answers that the run has not taken
 	handed    map[string]bool // answers that the worker of this epoch has given to the run
+	closed    map[string]int  // of Closed, in which epoch the question was found to be answered
 	fresh     bool            // an answer has come that no attempt was given
 	stopping  string          // who wants its end
 	renewing  bool            // its history is long: the worker that has it was asked to give it back
@@ -59,7 +60,7 @@ type run struct {
 // Run is the workflow. It returns how the run ended.
 func Run(ctx workflow.Context, in Input) (Listed, error) {
 	r := &run{Input: in, log: workflow.GetLogger(ctx), refused: map[string]bool{}, handed: map[string]bool{},
-		since: workflow.Now(ctx)}
+		closed: map[string]int{}, since: workflow.Now(ctx)}
 	if in.Seen.Run != nil && in.Seen.Run.EndedAt != nil {
 		r.Revive = in.Epoch
 	}
@@ -118,7 +119,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		*again = againFirst
 		r.Retry = false
 		out.Seen.Epoch = r.Epoch
-		r.sees(out.Seen)
+		r.sees(ctx, out.Seen)
 		switch {
 		case out.Back:
 			r.waits(ctx, fmt.Sprintf("its worker %s has left; it waits for another%s", out.Seen.Worker, r.labels()))
@@ -192,7 +193,7 @@ func (r *run) listens(ctx workflow.Context) error {
 				continue
 			}
 			r.held = true
-			r.sees(s)
+			r.sees(ctx, s)
 			r.shows(ctx)
 			r.renews(ctx)
 		}
@@ -229,7 +230,8 @@ func refusal(kind, format string, args ...any) error {
 }
 
 // sees takes what a worker says of the run.
-func (r *run) sees(s Seen) {
+func (r *run) sees(ctx workflow.Context, s Seen) {
+	r.reopens(ctx, s)
 	if s.Commit != "" {
 		r.Commit = s.Commit
 	}
@@ -240,6 +242,22 @@ func (r *run) sees(s Seen) {
 	s.Notes = slices.Concat(r.Seen.Notes, s.Notes)
 	s.Notes = s.Notes[max(0, len(s.Notes)-maxNotes):] // nobody is shown more
 	r.Seen, r.reason = s, ""
+}
+
+// reopens takes it back that questions were answered on a worker, where the run has gone on elsewhere from before that:
+// whoever has it now asks them again.
+func (r *run) reopens(ctx workflow.Context, s Seen) {
+	if s.Run == nil {
+		return
+	}
+	for _, q := range s.Questions {
+		if r.Closed[q.ID] == "" || r.closed[q.ID] == s.Epoch {
+			continue
+		}
+		if workflow.GetVersion(ctx, "questions asked again", workflow.DefaultVersion, 1) == 1 {
+			delete(r.Closed, q.ID)
+		}
+	}
 }
 
 func (r *run) note(text string) {
@@ -311,6 +329,7 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 		r.forget(a.Question)
 		if no.Type() == ErrTaken { // on the worker's machine
 			r.Closed = with(r.Closed, a.Question, no.Message())
+			r.closed[a.Question] = epoch
 		}
 		r.shows(ctx)
 		return Answered{}, refusal(no.Type(), "%s", no.Message())

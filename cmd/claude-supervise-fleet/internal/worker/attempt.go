@@ -58,7 +58,12 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 		h.mu.Unlock()
 		return w.Client.RecordActivityHeartbeat(ctx, token, last)
 	}
-	renew := func(until time.Duration) error { return pack.Lease(h.snapshots(), a.Task.Run, until) }
+	renew := func(until time.Duration) error {
+		h.mu.Lock()
+		h.until = until
+		h.mu.Unlock()
+		return pack.Lease(h.snapshots(), a.Task.Run, until)
+	}
 	beating := make(chan struct{})
 	go func() {
 		defer close(beating)
@@ -66,7 +71,9 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 			leave(err)
 		}
 	}()
-	defer func() { leave(nil); <-beating }()
+	var showing sync.WaitGroup
+	showing.Go(func() { h.showsApart(ctx, a.Task.Lease) })
+	defer func() { leave(nil); <-beating; showing.Wait() }()
 	if before != nil { // this worker was not heard of, and has not ended it yet
 		select {
 		case <-before.gone:
@@ -412,6 +419,8 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 				"claude-supervise fleet resume --failed %s", h.Name, snapshot.Problem, h.keepsWork(), h.Task.Run)
 		case lacks != "" && !back && snapshot.Problem != "":
 			return out, &unsavedError{problem: snapshot.Problem}
+		case lacks != "" && !back && snapshot.Due: // what it asks can be answered here
+			return out, &unsavedError{problem: lacks}
 		case lacks != "" && !back:
 			return out, fmt.Errorf("the run was parked on %s, and %s", h.Name, lacks)
 		case lacks != "":

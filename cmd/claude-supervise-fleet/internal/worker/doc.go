@@ -12,6 +12,7 @@
 //	    state/                the state of claude-supervise for this run alone ($XDG_STATE_HOME of its process)
 //	    snapshots/RUN/        its snapshots, its epoch and its lease
 //	    from/RUN/             the snapshots that it goes on from
+//	DIR/answers/              what was answered on this machine, until the workflows of the runs have it (apart.go)
 //	DIR/kept/RUN.EPOCH/       what agents have written that is in no snapshot, of a run that this worker has left: a
 //	                          person removes it
 //

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor/client"
@@ -31,7 +32,10 @@ type held struct {
 	safe   pack.Moment    // that of the newest snapshot that is in the blob store
 	kept   string         // which one that is (snapshotName)
 	last   flow.Seen
-	super  *process // of the run; nil before there is one
+	super  *process      // of the run; nil before there is one
+	until  time.Duration // the lease holds, by the clock of leases; 0: there was none yet
+
+	given []string // questions whose answers came by the workflow in this epoch
 
 	uploaded map[string]bool // snapshots of this epoch that are in the blob store; of the uploads alone
 }
@@ -82,8 +86,12 @@ func (h *held) close() {
 }
 
 // removes removes all that this machine has of the run: its folder, and before that the conversations, which only the
-// folder tells of.
+// folder tells of. What was answered here is kept.
 func (h *held) removes() error {
+	if err := h.keepsAnswers(context.Background()); err != nil {
+		h.close()
+		return fmt.Errorf("what was answered here cannot be kept elsewhere: %w", err)
+	}
 	var err error
 	c, unread := h.opened()
 	if unread == nil && c != nil {
@@ -145,6 +153,11 @@ func (h *held) give(ctx context.Context, a flow.Answer) error {
 	var taken *client.TakenError
 	if errors.As(err, &taken) && taken.By == a.By && taken.Answer == a.Text {
 		err = nil
+	}
+	if err == nil {
+		h.mu.Lock()
+		h.given = append(h.given, a.Question)
+		h.mu.Unlock()
 	}
 	return err
 }

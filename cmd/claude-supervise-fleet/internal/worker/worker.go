@@ -21,6 +21,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor/client"
@@ -32,6 +33,7 @@ type Worker struct {
 	Dir      string // absolute
 	Program  string // the path of claude-supervise
 	Client   sdk.Client
+	Fleet    fleet.Fleet // that Client reaches
 	Store    Store
 	Repos    *Repos
 	Labels   []string
@@ -105,6 +107,11 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 			return fmt.Errorf("the worker cannot start: %w", err)
 		}
 	}
+	var handing sync.WaitGroup
+	defer handing.Wait()
+	hands, done := context.WithCancel(ctx)
+	defer done()
+	handing.Go(func() { w.handsInAnswers(hands) })
 	ready()
 	select {
 	case <-ctx.Done():
@@ -199,6 +206,7 @@ func (w *Worker) clear(ctx context.Context) error {
 			dir: filepath.Join(w.Dir, "runs", e.Name())}
 		if c, err := h.opened(); err == nil && c != nil {
 			h.sweep(ctx)
+			h.finds(ctx)
 		}
 		if err := h.removes(); err != nil {
 			return fmt.Errorf("what an earlier worker has left cannot be removed: %w", err)
