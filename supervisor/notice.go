@@ -36,11 +36,13 @@ type Notification struct {
 	CostUSD  float64  // run_done: of all agents
 	Tasks    *Table   // run_done: what became of the tasks of a group or pool; else nil
 	Trouble  bool     // progress: a person should look
-	Who      string   // which agent, in a few words, where the run has several; "": it has one
-	Stage    Stage    // delegation
-	Task     string   // delegation: what is to be done
-	Child    string   // delegation: who does it, or would
-	AtOnce   bool     // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
+	// progress: the HTTP status with which the API has refused a request; 0: it has refused none
+	APIStatus int
+	Who       string // which agent, in a few words, where the run has several; "": it has one
+	Stage     Stage  // delegation
+	Task      string // delegation: what is to be done
+	Child     string // delegation: who does it, or would
+	AtOnce    bool   // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
 }
 
 // NotificationType is the type of a notice.

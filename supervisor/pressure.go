@@ -11,11 +11,36 @@ import (
 // This file lets fewer processes be at work than the person allows while the API or the machine has too little room for
 // them: half of those that are, and after each calm while one more again. Nothing that runs is ended.
 
-// calm is how long nothing was pressed until one more process may be at work.
-const calm = 2 * time.Minute
+// Calm is how long nothing was pressed until one more process may be at work.
+const Calm = 2 * time.Minute
 
-// pressAgain is how long the effect of a shrunk limit is waited for before it shrinks again.
-const pressAgain = 30 * time.Second
+// PressAgain is how long the effect of a shrunk limit is waited for before it shrinks again.
+const PressAgain = 30 * time.Second
+
+// Pressure is why fewer may be at work than a person lets, and how many.
+type Pressure = checkpoints.Pressure
+
+// Press returns the pressure from a time on at which so many are at work and the API or the machine has too little room
+// for them: half of them may be, or as many as least. It returns nil while the effect of a limit that was shrunk before
+// is waited for.
+func Press(before *Pressure, working, least int, by string, at time.Time) *Pressure {
+	if before != nil {
+		if at.Sub(before.At) < PressAgain {
+			return nil
+		}
+		working = min(working, before.Parallel)
+	}
+	return &Pressure{Parallel: max(working/2, least), By: by, At: at}
+}
+
+// Ease returns the pressure after a calm: one more may be at work. It returns nil once that are as many as most.
+func Ease(before Pressure, most int, at time.Time) *Pressure {
+	if before.Parallel+1 >= most {
+		return nil
+	}
+	before.Parallel, before.At = before.Parallel+1, at
+	return &before
+}
 
 // parallel is how many processes may be at work; 0: any number.
 func (s State) parallel() int {
@@ -32,7 +57,7 @@ func (s State) planEase() []Effect {
 	if p == nil || s.Run.Leaving != "" {
 		return nil
 	}
-	return []Effect{{Do: DoEase, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()), Until: p.At.Add(calm)}}
+	return []Effect{{Do: DoEase, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()), Until: p.At.Add(Calm)}}
 }
 
 // parallelInWords tells a person that the number of processes that may be at work has changed; "" if it has not.
@@ -61,7 +86,7 @@ type Backpressure map[string]time.Time // when the API last refused a request of
 func (s Backpressure) Refused(agent string, at time.Time) bool {
 	s[agent] = at
 	for other, when := range s {
-		if at.Sub(when) > pressAgain {
+		if at.Sub(when) > PressAgain {
 			delete(s, other)
 		}
 	}
@@ -74,6 +99,9 @@ func WantsRoom(status int) bool { return status == 429 || status == 529 || statu
 // MemoryShort is why fewer processes may be at work where the machine has too little memory.
 const MemoryShort = "memory is short"
 
+// APIRefuses is why fewer processes may be at work where the API has too little room.
+const APIRefuses = "the API refuses requests of several agents"
+
 // Throttled says that the API or the machine has too little room for the processes at work; By says which, for people.
 type Throttled struct{ By string }
 
@@ -82,16 +110,14 @@ var _ = kind[Throttled]("pressed")
 // apply takes note that too many processes are at work.
 func (e Throttled) apply(d *transition) error {
 	working := d.working()
-	if p := d.Run.Pressure; p != nil {
-		if d.at.Sub(p.At) < pressAgain {
-			return unwelcome("fewer processes may be at work since %s", p.At)
-		}
-		working = min(working, p.Parallel)
-	}
 	if working < 2 && d.Run.Pressure == nil {
 		return unwelcome("one process alone presses nobody")
 	}
-	d.run().Pressure = &checkpoints.Pressure{Parallel: max(working/2, 1), By: e.By, At: d.at}
+	p := Press(d.Run.Pressure, working, 1, e.By, d.at)
+	if p == nil {
+		return unwelcome("fewer processes may be at work since %s", d.Run.Pressure.At)
+	}
+	d.run().Pressure = p
 	return nil
 }
 
@@ -106,12 +132,10 @@ func (Unthrottled) apply(d *transition) error {
 	if p == nil {
 		return unwelcome("nothing is pressed")
 	}
-	next := *p
-	next.Parallel, next.At = p.Parallel+1, d.at
-	if most := d.Config.MaxParallel; most > 0 && next.Parallel >= most || most <= 0 && next.Parallel > len(d.Agents) {
-		d.run().Pressure = nil
-		return nil
+	most := d.Config.MaxParallel
+	if most <= 0 {
+		most = len(d.Agents) + 1
 	}
-	d.run().Pressure = &next
+	d.run().Pressure = Ease(*p, most, d.at)
 	return nil
 }

@@ -39,7 +39,7 @@ func TestUnderPressureHalfAsManyAreAtWorkAndThenOneMoreAtATime(t *testing.T) {
 	if s.try(Throttled{By: MemoryShort}) {
 		t.Error("it shrinks again before that has had an effect")
 	}
-	s.At = s.At.Add(pressAgain)
+	s.At = s.At.Add(PressAgain)
 	s.Do(Throttled{By: MemoryShort})
 	s.parallels(1)
 	s.plans("ease")

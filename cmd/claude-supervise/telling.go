@@ -18,8 +18,8 @@ import (
 
 const commonFields = 5 // that every event has
 
-// jsonEvent is a line of `run --json`: the first five fields, and those that eventFields names for its type, empty or
-// not. Fields may be added, never renamed.
+// jsonEvent is a line of `run --json`: the first five fields, and those that eventFields names for its type: empty or
+// not, but for those with omitempty. Fields may be added, never renamed.
 type jsonEvent struct {
 	Time  time.Time                   `json:"time"`
 	Run   string                      `json:"run"`
@@ -51,6 +51,7 @@ type jsonEvent struct {
 	ExitCode        *int                   `json:"exit_code"`
 	CostUSD         *float64               `json:"cost_usd"`
 	Tasks           *supervisor.Table      `json:"tasks"`
+	APIStatus       int                    `json:"api_status,omitempty"` // with which the API has refused a request
 }
 
 // reportFields are those of an agent's report.
@@ -64,6 +65,7 @@ var eventFields = map[supervisor.NotificationType][]string{
 	supervisor.ResumedNow:    {"launch", "parent", "session_id"},
 	supervisor.QuestionOpen:  {"question"},
 	supervisor.QuestionDone:  {"question"},
+	supervisor.Progress:      {"api_status"},
 	supervisor.ParkedNow:     {"reason"},
 	supervisor.LimitedNow:    {"reason"},
 	supervisor.WorkDelegated: {"delegation", "task", "child", "by", "reason"},
@@ -78,8 +80,8 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	fields := reflect.ValueOf(e)
 	for i := range fields.NumField() {
-		name := fields.Type().Field(i).Tag.Get("json")
-		if i >= commonFields && !slices.Contains(eventFields[e.Type], name) {
+		name, ifAny := strings.CutSuffix(fields.Type().Field(i).Tag.Get("json"), ",omitempty")
+		if i >= commonFields && !slices.Contains(eventFields[e.Type], name) || ifAny && fields.Field(i).IsZero() {
 			continue
 		}
 		value, err := terminal.JSON(fields.Field(i).Interface())
@@ -108,6 +110,8 @@ func event(n supervisor.Notification) jsonEvent {
 		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
 	case supervisor.AgentStarted, supervisor.ResumedNow:
 		e.Session, e.Parent = n.State.SessionID, n.State.Parent
+	case supervisor.Progress:
+		e.APIStatus = n.APIStatus
 	case supervisor.ParkedNow, supervisor.LimitedNow:
 		e.Reason = n.State.Reason
 	case supervisor.WorkDelegated:

@@ -134,9 +134,10 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return e.apply(ctx, supervisor.BackgroundChanged{Agent: c.Agent, Launch: c.Launch, Tasks: now})
 		}
 	case procs.Retry:
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: supervisor.Retrying(m)})
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: supervisor.Retrying(m),
+			APIStatus: m.Status})
 		if supervisor.WantsRoom(m.Status) && e.backpressure.Refused(c.Agent, e.Now()) {
-			return e.apply(ctx, supervisor.Throttled{By: "the API refuses requests of several agents"})
+			return e.apply(ctx, supervisor.Throttled{By: supervisor.APIRefuses})
 		}
 	case procs.Activity:
 		if m.Text != "" {

@@ -73,7 +73,9 @@ func newWorker() *cobra.Command {
 		Use:   "worker",
 		Short: "take runs of the fleet and supervise them on this machine",
 		Long: `Take runs of the fleet and supervise them on this machine, up to --capacity at a
-time. A run that needs labels is taken by a worker that has them all.
+time. A run that needs labels is taken by a worker that has them all. While
+memory is short or the API refuses requests it takes fewer, and none while a
+usage limit of its account lasts; it says so, and ps says it of its runs.
 
 claude, its login, git and git's credentials are this machine's own: the fleet
 passes none of them on. What each run needs lies below --dir until the run ends,

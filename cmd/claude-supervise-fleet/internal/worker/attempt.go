@@ -30,7 +30,8 @@ const endsWithin = 20 * time.Second
 // supervise is the activity that has a run until it ends, parks, or this worker leaves.
 func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
 	h := &held{Worker: w, Attempt: a, commit: a.Commit, gone: make(chan struct{}),
-		asked: make(chan struct{}, 1), dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
+		asked: make(chan struct{}, 1), news: make(chan struct{}, 1),
+		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
 	if !flow.IsRun(a.Task.Run) {
 		return out, never("%q is not an id of a run", a.Task.Run)
 	}
@@ -308,13 +309,7 @@ func (h *held) answers(ctx context.Context) error {
 
 // drive has the supervisor of the run run, tells the workflow what becomes of it, and gives how it left the run.
 func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Outcome, error) {
-	news := make(chan struct{}, 1)
-	changed := func() {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	}
+	news, changed := h.news, h.hasNews
 	leaving := activity.GetWorkerStopChannel(ctx)
 	select {
 	case <-leaving: // nothing is begun any more
@@ -322,7 +317,13 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 		return flow.Outcome{Seen: seen, Back: true}, err
 	default:
 	}
-	p, err := h.startSupervisor(args, stdin, changed)
+	if err := h.inherits(ctx); err != nil {
+		return flow.Outcome{}, err
+	}
+	p, err := h.startSupervisor(args, stdin, func(event []byte) {
+		h.room.refused(refusalIn(event))
+		changed()
+	})
 	if err != nil {
 		return flow.Outcome{}, err
 	}

@@ -26,6 +26,11 @@ type held struct {
 	notes  []string
 	gone   chan struct{} // closed when nothing of it is left here
 	asked  chan struct{} // full when it is to be given back
+	news   chan struct{} // full when the workflow may have something to be told
+
+	// The usage limit of the run that another worker's account has met; nil: none. Of the attempt's own goroutine.
+	inherited *time.Time
+	knows     bool // inherited is what the run began with here
 
 	mu     sync.Mutex
 	client *client.Client // of the run's own state; nil before there is one
@@ -125,6 +130,9 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 		return seen, err
 	}
 	seen.Run = &run
+	if err := h.tellsLimit(ctx, c); err != nil {
+		return seen, err
+	}
 	all, err := c.Reader().Questions(ctx)
 	if err != nil {
 		return seen, err
@@ -194,4 +202,43 @@ func (h *held) supervisorOf(ctx context.Context) (*process, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.super, nil
+}
+
+// hasNews has the workflow told what has changed.
+func (h *held) hasNews() {
+	select {
+	case h.news <- struct{}{}:
+	default: // it will be
+	}
+}
+
+// inherits notes the usage limit that the run has met elsewhere: it says nothing of this machine's account.
+func (h *held) inherits(ctx context.Context) error {
+	if h.knows {
+		return nil
+	}
+	h.knows = true
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return err
+	}
+	r, err := c.Store.Run(ctx, h.Task.Run)
+	if view.NoSuchID(err) {
+		return nil
+	}
+	h.inherited = r.Limited
+	return err
+}
+
+// tellsLimit tells the worker of the usage limit that the run has met here, or that it goes on after one.
+func (h *held) tellsLimit(ctx context.Context, c *client.Client) error {
+	if !h.knows { // its supervisor was not started here
+		return nil
+	}
+	r, err := c.Store.Run(ctx, h.Task.Run)
+	if err != nil || r.Limited != nil && h.inherited != nil && r.Limited.Equal(*h.inherited) {
+		return err
+	}
+	h.room.limited(h.Task.Run, r.Limited, r.LimitedBy)
+	return nil
 }

@@ -29,9 +29,10 @@ type process struct {
 	stderr bytes.Buffer
 }
 
-// startSupervisor starts the supervisor of a run. changed is told with each thing that happens in the run. It ends
-// with this process, where the kernel can see to that.
-func (h *held) startSupervisor(args []string, stdin string, changed func()) (*process, error) {
+// startSupervisor starts the supervisor of a run. changed is told with each thing that happens in the run: the event as
+// `run --json` prints it, which is valid until changed returns; of a long one only the beginning. It ends with this
+// process, where the kernel can see to that.
+func (h *held) startSupervisor(args []string, stdin string, changed func(event []byte)) (*process, error) {
 	p := &process{cmd: exec.Command(h.Program, args...), ended: make(chan struct{})}
 	p.cmd.Dir = h.work()
 	p.cmd.Env = h.env(background + h.Task.Run)
@@ -58,12 +59,13 @@ func (h *held) startSupervisor(args []string, stdin string, changed func()) (*pr
 			return
 		}
 		for lines := bufio.NewReaderSize(out, 64<<10); ; {
-			_, prefix, err := lines.ReadLine()
+			line, more, err := lines.ReadLine()
 			if err != nil {
 				break
 			}
-			if !prefix {
-				changed()
+			changed(line)
+			for more && err == nil {
+				_, more, err = lines.ReadLine()
 			}
 		}
 		err = p.cmd.Wait()

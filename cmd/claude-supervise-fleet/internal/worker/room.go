@@ -3,30 +3,49 @@ package worker
 import (
 	"context"
 	"sync"
+	"time"
 
 	sdkworker "go.temporal.io/sdk/worker"
+
+	"claude-supervise/supervisor"
 )
 
 // A room has places for runs, which several queues share. The SDK reserves a place before it asks a queue for a run,
 // and may learn only after a minute that there is none: if a place were taken by that, an idle queue would keep a busy
 // one from being asked. So each queue may be asked for as many runs as there are free places, whatever others are asked
 // for, and a run that comes when another queue was quicker is turned away ([room.take]).
+//
+// There are fewer places while memory is short or the API refuses requests, and none while a usage limit lasts
+// (pressure.go).
 type room struct {
 	places int
+	memory memory
+	told   func(text string) // called with what a person should know of how many runs there may be; it may block
 
-	mu      sync.Mutex
-	used    int           // by runs that came, those that are turned away included
-	had     int           // by runs that were not turned away
-	changed chan struct{} // closed when a place has become free
+	mu       sync.Mutex
+	used     int           // by runs that came, those that are turned away included
+	had      int           // by runs that were not turned away
+	changed  chan struct{} // closed when a place has become free
+	pressure *supervisor.Pressure
+	refusals supervisor.Backpressure
+	limits   map[string]usageLimit // by the runs that have met them
+	said     string                // what was told last; "": nothing, or that there are all places again
+	news     chan struct{}         // full when there is something to tell (watch)
 }
 
-func newRoom(places int) *room { return &room{places: places, changed: make(chan struct{})} }
+func newRoom(places int, m memory, told func(string)) *room {
+	return &room{places: places, memory: m, told: told, changed: make(chan struct{}), refusals: supervisor.Backpressure{},
+		limits: map[string]usageLimit{}, news: make(chan struct{}, 1)}
+}
 
 // take reports whether a run that came has a place; leave gives it back.
 func (r *room) take() bool {
+	if r.memory.ShortOfMemory() {
+		r.press(supervisor.MemoryShort)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.had >= r.places {
+	if r.had >= r.most(time.Now()) {
 		return false
 	}
 	r.had++
@@ -71,7 +90,7 @@ func (q *queueRoom) ReserveSlot(ctx context.Context, i sdkworker.SlotReservation
 func (q *queueRoom) TryReserveSlot(sdkworker.SlotReservationInfo) *sdkworker.SlotPermit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.used+q.asked >= q.places {
+	if q.used+q.asked >= q.most(time.Now()) {
 		return nil
 	}
 	q.asked++
@@ -102,8 +121,7 @@ func (q *queueRoom) ReleaseSlot(info sdkworker.SlotReleaseInfo) {
 	default:
 		q.asked--
 	}
-	close(q.changed)
-	q.changed = make(chan struct{})
+	q.asksAgain()
 }
 
 // MaxSlots is how many runs there are at most.

@@ -25,6 +25,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/host"
 )
 
 // A Worker supervises runs on this machine.
@@ -41,6 +42,7 @@ type Worker struct {
 	Leave    time.Duration   // how long turns may take to end when it leaves (leaving.go)
 	Hurry    <-chan struct{} // closed when turns that are under way are not to be waited for; nil: never
 	Log      *slog.Logger
+	Memory   memory // of this machine; nil: as the kernel says it
 
 	instance string // of this process
 	room     *room
@@ -97,6 +99,15 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 		return fmt.Errorf("the worker cannot start: %w", err)
 	}
 	defer own.Stop()
+	if w.Memory == nil {
+		w.Memory = host.Machine{}
+	}
+	w.room = newRoom(w.Capacity, w.Memory, w.saysOfRoom)
+	watching, unwatch := context.WithCancel(ctx)
+	var watches sync.WaitGroup
+	defer watches.Wait()
+	defer unwatch()
+	watches.Go(func() { w.room.watch(watching) })
 	workers, err := w.takers(refused)
 	if err != nil {
 		return err
@@ -145,7 +156,6 @@ func stopAll(workers []sdkworker.Worker) {
 // takers gives what takes runs from the queues of all sets of the worker's labels, the empty one included, where
 // workflows are, too. Together they take as many as the capacity. refused hears of one that the server refuses.
 func (w *Worker) takers(refused chan<- error) ([]sdkworker.Worker, error) {
-	w.room = newRoom(w.Capacity)
 	labels := slices.Compact(slices.Sorted(slices.Values(w.Labels)))
 	var workers []sdkworker.Worker
 	for set := range 1 << len(labels) {
