@@ -205,9 +205,7 @@ func (p *Process) LogErr() error { return p.log.firstError() }
 
 // await waits for the process to end, and reaps it.
 func (p *Process) await() {
-	// What is there already is none of the agent's. To learn that now, while the agent starts, leaves little to look at
-	// when it ends and somebody waits.
-	_, _ = table(p.id.start)
+	lookAhead(p.id.start)
 	if p.handle.tells() {
 		// Not cmd.Wait, which reaps: as long as the process is a zombie its group cannot be somebody else's.
 		p.handle.wait(context.Background())

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A view is the process table as one look has found it. Several may hold the same: it is only read.
@@ -15,12 +17,28 @@ type view struct {
 
 var views = looks[uint64, *view]{look: newView}
 
+// looked is when the last look began, in ns since 1970.
+var looked atomic.Int64
+
+// enough is for how long a look serves those who look ahead.
+const enough = time.Second
+
 // newView looks for all who ask: from the earliest beginning that one of them wants to know of.
 func newView(since []uint64) *view {
+	looked.Store(time.Now().UnixNano())
 	v := &view{}
 	v.all, v.err = readTable(slices.Min(since))
 	v.ties = sync.OnceValue(v.tie)
 	return v
+}
+
+// lookAhead learns what is there as a process starts, at since: none of that is the agent's. It leaves little to look
+// at when the process ends and somebody waits. Of many that start one after the other only some look, for each look
+// is at all processes.
+func lookAhead(since uint64) {
+	if time.Since(time.Unix(0, looked.Load())) >= enough {
+		_, _ = table(since)
+	}
 }
 
 // table lists the processes that began at since or later, as they are after it was called.

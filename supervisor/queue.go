@@ -28,15 +28,18 @@ func (d *transition) wants(a *Agent) {
 
 // dispatch launches what waits for a slot, as far as there are some.
 func (d *transition) dispatch() {
-	free := d.slots()
-	if free == 0 {
-		return
-	}
 	var queue []*Agent
 	for id := range d.index.queued {
 		if a := d.Agents[id]; queues(a) {
 			queue = append(queue, a)
 		}
+	}
+	if len(queue) == 0 {
+		return // the slots are counted by a look at each agent
+	}
+	free := d.slots()
+	if free == 0 {
+		return
 	}
 	slices.SortFunc(queue, func(a, b *Agent) int {
 		return cmp.Or(class(a, d.at)-class(b, d.at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)

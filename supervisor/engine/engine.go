@@ -34,6 +34,7 @@ type engine struct {
 	log          zerolog.Logger
 	group        errgroup.Group
 	inflight     map[string]*underway
+	round        int               // how many plans were carried out
 	undone       []string          // keys of effects that are left to the next supervisor
 	children     map[string]*child // by agent
 	results      chan result
@@ -204,9 +205,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	}
 	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
-	for _, u := range e.inflight {
-		u.planned = false
-	}
+	e.round++
 	leaving := false
 	for _, effect := range plan {
 		if effect.Do == supervisor.DoLeave {
@@ -224,17 +223,20 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 			return e.carryOut(ctx) // an answer came in before the file drop was shut
 		}
 		if u, ok := e.inflight[effect.Key]; ok {
-			u.planned = true
+			u.planned = e.round
 		} else if !e.heldBack(effect.Do) && !e.putOff(effect.Do) {
 			e.start(ctx, effect)
 		}
 	}
 	for _, u := range e.inflight {
-		if !u.planned && (u.effect.Do.Wait() ||
-			u.effect.Do == supervisor.DoRun) { // a person's command ends when it is wanted no more
+		switch planned := e.planned(u); {
+		case planned && u.waits && !e.interrupted: // most of them, where there are many
+		case !planned && (u.waits || u.effect.Do == supervisor.DoRun): // a person's command ends when it is wanted no more
 			u.cancel(errNoNeed)
-		} else if why := e.hastens(u, leaving); why != nil {
-			e.hurry(u, why)
+		default:
+			if why := e.hastens(u, leaving); why != nil {
+				e.hurry(u, why)
+			}
 		}
 	}
 	return false, nil
@@ -243,7 +245,8 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 // start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go).
 func (e *engine) start(ctx context.Context, effect supervisor.Effect) {
 	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	e.inflight[effect.Key] = &underway{effect: effect, cancel: cancel, planned: true}
+	e.inflight[effect.Key] = &underway{effect: effect, bound: bounds[effect.Do], waits: effect.Do.Wait(),
+		cancel: cancel, planned: e.round}
 	e.log.Debug().Str("effect", effect.Key).Msg("begin")
 	prepare, ok := executors[effect.Do]
 	if !ok {

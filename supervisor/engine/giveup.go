@@ -112,10 +112,15 @@ var (
 // An underway is an effect in flight.
 type underway struct {
 	effect  supervisor.Effect
+	bound   bound
+	waits   bool // it does no more than that
 	cancel  context.CancelCauseFunc
 	hurried bool // it has been told to come to its end
-	planned bool // in the last plan
+	planned int  // the last round in which it was
 }
+
+// planned reports whether an effect in flight is in the last plan.
+func (e *engine) planned(u *underway) bool { return u.planned == e.round }
 
 // hurry gives an effect a while to come to its end.
 func (e *engine) hurry(u *underway, why error) {
@@ -129,13 +134,13 @@ func (e *engine) hurry(u *underway, why error) {
 // hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
 // nothing else is left to do.
 func (e *engine) hastens(u *underway, leaving bool) error {
-	b := bounds[u.effect.Do]
+	b, planned := u.bound, e.planned(u)
 	switch {
-	case b.ends, b.writes && u.planned, u.effect.Do.Wait() && u.planned && !e.interrupted:
+	case b.ends, b.writes && planned:
 		return nil
 	case e.interrupted:
 		return errLeaving
-	case leaving && !u.planned:
+	case leaving && !planned:
 		return errNoNeed
 	case e.state.Hastens(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
 		return errStopped
@@ -173,7 +178,7 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 
 // concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
 func (e *engine) concluded(u *underway, r result) supervisor.Event {
-	b := bounds[u.effect.Do]
+	b := u.bound
 	switch {
 	case e.interrupted && (r.given || !b.genuine):
 		e.log.Warn().Str("effect", u.effect.Key).Bool("given up", r.given).Msg("left to the next supervisor")
@@ -183,7 +188,7 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 		return r.finish()
 	case r.event != nil:
 		return r.event
-	case !u.planned && !b.ends || b.instead == nil:
+	case !e.planned(u) && !b.ends || b.instead == nil:
 		return nil
 	}
 	why := errNoAnswer
