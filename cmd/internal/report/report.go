@@ -2,72 +2,48 @@
 // itself and no script, and as Markdown for the summary of a CI job. It shows what package view has found, and reads
 // nothing itself.
 //
-// What agents and people have written is text here, never markup: html/template escapes it in the page, escape in
-// Markdown; what cannot be seen is made visible, and what is long is cut, with how much.
+// What agents and people have written is text here, never markup: package markup has no other way to write it,
+// and escape writes it in Markdown; what cannot be seen is made visible, and what is long is cut, with how much.
 package report
 
 import (
 	"embed"
 	"fmt"
-	"html/template"
 	"io"
 	"regexp"
 	"slices"
 	"sync"
 	"time"
 
-	"claude-supervise/cmd/internal/terminal"
+	g "maragu.dev/gomponents"
+
+	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
-//go:embed templates/*.html
-var files embed.FS
+//go:embed style
+var styles embed.FS
 
 // CSS is the style of a page, and of a [Part]: all of it is about what stands in a part.
 //
-//go:embed templates/report.css
+//go:embed style/report.css
 var CSS string
 
 // maxText bounds a text that is shown, in bytes.
 const maxText = 20_000
 
-var funcs = template.FuncMap{
-	"see":      func(s string) string { return cut(text.Visible, s, maxText) },
-	"line":     func(s string) string { return cut(text.VisibleLine, s, 300) },
-	"took":     terminal.Duration,
-	"money":    terminal.Money,
-	"tokens":   terminal.Tokens,
-	"when":     when,
-	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"why":      view.Because,
-	"class":    class,
-	"kinds":    kinds,
-	"by":       by,
-	"outcome":  outcome,
-	"asked":    func(all []view.Decision) []view.Decision { return chosen(all, false) },
-	"granted":  func(all []view.Decision) []view.Decision { return chosen(all, true) },
-	"timeline": newTimeline,
-	"style":    func() template.CSS { return template.CSS(CSS) },
-	"few":      few,
-	"after":    after,
-	"ending":   ending,
-	"indent":   func(depth int) int { return min(depth, 12) },
-}
-
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
-})
-
 // HTML writes the report of a run as a page.
-func HTML(w io.Writer, r view.RunReport) error { return templates().ExecuteTemplate(w, "page", r) }
-
-// Part writes the report of a run as one element of a page that has [CSS].
-func Part(w io.Writer, r view.RunReport) error { return templates().ExecuteTemplate(w, "run", r) }
+func HTML(w io.Writer, r view.RunReport) error { return write(w, page(r)) }
 
 // RecordHTML writes what was decided in several runs as a page.
-func RecordHTML(w io.Writer, r view.Record) error { return templates().ExecuteTemplate(w, "record", r) }
+func RecordHTML(w io.Writer, r view.Record) error { return write(w, record(r)) }
+
+func write(w io.Writer, page g.Node) error {
+	_, err := io.WriteString(w, markup.String(page))
+	return err
+}
 
 // cut writes a text in a way in which all of it is seen, up to about most bytes of it.
 func cut(write func(string) string, s string, most int) string {
@@ -88,14 +64,6 @@ func by(d view.Decision) string {
 		return "a rule: " + d.AnsweredBy
 	}
 	return marked().ReplaceAllString(d.AnsweredBy, "$1")
-}
-
-// after says how long an answer took.
-func after(d time.Duration) string {
-	if d < time.Second {
-		return "at once"
-	}
-	return "after " + terminal.Duration(d)
 }
 
 // ending names the style of an exit code: good, bad, or neither.

@@ -2,8 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
 	"flag"
 	"html"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/cmd/internal/markup/markuptest"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -161,7 +160,7 @@ func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
 		if err := HTML(&got, sample(func(string) string { return text })); err != nil {
 			t.Fatal(err)
 		}
-		if w, g := elements(t, want.Bytes()), elements(t, got.Bytes()); w != g {
+		if w, g := markuptest.Elements(t, want.String()), markuptest.Elements(t, got.String()); w != g {
 			t.Errorf("%.40q makes elements of its own:\n%s\nwant\n%s", text, g, w)
 		}
 		for _, hidden := range []string{"\x1b", "\u202e", "\x00", "\a", "\xff"} {
@@ -171,30 +170,6 @@ func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
 		}
 		if got.Len() > 1<<20 {
 			t.Errorf("%.20q makes a page of %d bytes", text, got.Len())
-		}
-	}
-}
-
-// elements gives the names of a page's elements and of their attributes, in order.
-func elements(t *testing.T, page []byte) string {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(page))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	var b strings.Builder
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return b.String()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, is := token.(xml.StartElement); is {
-			b.WriteString("<" + e.Name.Local)
-			for _, a := range e.Attr {
-				b.WriteString(" " + a.Name.Local)
-			}
-			b.WriteString(">\n")
 		}
 	}
 }
@@ -213,7 +188,7 @@ func TestWhatOthersWroteIsTextInMarkdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Whatever stands in the place of x, the lines and all that has a meaning in them are the same.
-		if w, g := markup(want.String()), markup(got.String()); w != g {
+		if w, g := marks(want.String()), marks(got.String()); w != g {
 			t.Errorf("%.40q is markup of its own:\n%s\nwant\n%s", text, g, w)
 		}
 	}
@@ -223,8 +198,8 @@ func TestWhatOthersWroteIsTextInMarkdown(t *testing.T) {
 	}
 }
 
-// markup leaves of a Markdown text what means something, a line at a time.
-func markup(s string) string {
+// marks leaves of a Markdown text what means something, a line at a time.
+func marks(s string) string {
 	s = strings.ReplaceAll(s, "<br>", "")
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -71,9 +72,9 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		c.Error = "Yours came later. The answer that counts:"
 	}
 	if fragment(r) {
-		return s.page(w, status, "card", c)
+		return send(w, status, s.draws.card(c))
 	}
-	return s.page(w, status, "question", questionPage{s.frame(now, id, "/live?question="+url.QueryEscape(id)), c})
+	return send(w, status, s.draws.oneQuestion(questionPage{s.frame(now, id, "/live?question="+url.QueryEscape(id)), c}))
 }
 
 // said says a text to the script.
@@ -84,7 +85,7 @@ func said(w http.ResponseWriter, status int, text string) {
 }
 
 // done shows what becomes of something that was done, and leads back to where it was.
-func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string, err error) error {
+func (s *Server) done(w http.ResponseWriter, r *http.Request, back markup.Address, text string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -93,10 +94,7 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back, text string,
 		said(w, http.StatusOK, s.config.Clean(text))
 		return nil
 	}
-	return s.page(w, http.StatusOK, "done", struct {
-		frame
-		Text, Back string
-	}{frame{Title: "Done"}, text, back})
+	return send(w, http.StatusOK, s.draws.done(back, text))
 }
 
 // called is what a run or an agent is, in a few words, with its id; the id alone where nothing more is known.
@@ -119,11 +117,11 @@ func named(words, id string) string {
 }
 
 // place is the page of a run or an agent.
-func place(id string) string {
+func place(id string) markup.Address {
 	if strings.HasPrefix(id, "a-") {
-		return "/agents/" + url.PathEscape(id)
+		return markup.PathOf("/agents/", id)
 	}
-	return "/runs/" + url.PathEscape(id)
+	return markup.PathOf("/runs/", id)
 }
 
 func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
@@ -132,11 +130,7 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if r.PostForm.Get("sure") == "" {
-		who := s.called(r.Context(), id)
-		return s.page(w, http.StatusOK, "sure", struct {
-			frame
-			ID, Who, Back string
-		}{frame{Title: "Stop " + s.config.Clean(who) + "?"}, id, who, place(id)})
+		return send(w, http.StatusOK, s.draws.sure(id, s.called(r.Context(), id), place(id)))
 	}
 	text, err := s.config.Actions.Stop(r.Context(), id)
 	return s.done(w, r, place(id), text, err)

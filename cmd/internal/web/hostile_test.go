@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/cmd/internal/markup/markuptest"
 	"claude-supervise/supervisor/view"
 )
 
@@ -237,6 +238,16 @@ func TestWhatOthersWroteIsAsItWasLookedAt(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not as it was (%v); -update writes it anew", name, err)
+		}
+	}
+}
+
+// Whatever stands in a text, the page has the elements and attributes that it has with a harmless one.
+func TestWhatOthersWroteMakesNoElement(t *testing.T) {
+	want := newHostileState(func(place string) string { return place + "\n." }).pages(t)
+	for name, page := range newHostileState(hostile).pages(t) {
+		if w, g := markuptest.Elements(t, want[name]), markuptest.Elements(t, page); w != g {
+			t.Errorf("%s has\n%s\nwant\n%s", name, g, w)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor/view"
 )
 
@@ -60,8 +61,8 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.URL.RawQuery == "" {
-		text := s.drawnPage.of(at, func() []byte { return []byte(s.html("desk", s.deskPage(now, 0))) })
-		return sendPage(w, http.StatusOK, text)
+		text := s.drawnPage.of(at, func() []byte { return []byte(markup.String(s.draws.desk(s.deskPage(now, 0)))) })
+		return sendText(w, http.StatusOK, text)
 	}
 	p := s.deskPage(now, from(r))
 	if id := r.URL.Query().Get("answered"); id != "" {
@@ -70,7 +71,7 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 			p.Answered = &c
 		}
 	}
-	return s.page(w, http.StatusOK, "desk", p)
+	return send(w, http.StatusOK, s.draws.desk(p))
 }
 
 // A questionPage is one question, open or not.
@@ -88,8 +89,8 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.page(w, http.StatusOK, "question", questionPage{s.frame(now, q.ID, "/live?question="+url.QueryEscape(q.ID)),
-		s.card(now, q)})
+	return send(w, http.StatusOK, s.draws.oneQuestion(questionPage{
+		s.frame(now, q.ID, "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
 }
 
 func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
@@ -114,7 +115,7 @@ func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		p.Later = first + pageRuns
 	}
-	return s.page(w, http.StatusOK, "past", p)
+	return send(w, http.StatusOK, s.draws.pastRuns(p))
 }
 
 // runPage is a run with its open questions; without any Runs if there is none of this id.
@@ -142,5 +143,5 @@ func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.page(w, http.StatusOK, "runpage", s.runPage(r, now, v.ID))
+	return send(w, http.StatusOK, s.draws.oneRun(s.runPage(r, now, v.ID)))
 }

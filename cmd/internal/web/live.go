@@ -1,38 +1,38 @@
 package web
 
 import (
-	"html/template"
 	"net/http"
 	"strings"
 
+	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor/view"
 )
 
 // A cardChange is a change of a question for the script.
 type cardChange struct {
-	ID    string        `json:"id"`
-	HTML  template.HTML `json:"html"`
-	Open  bool          `json:"open"`
-	Next  string        `json:"next"` // the open question that stands behind it; "": none
-	Count int           `json:"count"`
-	Text  string        `json:"text"`
+	ID    string `json:"id"`
+	HTML  string `json:"html"`
+	Open  bool   `json:"open"`
+	Next  string `json:"next"` // the open question that stands behind it; "": none
+	Count int    `json:"count"`
+	Text  string `json:"text"`
 }
 
 func (s *Server) questionChange(now view.Overview, q view.QuestionView, next string) any {
 	c := s.card(now, q)
-	return cardChange{ID: q.ID, HTML: s.html("card", c), Open: c.Open(), Next: next, Count: len(now.Questions),
-		Text: strings.Join(strings.Fields(c.Text), " ")}
+	return cardChange{ID: q.ID, HTML: markup.String(s.draws.card(c)), Open: c.Open(), Next: next,
+		Count: len(now.Questions), Text: strings.Join(strings.Fields(c.Text), " ")}
 }
 
 // A piece of the page is one of its elements for the script.
 type piece struct {
-	ID    string        `json:"id"`
-	HTML  template.HTML `json:"html"`
-	Ended bool          `json:"ended,omitempty"`
+	ID    string `json:"id"`
+	HTML  string `json:"html"`
+	Ended bool   `json:"ended,omitempty"`
 }
 
 func (s *Server) runChange(v view.RunView, agents int) any {
-	return piece{ID: v.ID, HTML: s.html("run", treeOf(v, agents)), Ended: v.EndedAt != nil}
+	return piece{ID: v.ID, HTML: markup.String(s.draws.run(treeOf(v, agents))), Ended: v.EndedAt != nil}
 }
 
 // A liveState is what a page shows, for its script. A list that is nil is not on that page.
@@ -99,10 +99,10 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) pieces(p deskPage) liveState {
 	state := liveState{Cards: []piece{}, Runs: []piece{}, Count: p.Count, Problems: p.Problems}
 	for _, c := range p.Cards {
-		state.Cards = append(state.Cards, piece{ID: c.ID, HTML: s.html("card", c)})
+		state.Cards = append(state.Cards, piece{ID: c.ID, HTML: markup.String(s.draws.card(c))})
 	}
 	for _, v := range p.Runs {
-		state.Runs = append(state.Runs, piece{ID: v.ID, HTML: s.html("run", v)})
+		state.Runs = append(state.Runs, piece{ID: v.ID, HTML: markup.String(s.draws.run(v))})
 	}
 	return state
 }
@@ -111,7 +111,7 @@ func (s *Server) pieces(p deskPage) liveState {
 func (s *Server) agentPiece(agents []view.AgentView, id string) []piece {
 	for _, a := range agents {
 		if a.ID == id {
-			return []piece{{ID: id, HTML: s.html("agentline", a)}}
+			return []piece{{ID: id, HTML: markup.String(s.draws.agentLine(a))}}
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 		if more {
 			p.Next = next
 		}
-		return s.page(w, http.StatusOK, "agent", p)
+		return send(w, http.StatusOK, s.draws.agent(p))
 	}
 	said, place, err := log.Recent(r.Context(), pageLog)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Said = said
 	p.Log = "/agents/" + agent + "/live?after=" + strconv.FormatInt(place, 10)
-	return s.page(w, http.StatusOK, "agent", p)
+	return send(w, http.StatusOK, s.draws.agent(p))
 }
 
 // pageLogLive gives the texts of a log as it grows. The id of each is the place behind it.

@@ -1,10 +1,10 @@
 package web
 
 import (
-	"bytes"
-	"html/template"
 	"net/http"
 	"net/url"
+
+	g "maragu.dev/gomponents"
 
 	"claude-supervise/cmd/internal/report"
 )
@@ -13,7 +13,7 @@ import (
 type reportPage struct {
 	frame
 	Run    string
-	Report template.HTML
+	Report g.Node
 }
 
 // pageReport shows what happened in a run; to the script, which asks for it when the run has changed, the report alone.
@@ -22,14 +22,9 @@ func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var part bytes.Buffer
-	if err := report.Part(&part, what); err != nil {
-		return err
-	}
+	part := report.Part(what)
 	if fragment(r) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(part.Bytes()) // who has gone needs it no more
-		return nil
+		return send(w, http.StatusOK, part)
 	}
 	now, err := s.desk.overview(r.Context())
 	if err != nil {
@@ -37,5 +32,5 @@ func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := what.Run.ID
 	frame := s.frame(now, "Report of "+id, "/live?run="+url.QueryEscape(id))
-	return s.page(w, http.StatusOK, "report", reportPage{frame, id, template.HTML(part.String())})
+	return send(w, http.StatusOK, s.draws.report(reportPage{frame, id, part}))
 }

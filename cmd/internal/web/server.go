@@ -8,15 +8,14 @@
 //	        ──POST─▶ walls ──▶ forms, api ──▶ Actions ──▶ the inbox
 //
 // Everything but the style sheet, the script and the icons needs the token (walls.go). The page works without script;
-// page.js makes it live. What agents wrote is text in all of it: html/template escapes it, and the program's own Card
-// and Clean have taken out, or made visible, what would not be seen.
+// page.js makes it live. What agents wrote is text in all of it: the draw files have no other way to write it
+// (package markup), and the program's own Card and Clean have taken out, or made visible, what would not be seen.
 package web
 
 import (
 	"context"
 	"embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"time"
 
@@ -175,20 +174,17 @@ type Option struct {
 // Open reports whether the card waits for an answer.
 func (c Card) Open() bool { return c.State == "open" }
 
-//go:embed templates/*.html
-var templateFiles embed.FS
-
 //go:embed static
 var staticFiles embed.FS
 
 // A Server is the page and the API. Serve serves it; for another server it is a handler, and Run has to run meanwhile.
 type Server struct {
-	config    Config
-	cookie    string // its name
-	desk      *desk
-	templates *template.Template
-	triers    triers
-	logs      chan struct{} // one value for each log that is followed
+	config Config
+	cookie string // its name
+	desk   *desk
+	draws  drawer
+	triers triers
+	logs   chan struct{} // one value for each log that is followed
 
 	drawnPage, drawnLive, drawnEvents drawing // of the first page, and what begins a reader's stream
 
@@ -200,7 +196,7 @@ type Server struct {
 func New(c Config) *Server {
 	s := &Server{config: c, cookie: cookieName(c.Port), logs: make(chan struct{}, maxLogs),
 		connections: newConnections(connectionsHere())}
-	s.templates = template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
+	s.draws = drawer{&s.config}
 	s.desk = newDesk(c.Source, s)
 	s.routes = s.routed()
 	return s

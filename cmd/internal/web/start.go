@@ -2,7 +2,6 @@ package web
 
 import (
 	"crypto/rand"
-	"html/template"
 	"net/http"
 	"net/url"
 	"path"
@@ -19,14 +18,6 @@ type startPage struct {
 	Prompt, Task, Name string
 }
 
-// Invalid are the attributes of the field that has to be filled in otherwise, which is named as in JSON.
-func (p startPage) Invalid(field string) template.HTMLAttr {
-	if field != p.Wrong.Field {
-		return ""
-	}
-	return `aria-invalid="true" aria-describedby="error" autofocus`
-}
-
 func (s *Server) pageStart(w http.ResponseWriter, r *http.Request) error {
 	return s.startPage(w, r, http.StatusOK, startPage{Key: rand.Text()})
 }
@@ -38,7 +29,7 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request, status int, p
 	}
 	p.frame, p.Folders = s.frame(now, "Start a run", countOnly), s.config.Folders
 	p.Place = "/start"
-	return s.page(w, status, "start", p)
+	return send(w, status, s.draws.start(p))
 }
 
 // formStart starts a run by the form, which has a key of its own: sent twice, it starts one.

@@ -1,0 +1,60 @@
+package report
+
+import (
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+
+	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/view"
+)
+
+// deliverables draws what an agent was to do, and what it gave back.
+func deliverables(a view.ReportedAgent) g.Node {
+	return html.Div(html.Class("decision"), html.ID(a.ID), markup.Lines(
+		html.H3(markup.Dotted(own(a.Who), g.Text(string(a.Status)))),
+		folded("The task", paragraph("text", see(a.Task))),
+		reported(a),
+		g.Iff(a.Worktree != nil, func() g.Node { return worktree(*a.Worktree, a.Changed) }),
+	))
+}
+
+// reported draws the report of an agent; without one, why there is none.
+func reported(a view.ReportedAgent) g.Node {
+	switch {
+	case a.Report != nil:
+		return whatItReports(a)
+	case a.Reason != "":
+		return html.P(own(view.Because(a.Reason)))
+	}
+	return html.P(g.Text("No report."))
+}
+
+func whatItReports(a view.ReportedAgent) g.Node {
+	r := a.Report
+	section := func(name, text string) g.Node {
+		return g.If(text != "", g.Group{html.H4(g.Text(name)), paragraph("text", see(text))})
+	}
+	return g.Group{
+		paragraph("text", see(r.Summary)),
+		section("Deliverables", r.Deliverables),
+		g.If(len(r.Missing) > 0, g.Group{html.H4(g.Text("Missing on disk")), list(r.Missing)}),
+		section("Metrics", r.Metrics),
+		section("Issues", r.Issues),
+		section("Recommendations", r.Recommendations),
+	}
+}
+
+// worktree draws what an agent has left in a folder of its own, and the commands that take it over.
+func worktree(w view.WorktreeView, changed []string) g.Node {
+	state, place := string(w.State), "branch "+line(w.Branch)
+	if w.Path != "" {
+		place += "\n" + line(w.Path)
+	}
+	return g.Group{
+		html.H4(g.Text("Worktree")),
+		paragraph("text", g.Text(state), g.If(w.Left != "", g.Group{g.Text(": "), see(w.Left)}), g.Text("\n"+place)),
+		g.If(len(changed) > 0, folded("Changed files", list(few(changed)))),
+		g.If(len(w.Merge) > 0, evidence("The commands that merge it",
+			g.Map(w.Merge, func(command string) g.Node { return g.Group{see(command), g.Text("\n")} }))),
+	}
+}

@@ -1,0 +1,207 @@
+package web
+
+import (
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+
+	"claude-supervise/cmd/internal/markup"
+)
+
+// card draws a question: what is asked, by whom, and the form that answers it, or what was answered.
+func (d drawer) card(c shownCard) g.Node {
+	return html.Article(html.Class(c.class()), html.ID("question-"+c.ID), markup.Attribute("data-id", c.ID),
+		markup.Attribute("data-v", c.Version()), markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
+		markup.Lines(
+			d.whatAsks(c),
+			questionText(c),
+			g.If(c.Asker != "", paragraph("meta", c.Asker)),
+			questionContext(c),
+			g.If(c.Task != "", html.Details(html.Summary(g.Text("The task alone, to copy and change")),
+				evidence("The task", g.Text(c.Task)))),
+			html.P(html.Class("meta"), g.Text("asked "), markup.Dotted(moment(c.AskedAt), questionLink(c.ID))),
+			g.If(c.Folder != "", d.folder(c.Folder)),
+			whatBecomes(c),
+		))
+}
+
+func (c shownCard) class() string {
+	class := "card"
+	if c.Urgent {
+		class += " urgent"
+	}
+	if !c.Open() {
+		class += " closed"
+	}
+	return class
+}
+
+// whatAsks draws the line above a question: of what kind it is, and of which agent and run.
+func (d drawer) whatAsks(c shownCard) g.Node {
+	agent, run := markup.Some(c.Agent), g.Node(nil)
+	if c.Run != "" {
+		agent, run = idLink(markup.PathOf("/agents/", c.AgentID), c.Agent), runLink(c.Run)
+	}
+	return html.P(html.Class("meta"), markup.Dotted(
+		g.If(c.Urgent, html.Strong(g.Text("urgent"))),
+		html.Span(html.Class("kind"), g.Text(c.Kind)),
+		g.If(c.Header != c.Kind, markup.Some(c.Header)),
+		agent,
+		d.lineText(c.RunName),
+		run,
+	))
+}
+
+func questionText(c shownCard) g.Node {
+	class := "text"
+	if c.Evidence {
+		class += " evidence"
+	}
+	return html.H3(html.Class(class), html.ID("text-"+c.ID), g.Text(c.Text))
+}
+
+// questionContext draws what was said with a question; of what is to be permitted, each line that a change adds or
+// removes as such.
+func questionContext(c shownCard) g.Node {
+	switch {
+	case c.Context == "":
+		return nil
+	case c.Evidence:
+		return evidence("What is to be permitted", g.Map(diffLines(c.Context), func(line diffLine) g.Node {
+			return html.Span(g.If(line.Class != "", html.Class(line.Class)), g.Text(line.Text+"\n"))
+		}))
+	}
+	return paragraph("text context", c.Context)
+}
+
+// evidence draws a text as it is, in a box that the keyboard scrolls.
+func evidence(label string, text g.Node) g.Node {
+	return html.Pre(html.Class("evidence"), html.TabIndex("0"), markup.Aria("label", label), text)
+}
+
+// whatBecomes draws the answer of a question, or how it is given.
+func whatBecomes(c shownCard) g.Node {
+	switch {
+	case c.Open() && c.Terminal:
+		return onTerminal(c)
+	case c.Open():
+		return answerForm(c)
+	}
+	return g.Group{
+		g.If(!c.Changing && c.Error != "", alert(g.Text(c.Error))),
+		outcome(c),
+		g.If(c.Answer != "", paragraph("text reply", c.Answer)),
+		g.Iff(c.Changeable, func() g.Node {
+			return html.Details(g.If(c.Changing, markup.Flag("open")),
+				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(answerForm(c)))
+		}),
+	}
+}
+
+// onTerminal says where a question is answered that the page does not answer.
+func onTerminal(c shownCard) g.Node {
+	where := g.Node(g.Group{g.Text("This runs as you, so it is answered on a terminal: "), command(c.Command)})
+	switch {
+	case c.Error != "":
+		where = g.Text(c.Error)
+	case c.Elsewhere != "":
+		where = g.Text(c.Elsewhere)
+	}
+	return html.P(html.Class("error"), html.ID("error-"+c.ID), where)
+}
+
+// outcome says how a question was closed, and by whom.
+func outcome(c shownCard) g.Node {
+	text := "Answered"
+	switch {
+	case c.Skipped:
+		text = "Skipped"
+	case c.Declined:
+		text = "Declined"
+	case c.State == "withdrawn":
+		text = "Withdrawn: nobody waits for its answer now"
+	}
+	if c.By != "" {
+		text += " by " + c.By
+	}
+	if c.Answer != "" {
+		text += ":"
+	}
+	return paragraph("outcome", text)
+}
+
+// answerForm draws what a question takes: options, words, or both.
+func answerForm(c shownCard) g.Node {
+	return post(markup.PathOf("/questions/", c.ID), "answer", markup.Lines(
+		g.If(!c.Open(), html.Input(html.Type("hidden"), html.Name("change"), html.Value("yes"))),
+		options(c),
+		ownWords(c),
+		g.If(c.Instead, g.Group{
+			html.Label(html.For("instead-"+c.ID), g.Text("Of a denial: what to do instead")),
+			textarea("instead-"+c.ID, "instead", 1, g.Text(c.Given.Instead)),
+		}),
+		g.If(c.Misfilled(), alert(html.ID("error-"+c.ID), g.Text(c.Error))),
+		g.If(c.Sharable, html.Label(html.Class("option"),
+			html.Input(html.Type("checkbox"), html.Name("all_like"), html.Value("yes")),
+			html.Span(g.Text("Also for all questions of this run that are like it, now and later")))),
+		html.P(html.Class("buttons"), does("answer", "", "Answer"),
+			g.If(c.Skippable, does("skip", "quiet", "Continue without it"))),
+		g.If(c.Declinable, html.Details(html.Summary(g.Text("Decline to answer")), markup.Lines(
+			html.Label(html.For("why-"+c.ID), g.Text("Why")),
+			textarea("why-"+c.ID, "why", 1),
+			does("decline", "quiet", "Decline"),
+		))),
+	))
+}
+
+func options(c shownCard) g.Node {
+	if len(c.Options) == 0 {
+		return nil
+	}
+	legend, kind := "Options", "radio"
+	if c.MultiSelect {
+		legend, kind = "Options, any number of them", "checkbox"
+	}
+	return html.FieldSet(html.Legend(html.Class("hidden"), g.Text(legend)),
+		markup.Lines(g.Map(c.Options, func(o Option) g.Node { return option(o, kind, c.Checked(o.Place)) })))
+}
+
+func option(o Option, kind string, checked bool) g.Node {
+	if o.Blank {
+		return nil
+	}
+	return html.Label(html.Class("option"),
+		html.Input(html.Type(kind), html.Name("option"), html.Value(strconv.Itoa(o.Place)), g.If(checked, html.Checked())),
+		html.Span(
+			html.Span(html.Class("label"), g.Text(o.Label)),
+			g.If(o.Description != "", html.Small(g.Text(o.Description))),
+			g.If(o.Preview != "", html.Span(html.Class("preview"), g.Text(o.Preview))),
+		))
+}
+
+// ownWords draws the field for what no option says.
+func ownWords(c shownCard) g.Node {
+	if !c.OwnWords {
+		return nil
+	}
+	label := c.Words
+	if c.Rule != "" {
+		label += " (" + c.Rule + ")"
+	}
+	return g.Group{
+		html.Label(html.For("words-"+c.ID), g.Text(label)),
+		textarea("words-"+c.ID, "words", 2,
+			g.If(c.Misfilled(), g.Group{markup.Aria("invalid", "true"), markup.Aria("describedby", "error-"+c.ID)}),
+			g.Text(c.Given.Words)),
+	}
+}
+
+func textarea(id, name string, rows int, more ...g.Node) g.Node {
+	return html.Textarea(html.ID(id), html.Name(name), html.Rows(strconv.Itoa(rows)), g.Group(more))
+}
+
+// does draws a button that says what the form is to do.
+func does(what, class, label string) g.Node {
+	return html.Button(g.If(class != "", html.Class(class)), html.Name("do"), html.Value(what), g.Text(label))
+}

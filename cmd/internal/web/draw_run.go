@@ -1,0 +1,100 @@
+package web
+
+import (
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+
+	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/view"
+)
+
+// run draws a run with its agents.
+func (d drawer) run(r shownRun) g.Node {
+	class := "run"
+	if r.EndedAt != nil {
+		class += " ended"
+	}
+	return html.Article(html.Class(class), html.ID("run-"+r.ID), markup.Attribute("data-id", r.ID),
+		markup.Attribute("data-v", r.Version()), markup.Aria("labelledby", "run-name-"+r.ID), html.TabIndex("-1"),
+		markup.Lines(
+			d.runName(r),
+			d.howARunIs(r),
+			g.If(r.Worker != "", paragraph("meta", "on "+d.line(r.Worker))),
+			g.If(r.Cwd != "", d.folder(r.Cwd)),
+			g.If(r.Solo() == "", html.Ul(html.Class("tree"), g.Map(r.Tree, d.node))),
+			g.If(r.Solo() == "" && r.More > 0,
+				html.P(html.A(markup.PathOf("/runs/", r.ID).Href(), g.Textf("%d more agents", r.More)))),
+			d.whatToDo(r),
+		))
+}
+
+func (d drawer) runName(r shownRun) g.Node {
+	name := r.ID
+	if r.Name != "" {
+		name = d.line(r.Name)
+	}
+	return html.H3(html.ID("run-name-"+r.ID), html.A(markup.PathOf("/runs/", r.ID).Href(), g.Text(name)))
+}
+
+// howARunIs draws the line below its name.
+func (d drawer) howARunIs(r shownRun) g.Node {
+	since := " since "
+	if r.EndedAt != nil {
+		since = " "
+	}
+	return html.P(html.Class("meta"), markup.Dotted(
+		markup.One(statusText(r.Status), g.Text(since), moment(r.Since)),
+		g.Textf("$%.2f", r.CostUSD),
+		g.If(r.Name != "", html.Span(html.Class("id"), g.Text(r.ID))),
+		d.why(r.Why()),
+		g.If(r.Solo() != "", g.Map(r.OpenQuestions, questionLink)),
+	))
+}
+
+// whatToDo draws what a person can do with a run.
+func (d drawer) whatToDo(r shownRun) g.Node {
+	actions := d.config.Actions
+	return html.Div(html.Class("buttons"), markup.Lines(
+		g.If(r.EndedAt == nil, d.stopForm(r.ID, r.Name)),
+		g.If(r.EndedAt == nil && r.Left && actions.Resume != nil, resumeForm(r.ID)),
+		g.If(r.Solo() != "", html.A(markup.PathOf("/agents/", r.Solo()).Href(), g.Text("Log"), hidden(" of "+r.Solo()))),
+		g.If(actions.Report != nil, html.A(markup.PathOf("/runs/", r.ID, "/report").Href(), g.Text("Report"),
+			hidden(" of "+r.ID))),
+	))
+}
+
+func resumeForm(run string) g.Node {
+	return post(markup.PathOf("/runs/", run, "/resume"), "act",
+		html.Button(html.Class("quiet"), g.Text("Resume"), hidden(" "+run)))
+}
+
+// stopForm stops a run or an agent; the script asks whether it is meant.
+func (d drawer) stopForm(id, words string) g.Node {
+	return post(markup.PathOf("/runs/", id, "/stop"), "act",
+		markup.Attribute("data-sure", "Stop "+d.line(named(words, id))+", and what it started? "+d.config.Stops),
+		html.Button(html.Class("quiet"), g.Text("Stop"), hidden(" "+id)))
+}
+
+// node draws an agent, and below it those that it has started.
+func (d drawer) node(a shownAgent) g.Node {
+	return html.Li(
+		html.A(markup.PathOf("/agents/", a.ID).Href(), g.Text(d.line(a.Who))), g.Text(" "), statusText(a.Status),
+		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(a.Reason))}),
+		g.Map(a.OpenQuestions, func(id string) g.Node { return g.Group{g.Text(" "), questionLink(id)} }),
+		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(g.Map(a.Below, d.node)) }),
+	)
+}
+
+// agentLine draws how an agent is.
+func (d drawer) agentLine(a view.AgentView) g.Node {
+	return html.P(html.ID("agent-"+a.ID), html.Class("meta"),
+		markup.Attribute("data-v", string(a.Status)+" "+iso(a.Since)), markup.Dotted(
+			g.Text(d.line(a.Who)),
+			statusText(a.Status),
+			d.why(a.Reason),
+			g.Map(a.OpenQuestions, questionLink),
+		))
+}
+
+// why is a reason, with its times by the clock of this machine; nil where there is none.
+func (d drawer) why(reason string) g.Node { return d.lineText(view.Because(reason)) }

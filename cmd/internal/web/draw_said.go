@@ -1,0 +1,59 @@
+package web
+
+import (
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+
+	"claude-supervise/cmd/internal/markup"
+)
+
+// problem draws what is wrong; for who has no token, the form that takes it.
+func (d drawer) problem(f frame, p problem, enters bool) g.Node {
+	shown := []g.Node{html.H1(g.Text(f.Title))}
+	if enters {
+		shown = append(shown, html.P(g.Text("This page needs the token: open the address that "),
+			command(d.config.Program+" serve"), g.Text(" has printed, or give the token here.")))
+	} else {
+		shown = append(shown, alert(d.clean(p.Error)))
+	}
+	if p.Command != "" {
+		shown = append(shown, html.P(g.Text("On a terminal: "), command(p.Command)))
+	}
+	if enters {
+		shown = append(shown, tokenForm())
+	} else {
+		shown = append(shown, html.P(html.A(markup.Path("/").Href(), g.Text("Questions and runs"))))
+	}
+	return d.document(f, markup.Lines(content(shown...)))
+}
+
+func tokenForm() g.Node {
+	return html.Form(markup.Path("/").Action(), markup.Lines(
+		html.Label(html.For("token"), g.Text("The token, which is what follows token= in that address")),
+		html.Input(html.ID("token"), html.Name("token"), html.Type("password"), html.AutoComplete("current-password"),
+			html.Required()),
+		html.P(html.Class("buttons"), html.Button(g.Text("Open the page"))),
+	))
+}
+
+// done draws what becomes of something that was done.
+func (d drawer) done(back markup.Address, becomes string) g.Node {
+	return d.page(frame{Title: "Done"},
+		html.H1(g.Text("Done")),
+		html.P(html.Class("text"), d.clean(becomes)),
+		html.P(html.A(back.Href(), g.Text("Continue"))),
+	)
+}
+
+// sure asks whether a run or an agent is to be stopped, where no script asks.
+func (d drawer) sure(id, who string, back markup.Address) g.Node {
+	return d.page(frame{Title: "Stop " + d.config.Clean(who) + "?"},
+		html.H1(g.Text("Stop "+d.line(who)+", and what it started?")),
+		html.P(g.Text(d.config.Stops)),
+		post(markup.PathOf("/runs/", id, "/stop"), "", markup.Lines(
+			html.P(html.Class("buttons"),
+				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text("Stop "+id)), g.Text(" "),
+				html.A(back.Href(), g.Text("Cancel"))),
+		)),
+	)
+}
