@@ -4,6 +4,7 @@
 package help
 
 import (
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -59,23 +60,33 @@ func (grouping Grouping) Flags(cmd *cobra.Command, width int) string {
 // SetUsage has a root command, and all below it, write their usage with their flags in groups; last, if it is not "",
 // ends that of the root.
 func (grouping Grouping) SetUsage(root *cobra.Command, last func() string) {
-	root.SetUsageFunc(func(cmd *cobra.Command) error { // cobra's template is read when it is first wanted
-		root := cmd.Root()
-		cobra.AddTemplateFunc("last", func() string {
-			if last == nil {
-				return ""
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		usage, err := plainUsage(cmd)
+		if err != nil {
+			return err
+		}
+		listed := strings.TrimSpace("Flags:\n" + cmd.LocalFlags().FlagUsages())
+		usage = strings.Replace(usage, listed, strings.TrimSpace(grouping.Flags(cmd, Width)), 1)
+		if at := strings.LastIndex(usage, "\n\nUse \""); at >= 0 {
+			end := strings.Replace(usage[at:], " for more information about a command.", " for more information.", 1)
+			if last != nil && !cmd.HasParent() {
+				end = "\n\n" + last() + end
 			}
-			return "\n\n" + last()
-		})
-		cobra.AddTemplateFunc("flags", func(cmd *cobra.Command) string { return grouping.Flags(cmd, Width) })
-		root.SetUsageTemplate(strings.NewReplacer(
-			"Flags:\n{{.LocalFlags.FlagUsages", "{{flags .",
-			" for more information about a command.", " for more information.", // within 80 columns
-			"\n\nUse \"", "{{if not .HasParent}}{{last}}{{end}}\n\nUse \"",
-		).Replace(root.UsageTemplate()))
-		root.SetUsageFunc(nil)
-		return cmd.Usage()
+			usage = usage[:at] + end // within 80 columns
+		}
+		_, err = io.WriteString(cmd.OutOrStderr(), usage)
+		return err
 	})
+}
+
+// plainUsage is the usage of a command as cobra writes it by itself. Its templates are not for us: with them the linker
+// keeps every exported method of the program, 3 MB of them.
+func plainUsage(cmd *cobra.Command) (string, error) {
+	var usage strings.Builder
+	same := *cmd
+	same.SetOut(&usage)
+	err := new(cobra.Command).UsageFunc()(&same)
+	return usage.String(), err
 }
 
 // Faults returns what the help of a command and of those below it lacks: an example for each, and lines of at most
