@@ -81,6 +81,8 @@
 //		supervisor/text/visible.go, e2e TestWhatACallHidesIsShownAndRunsAsShown
 //	model: may write HTML and Markdown; may not have it be more than text in a report
 //		cmd/internal/report/report.go, TestWhatOthersWroteIsTextInThePage
+//	model: may write anything; may not add an element, an attribute or an address to the page
+//		cmd/internal/web/draw.go, TestWhatOthersWroteMakesNoElement
 //	model: may make a call of any length; may not have more permitted than is shown
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may make any command; may not pass it under a rule that bash widens
