@@ -270,7 +270,7 @@ func (s *site) says(args ...string) (code int, out, stderr string) {
 // runs is says for those who may not end the test.
 func (s *site) runs(args ...string) (code int, out, stderr string, err error) {
 	cmd := exec.Command(filepath.Join(s.programs, "claude-supervise"), append([]string{"fleet"}, args...)...)
-	cmd.Env = s.env(s.home)
+	cmd.Env, cmd.Dir = s.env(s.home), s.home
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()

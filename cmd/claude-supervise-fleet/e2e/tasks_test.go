@@ -117,6 +117,14 @@ func TestARunIsTakenByAWorkerWithItsLabelsAndRoom(t *testing.T) {
 	first := s.asking("--label", "gpu", "--label", "big")
 	s.worker("plain")
 	s.worker("half", "--label", "gpu")
+	code, none, said := s.says("run", "--demo", "ask", "--label", "tpu")
+	if code != 0 || !strings.Contains(said, "no worker with the labels tpu asks for runs") ||
+		!strings.Contains(said, "claude-supervise fleet worker --label tpu") {
+		t.Errorf("a label that no worker has: exit %d: %s", code, said)
+	}
+	if code, _, said := s.says("stop", strings.TrimSpace(none)); code != 0 {
+		t.Errorf("it is not handed in: exit %d: %s", code, said)
+	}
 	second := s.asking("--label", "big", "--label", "gpu")
 	s.until(second, "waiting for its labels", func(l listed) bool {
 		return l.Status == "queued" && strings.Contains(l.Reason, "with the labels big, gpu")
@@ -170,6 +178,15 @@ func TestEachItemIsARunOfItsOwn(t *testing.T) {
 		s.succeeds(name)
 		if out := s.must("ps", "-a", "-q"); !slices.Contains(strings.Fields(out), ids[i]) {
 			t.Errorf("%s is not listed: %s", ids[i], out)
+		}
+	}
+	s.file("items", []byte("left\nright\n"))
+	file := s.file("each.yaml", []byte("each: {lines: items}\nchild: {name: \"to the {item}\", prompt: \"Go {item}\"}"))
+	for i, id := range strings.Fields(s.must("run", "-f", file, "--exec", "sh -c 'echo did \"$0\"' {}")) {
+		way := []string{"left", "right"}[i]
+		l := s.until(id, "ended", func(l listed) bool { return l.ExitCode != nil })
+		if shown := s.must("show", "to the "+way); !strings.Contains(shown, "Go "+way) {
+			t.Errorf("%+v does not go %s: %s", l, way, shown)
 		}
 	}
 	if code, _, said := s.says("run", "--each", "true", "x"); code != 1 || !strings.Contains(said, "nothing to do") {

@@ -180,9 +180,12 @@ func (f answerFlags) answer(q view.QuestionView, typed string, named, declined b
 		return a, exitcode.Usage("a command runs on the worker's machine: whether it may is answered there")
 	}
 	if typed == "-" {
-		content, err := contentOf("-")
+		content, more, err := contentOf("-")
 		if err != nil {
 			return a, err
+		}
+		if n := int64(len(content)) + more; n > maxTask {
+			return a, exitcode.Usage("the answer has %d bytes, and a fleet takes %d; nothing was kept", n, maxTask)
 		}
 		typed = content
 	}

@@ -8,25 +8,21 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/shell"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/commandline"
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/cmd/internal/items"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor/doctor"
-	"claude-supervise/supervisor/host"
 )
 
-// maxTask bounds a task, in bytes: a payload of the server holds 2 MB, and the run's has more in it.
+// maxTask bounds a task, in bytes: a payload of the server holds 2 MiB, and the run's has all answers in it, too.
 const maxTask = 1 << 20
 
 // minLease is the shortest lease: heartbeats cost the server something.
@@ -35,11 +31,13 @@ const minLease = 2 * time.Second
 type runFlags struct {
 	connection
 	file, name, repo, ref, each string
+	prompt                      string // as it was typed
 	exec, answers               string
 	passed                      passedFlags
 	labels                      []string
 	lease                       time.Duration
 	asJSON                      bool
+	uncounted                   int64 // bytes of the task that were not kept, for it is too large
 }
 
 func newRun() *cobra.Command { return new(runFlags).command() }
@@ -57,7 +55,8 @@ each worker has. Without it they work in an empty folder. What they have written
 is in the snapshots; what is to last they push.
 
 With --each there is one run for each line that COMMAND prints here: {item} in
-the prompt and in --repo is the line.
+the prompt, the task file, --repo and --name is the line. So it is with each in
+a task file, which is looked for in the folder where this is typed.
 
 A worker that is not heard from for --lease loses the run, which continues
 elsewhere.`,
@@ -115,6 +114,21 @@ func (f *runFlags) handIn(ctx context.Context, c connected, tasks []flow.Task) e
 			return err
 		}
 	}
+	return c.saysWhoCanTake(ctx, tasks[0].Labels)
+}
+
+// saysWhoCanTake tells the person where no worker can take runs with these labels, which then wait. That the server
+// cannot say so keeps nothing back.
+func (c connected) saysWhoCanTake(ctx context.Context, labels []string) error {
+	if asks, err := c.AsksForRuns(ctx, labels); err != nil || asks {
+		return nil //nolint:nilerr // the runs are handed in, whoever takes them
+	}
+	which, start := "", "claude-supervise fleet worker"
+	if len(labels) > 0 {
+		which = " with the labels " + strings.Join(labels, ", ")
+		start += " --label " + strings.Join(labels, " --label ")
+	}
+	say("It waits: no worker%s asks for runs. It is taken once one has room, or you start one:\n  %s", which, start)
 	return nil
 }
 
@@ -154,12 +168,12 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 		t.Exec = f.exec
 	}
 	if f.answers != "" {
-		if t.AnswersFile, err = contentOf(f.answers); err != nil {
+		if t.AnswersFile, err = f.content(f.answers); err != nil {
 			return t, fmt.Errorf("the answers cannot be read: %w", err)
 		}
 	}
 	if f.file != "" {
-		if t.File, err = contentOf(f.file); err != nil {
+		if t.File, err = f.content(f.file); err != nil {
 			return t, fmt.Errorf("the task file cannot be read: %w", err)
 		}
 	}
@@ -167,7 +181,8 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	case len(args) > 1:
 		return t, exitcode.Usage("run takes one PROMPT, not %d: put it into quotes", len(args))
 	case len(args) == 1 && args[0] == "-":
-		t.Prompt, err = contentOf("-")
+		f.prompt = "-"
+		t.Prompt, err = f.content("-")
 	case len(args) == 1:
 		t.Prompt = args[0]
 	}
@@ -177,55 +192,45 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	if strings.TrimSpace(t.Prompt) == "" && t.File == "" && demo == "" {
 		return t, exitcode.Usage("what is to be done? Give a PROMPT, - for stdin, or a task file with -f")
 	}
-	if n := len(t.Prompt) + len(t.File) + len(t.AnswersFile); n > maxTask {
-		return t, exitcode.Usage("the task has %d bytes, and a fleet takes %d: put what is large into the repository",
-			n, maxTask)
-	}
-	return t, nil
+	return t, f.fits(t)
 }
 
-func contentOf(file string) (string, error) {
+// fits says of a task that is too large for a fleet how large it is.
+func (f *runFlags) fits(t flow.Task) error {
+	if n := int64(len(t.Prompt)+len(t.File)+len(t.AnswersFile)) + f.uncounted; n > maxTask {
+		return exitcode.Usage("the task has %d bytes, and a fleet takes %d: put what is large into the repository; nothing "+
+			"was submitted", n, maxTask)
+	}
+	return nil
+}
+
+// mostCounted is how much of what is larger than a task may be is read, in bytes, to say how large it is.
+const mostCounted = 1 << 30
+
+// content gives what stands in a file, - for stdin, up to a little more than a task may have. What is left out is
+// counted.
+func (f *runFlags) content(file string) (string, error) {
+	text, more, err := contentOf(file)
+	f.uncounted += more
+	return text, err
+}
+
+// contentOf gives what stands in a file, - for stdin, up to a little more than maxTask, and how many bytes there are
+// more.
+func contentOf(file string) (text string, more int64, err error) {
 	var in io.Reader = os.Stdin
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		defer func() { _ = opened.Close() }() // only read
 		in = opened
 	}
 	var b bytes.Buffer
-	_, err := io.Copy(&b, io.LimitReader(in, maxTask+1))
-	return b.String(), err
-}
-
-// tasks gives a task for each item, with its id.
-func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) {
-	if f.each == "" {
-		t.Run = host.NewRun()
-		return []flow.Task{t}, checkRepository(t.Repo)
+	if _, err := io.Copy(&b, io.LimitReader(in, maxTask+1)); err != nil {
+		return "", 0, err
 	}
-	command, err := shell.Fields(f.each, nil)
-	if err != nil || len(command) == 0 {
-		return nil, exitcode.Usage("--each takes a command, not %q", f.each)
-	}
-	found, err := items.Command(ctx, ".", command, os.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	var tasks []flow.Task
-	for i, item := range found {
-		one := t
-		filled := strings.NewReplacer("{item}", item, "{index}", strconv.Itoa(i+1))
-		one.Run, one.Prompt, one.Repo = host.NewRun(), filled.Replace(t.Prompt), filled.Replace(t.Repo)
-		one.Name = filled.Replace(t.Name)
-		if err := checkRepository(one.Repo); err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, one)
-	}
-	if len(tasks) == 0 {
-		return nil, errors.New("the command of --each printed no line: there is nothing to do")
-	}
-	return tasks, nil
+	more, err = io.Copy(io.Discard, io.LimitReader(in, mostCounted))
+	return b.String(), more, err
 }

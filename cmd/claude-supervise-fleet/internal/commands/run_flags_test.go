@@ -98,3 +98,69 @@ func taskOf(t *testing.T, args ...string) (task flow.Task) {
 	}
 	return task
 }
+
+func TestATaskThatIsTooLargeIsSaidToBeAsLargeAsItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "task.yaml")
+	if err := os.WriteFile(file, make([]byte, 3<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tasksOf(t, "-f", file, "and this"); err == nil ||
+		!strings.Contains(err.Error(), "has 3145736 bytes, and a fleet takes 1048576") {
+		t.Errorf("it is refused: %v", err)
+	}
+}
+
+// tasksOf are the tasks that a command line hands in.
+func tasksOf(t *testing.T, args ...string) ([]flow.Task, error) {
+	t.Helper()
+	var f runFlags
+	cmd := f.command()
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	task, err := f.task(cmd, cmd.Flags().Args())
+	if err != nil {
+		return nil, err
+	}
+	return f.tasks(t.Context(), task)
+}
+
+func TestEachInATaskFileIsARunOfEachItem(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{
+		"repos": "api\nweb\n", "lines.yaml": "each: {lines: repos}\nchild: {prompt: \"Upgrade {item}\"}",
+		"files.yaml": "each: {files: \"*.yaml\"}\nprompt: \"Read {item}, number {index}\"",
+		"no.yaml":    "each: {lines: repos}\nprompt: the same", "only.yaml": "child: {prompt: \"{item}\"}",
+		"two.yaml": "children: [{prompt: x}]", "bad.yaml": "prompts: x",
+	} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string // in the task file of the second; with "!" before it, in the error
+		runs int
+	}{
+		{[]string{"-f", "lines.yaml"}, "Upgrade web", 2},
+		{[]string{"-f", "files.yaml"}, "Read files.yaml, number 2", 6},
+		{[]string{"-f", "lines.yaml", "--each", "printf '%s\\n' a b c"}, "Upgrade b", 3},
+		{[]string{"-f", "no.yaml", "--repo", "https://h/{item}"}, "the same", 2},
+		{[]string{"-f", "no.yaml"}, "!no text of the task says {item}", 0},
+		{[]string{"-f", "only.yaml"}, "!but not of what", 0},
+		{[]string{"-f", "two.yaml", "--each", "echo a"}, "!states children", 0},
+		{[]string{"-f", "bad.yaml"}, "!there is no key \"prompts\"", 0},
+	} {
+		tasks, err := tasksOf(t, c.args...)
+		if says, refused := strings.CutPrefix(c.want, "!"); refused {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%q: %v", c.args, err)
+			}
+			continue
+		}
+		if err != nil || len(tasks) != c.runs || !strings.Contains(tasks[1].File, c.want) ||
+			tasks[0].Run == tasks[1].Run {
+			t.Errorf("%q: %v: %+v", c.args, err, tasks)
+		}
+	}
+}

@@ -96,10 +96,20 @@ func (f Fleet) start(ctx context.Context, in flow.Input) error {
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true, WorkflowTaskTimeout: flow.DecideWithin,
 	}, flow.WorkflowName, in)
-	if err != nil {
-		return fmt.Errorf("the run cannot be handed in: %w", said(err))
+	switch {
+	case err == nil:
+		return nil
+	case away(err):
+		return fmt.Errorf("the server has not said that it has %s: %w. It may have it: look with `claude-supervise fleet ps "+
+			"-a` before you submit the task again", in.Task.Run, said(err))
 	}
-	return nil
+	return fmt.Errorf("%s cannot be handed in: %w", in.Task.Run, said(err))
+}
+
+// AsksForRuns reports whether a worker has asked for runs with these labels lately. One that has no room does not ask.
+func (f Fleet) AsksForRuns(ctx context.Context, labels []string) (bool, error) {
+	d, err := f.Client.DescribeTaskQueue(ctx, flow.Queue(labels), enums.TASK_QUEUE_TYPE_ACTIVITY)
+	return len(d.GetPollers()) > 0, err
 }
 
 // Again begins a run again that has ended, after its last epoch. change makes what it is begun with of what it would go
@@ -135,14 +145,20 @@ func (f Fleet) Again(ctx context.Context, run string, change func(*flow.Input)) 
 		return fmt.Errorf("%s cannot be begun again: %w", run, said(err))
 	}
 	err = begun.Get(bound, nil)
-	var under *temporal.ChildWorkflowExecutionAlreadyStartedError
 	switch {
-	case errors.As(err, &under):
+	case underWay(err):
 		return taken
 	case ctx.Err() == nil && bound.Err() != nil:
 		return nil // it is kept, and done as soon as a worker is there
 	}
 	return said(err)
+}
+
+// underWay reports whether the workflow that begins a run again has failed because the run is under way. As what it has
+// failed comes by its name from the server.
+func underWay(err error) bool {
+	var failed *temporal.ApplicationError
+	return errors.As(err, &failed) && failed.Type() == "ChildWorkflowExecutionAlreadyStartedError"
 }
 
 // Now has a run that waits to be tried again tried at once.

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -294,10 +295,24 @@ func (r *run) mayAnswer(_ workflow.Context, a Answer) error {
 	}
 	for _, q := range r.Seen.Questions {
 		if q.ID == a.Question {
-			return nil
+			return r.hasRoomFor(a)
 		}
 	}
 	return refusal(ErrNoQuestion, "%s asks no question %s", r.Task.Run, a.Question)
+}
+
+// mostAnswered bounds the task of a run and all its answers, in bytes as JSON: an attempt begins with them, in one
+// payload of 2 MiB, and a new history with what was told of the run as well.
+const mostAnswered = 3 << 19
+
+// hasRoomFor refuses an answer that would not fit into what an attempt begins with.
+func (r *run) hasRoomFor(a Answer) error {
+	doc, err := json.Marshal(Attempt{Task: r.Task, Answers: append(slices.Clip(r.Answers), a)})
+	if err == nil && len(doc) > mostAnswered {
+		return refusal(ErrRefused, "with this answer of %d bytes the task and the answers of %s would have %d bytes, and a "+
+			"fleet takes %d: nothing was kept. Answer in fewer words", len(a.Text), r.Task.Run, len(doc), mostAnswered)
+	}
+	return err
 }
 
 // takeAnswer keeps an answer, and gives it to the worker that has the run.

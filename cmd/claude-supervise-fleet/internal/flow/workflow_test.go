@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,25 @@ func TestAParkedRunGoesOnWithTheFirstAnswer(t *testing.T) {
 	}
 	if len(s.attempts) != 2 || len(s.attempts[1].Answers) != 1 || s.attempts[1].Answers[0].Text != "yes" {
 		t.Errorf("the attempts are %+v", s.attempts)
+	}
+}
+
+// What an attempt begins with is one payload. An answer that does not fit is not kept, and the question stays open.
+func TestAnAnswerForWhichThereIsNoRoomIsRefused(t *testing.T) {
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+		if a.Epoch == 1 {
+			return parked(1, "q-1")
+		}
+		return succeeded(a.Epoch)
+	})
+	large := s.answers(time.Hour, "q-1", strings.Repeat("x", mostAnswered), "ann")
+	s.answers(2*time.Hour, "q-1", "short", "bob")
+	s.plays()
+	if !isKind(*large, ErrRefused) || !strings.Contains((*large).Error(), "a fleet takes 1572864") {
+		t.Errorf("it gets %v", *large)
+	}
+	if len(s.attempts) != 2 || len(s.attempts[1].Answers) != 1 || s.attempts[1].Answers[0].Text != "short" {
+		t.Errorf("the attempts are %d", len(s.attempts))
 	}
 }
 
