@@ -11,6 +11,9 @@ type Snapshots struct {
 	Problem string           `json:"problem,omitempty"` // why the last that was tried is not
 	Wanted  []WantedSnapshot `json:"wanted,omitempty"`  // that a person has asked for
 
+	Failures int        `json:"failures,omitempty"` // one after the other, of those that were due
+	TriedAt  *time.Time `json:"tried_at,omitempty"` // when the last of them failed
+
 	TooLarge bool `json:"too_large,omitempty"` // Problem is that the work is larger than a snapshot may be
 }
 

@@ -17,7 +17,7 @@ type Effect struct {
 	Delivery string        // uuid
 	Question string        // id
 	Request  string        // of a gate or reply
-	Until    time.Time     // of a wait
+	Until    time.Time     // of a wait; of a snapshot: it is not begun before
 	Patience time.Duration // of a watch
 }
 

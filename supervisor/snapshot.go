@@ -147,11 +147,37 @@ func (s State) SnapshotDue() bool {
 	return r != nil && s.Config.Snapshots != nil && r.Quiet > r.Covered
 }
 
-func (s State) planSnapshot() []Effect {
-	if !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0 {
-		return nil
+// The wait after which a snapshot is tried again that was due and has failed: it doubles with each failure. In the
+// meantime whoever would go on with the run elsewhere lacks what has happened since the last one. It is never longer
+// than SnapshotAgainMost.
+const (
+	snapshotAgainFirst = time.Minute
+	SnapshotAgainMost  = 32 * time.Minute
+)
+
+// SnapshotAgain gives when a snapshot is tried again that has failed, though nothing has happened since; the zero time:
+// none is. A supervisor that leaves has tried it.
+func (s State) SnapshotAgain() time.Time {
+	r := s.Run.Snapshots
+	if r == nil || r.TriedAt == nil || s.Config.Snapshots == nil || s.Run.Leaving != "" || s.Run.EndedAt != nil {
+		return time.Time{}
 	}
-	return []Effect{{Do: DoSnapshot, Key: fmt.Sprintf("snapshot %d", s.Run.Snapshots.Number+1)}}
+	wait := snapshotAgainFirst << min(max(r.Failures-1, 0), 5)
+	return r.TriedAt.Add(min(wait, SnapshotAgainMost))
+}
+
+// SnapshotTaken reports whether the snapshot that is planned is one that is taken by itself, and not only asked for.
+func (s State) SnapshotTaken() bool { return s.SnapshotDue() || !s.SnapshotAgain().IsZero() }
+
+func (s State) planSnapshot() []Effect {
+	e := Effect{Do: DoSnapshot}
+	if !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0 {
+		if e.Until = s.SnapshotAgain(); e.Until.IsZero() {
+			return nil
+		}
+	}
+	e.Key = fmt.Sprintf("snapshot %d", s.Run.Snapshots.Number+1)
+	return []Effect{e}
 }
 
 // Snapshotted says what came of a snapshot.
@@ -179,11 +205,13 @@ var _ = kind[Snapshotted](SnapshottedName)
 
 func (e Snapshotted) apply(d *transition) error {
 	r := d.snapshots()
-	if e.Quiet > r.Covered {
+	if e.Quiet > r.Covered || e.Quiet == r.Covered && r.TriedAt != nil {
 		r.Covered, r.Problem, r.TooLarge = e.Quiet, e.Problem, e.Large
-		if e.Problem == "" {
-			at := e.At
-			r.At = &at
+		if at := d.at; e.Problem != "" {
+			r.Failures, r.TriedAt = r.Failures+1, &at
+		} else {
+			at = e.At
+			r.At, r.Failures, r.TriedAt = &at, 0, nil
 		}
 	}
 	r.Number++
@@ -290,7 +318,8 @@ func snapshotNotices(before, after State, e Event, tell func(NotificationType, s
 		}
 		switch {
 		case b.Problem != "" && b.Problem != old:
-			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn", b.Problem)
+			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn, and "+
+				"every few minutes", b.Problem)
 		case b.Problem == "" && old != "" && b.Quiet > 0:
 			tell(Progress, "", Notification{Text: "snapshots are taken again"})
 		}

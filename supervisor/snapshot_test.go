@@ -3,6 +3,7 @@ package supervisor
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // The engine begins effects in the order of the plan: what a snapshot holds back must not be begun just before it.
@@ -56,4 +57,52 @@ func TestASnapshotIsDueWhenAnAgentAtRestAsks(t *testing.T) {
 	s.plansNot("leave")
 	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet})
 	s.plans("leave")
+}
+
+// Where no turn ends, as while a question is held, a snapshot that has failed is tried again all the same: after a
+// minute, and less often each time. A supervisor that leaves does not wait for that.
+func TestAFailedSnapshotIsTriedAgainThoughNoTurnEnds(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s.dies(crash())
+	fails := func() {
+		s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Problem: "no space left on device", Large: true})
+		if s.State.SnapshotDue() || !s.State.Run.Snapshots.TooLarge {
+			t.Errorf("it has failed, and is %+v", s.State.Run.Snapshots)
+		}
+	}
+	planned := func() *Effect {
+		for _, e := range Plan(s.State) {
+			if e.Do == DoSnapshot {
+				return &e
+			}
+		}
+		return nil
+	}
+	if e := planned(); e == nil || !e.Until.IsZero() {
+		t.Errorf("the first is not tried at once: %+v", e)
+	}
+	fails()
+	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 32} {
+		if e := planned(); e == nil || !e.Until.Equal(s.At.Add(minutes*time.Minute)) || !s.State.SnapshotTaken() {
+			t.Fatalf("it is not tried again after %d minutes: %+v", minutes, e)
+		}
+		s.At = s.At.Add(minutes * time.Minute)
+		fails()
+	}
+	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At})
+	if r := s.State.Run.Snapshots; r.Problem != "" || r.TooLarge || r.TriedAt != nil || r.Failures != 0 ||
+		planned() != nil {
+		t.Errorf("there is one, and it is %+v", r)
+	}
+}
+
+func TestASupervisorThatLeavesTriesAFailedSnapshotOnce(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s.dies(crash())
+	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Problem: "no space left on device"})
+	s.Do(InterruptAsked{By: "a test"})
+	if again := s.State.SnapshotAgain(); !again.IsZero() {
+		t.Errorf("it waits until %s", again)
+	}
+	s.plansNot("snapshot 2")
 }

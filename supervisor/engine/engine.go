@@ -224,7 +224,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 		}
 		if u, ok := e.inflight[effect.Key]; ok {
 			u.planned = e.round
-		} else if !e.heldBack(effect.Do) && !e.putOff(effect.Do) {
+		} else if !e.heldBack(effect.Do) && !e.putOff(effect) {
 			e.start(ctx, effect)
 		}
 	}

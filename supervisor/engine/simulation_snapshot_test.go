@@ -174,7 +174,9 @@ func (w *simulation) leaseAtRest() bool {
 	if w.engine == nil || w.disk.kept.Run == nil {
 		return false
 	}
-	later := w.disk.kept.Run.Unleased != "" || w.lease.over != nil && w.disk.kept.Run.TakenOver == nil
+	snapshots := w.disk.kept.Run.Snapshots
+	later := w.disk.kept.Run.Unleased != "" || w.lease.over != nil && w.disk.kept.Run.TakenOver == nil ||
+		snapshots != nil && snapshots.TriedAt != nil
 	if later && w.lease.waited < 3 {
 		w.lease.waited++
 		w.yields(func() { time.Sleep(supervisor.PollInterval) })
@@ -184,6 +186,9 @@ func (w *simulation) leaseAtRest() bool {
 	w.lease.waited = 0
 	w.must("a supervisor that has lost its run leaves", w.lease.over == nil, "%s", w.disk.kept.Run.Status)
 	s := w.disk.load()
+	again := s.SnapshotAgain()
+	w.must("a snapshot that has failed is tried again in time",
+		again.IsZero() || again.After(w.now().Add(-2*supervisor.PollInterval)), "%s", fmt.Sprint(s.Run.Snapshots))
 	w.must("a snapshot that is due or asked for is taken", !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0, "%s",
 		fmt.Sprint(s.Run.Snapshots))
 	if r := s.Run.Snapshots; r != nil && s.Config.Snapshots != nil && r.Problem == "" {

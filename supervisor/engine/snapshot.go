@@ -19,9 +19,14 @@ const maxHeldBack = 10 * time.Second
 const maxPriming = time.Minute
 
 // putOff reports whether a snapshot is not begun yet. A supervisor that leaves has nobody to hold back, and does not
-// put it off: its end is bounded as that of every effect.
-func (e *engine) putOff(do supervisor.EffectKind) bool {
-	return do == supervisor.DoSnapshot && e.primed != nil && e.state.Run.Leaving == ""
+// put it off: its end is bounded as that of every effect. One that has failed is begun again with a tick of the loop; a
+// clock that was set back puts it off no longer.
+func (e *engine) putOff(f supervisor.Effect) bool {
+	if f.Do != supervisor.DoSnapshot {
+		return false
+	}
+	wait := f.Until.Sub(e.Now())
+	return e.primed != nil && e.state.Run.Leaving == "" || wait > 0 && wait <= supervisor.SnapshotAgainMost
 }
 
 // capturing is a snapshot that reads what may change.
@@ -53,7 +58,7 @@ func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 		defer timer.Stop()
 		b := e.Snapshot(ctx, s, seq, release)
 		release()
-		if b.Quiet = s.Run.Snapshots.Quiet; !s.SnapshotDue() {
+		if b.Quiet = s.Run.Snapshots.Quiet; !s.SnapshotTaken() {
 			b.Quiet = 0
 		}
 		b.Asked, b.Held = s.SnapshotsAsked(), held
@@ -70,7 +75,7 @@ func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 
 func (e *engine) snapshotGivenUp(_ supervisor.Effect, why string) supervisor.Event {
 	b := supervisor.Snapshotted{Asked: e.state.SnapshotsAsked(), Problem: why, At: e.Now()}
-	if e.state.SnapshotDue() {
+	if e.state.SnapshotTaken() {
 		b.Quiet = e.state.Run.Snapshots.Quiet
 	}
 	return b

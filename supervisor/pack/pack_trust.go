@@ -33,7 +33,7 @@ package pack
 //	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
 //	Run           here    snapshots taken_over unleased
-//	Snapshots     here    number quiet covered at problem wanted too_large
+//	Snapshots     here    number quiet covered at problem wanted failures tried_at too_large
 //	WantedSnapshot here   seq agents
 //	TakenOver     here    epoch by at in
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after

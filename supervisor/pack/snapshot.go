@@ -158,7 +158,7 @@ func (t *Taker) Take(ctx context.Context, s supervisor.State, seq int64, capture
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := supervisor.Snapshotted{At: checkpoints.Now(), Lost: s.InTurns()}
-	due := s.SnapshotDue() && t.Folder != nil
+	due := s.SnapshotTaken() && t.Folder != nil
 	if due {
 		var over *checkpoints.TakenOverError
 		switch err := t.Folder.Check(ctx); {
