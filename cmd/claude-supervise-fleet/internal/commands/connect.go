@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -191,9 +192,26 @@ func (c connected) snapshots(ctx context.Context) (worker.Store, error) {
 		return worker.Store{}, fmt.Errorf("the fleet's blob store is needed: name it with --store or $%s, such as "+
 			"s3://BUCKET?prefix=fleet/ or file:///mnt/snapshots", envStore)
 	}
-	bucket, err := blob.OpenBucket(ctx, c.store)
+	bucket, err := blob.OpenBucket(ctx, opened(c.store))
 	if err != nil {
 		return worker.Store{}, fmt.Errorf("the blob store %s cannot be opened: %w", c.store, err)
 	}
 	return worker.Store{Bucket: bucket, Key: c.key}, nil
+}
+
+// checksums is what the URL of a bucket of S3 says of when the SDK looks whether what it has read is whole.
+const checksums = "response_checksum_validation"
+
+// opened gives the URL by which a blob store is opened. Where a server has no checksum, as many have none, the SDK
+// would say on stderr for each object that it does not look. Every object is authenticated as it is opened (package
+// seal), so the SDK need not look.
+func opened(store string) string {
+	u, err := url.Parse(store)
+	if err != nil || u.Scheme != "s3" || u.Query().Has(checksums) {
+		return store
+	}
+	q := u.Query()
+	q.Set(checksums, "when_required")
+	u.RawQuery = q.Encode()
+	return u.String()
 }

@@ -271,3 +271,16 @@ func TestAFleetIsReachedAsFlagsTheEnvironmentAndTheFileSay(t *testing.T) {
 		})
 	}
 }
+
+func TestTheSDKOfABucketLooksForNoChecksumsUnlessItIsTold(t *testing.T) {
+	const set = "s3://b?response_checksum_validation=when_supported"
+	for store, want := range map[string]string{
+		"s3://b?region=eu":       "s3://b?region=eu&response_checksum_validation=when_required",
+		"s3://b?prefix=a%2Fb%2F": "s3://b?prefix=a%2Fb%2F&response_checksum_validation=when_required",
+		set:                      set, "file:///mnt/snapshots": "file:///mnt/snapshots", "gs://b": "gs://b",
+	} {
+		if got := opened(store); got != want {
+			t.Errorf("%s is opened as %s", store, got)
+		}
+	}
+}
