@@ -62,7 +62,8 @@ var errNoFleet = errors.New(fleetProgram + " is not installed")
 func execFleet(args []string) error {
 	return programs.Exec(fleetProgram, args, func(folder string) error {
 		return fmt.Errorf("%w: it is a program of its own, which runs agents on a fleet of machines. It is neither in "+
-			"%s nor in an absolute folder of $PATH. To install it from the source of claude-supervise: "+
-			"`make fleet-build`, or `cd cmd/%s && go install ./...`; nothing was started", errNoFleet, folder, fleetProgram)
+			"%s nor in an absolute folder of $PATH. Install the package %s of the release that `claude-supervise version` "+
+			"names, or build it from the source of claude-supervise (`make fleet-build`); nothing was started",
+			errNoFleet, folder, fleetProgram)
 	})
 }

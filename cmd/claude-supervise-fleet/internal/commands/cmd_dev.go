@@ -57,8 +57,8 @@ const devProgram = program + "-dev"
 func execDev(args []string) error {
 	return programs.Exec(devProgram, args, func(folder string) error {
 		return fmt.Errorf("%s is not installed: it is the server that dev starts, and a program of its own. It is neither "+
-			"in %s nor in an absolute folder of $PATH. From the source of claude-supervise: `make fleet-build` puts it beside "+
-			"this program in bin; nothing was started", devProgram, folder)
+			"in %s nor in an absolute folder of $PATH. The package %s of a release has it; from the source of claude-supervise "+
+			"`make fleet-build` puts it beside this program in bin; nothing was started", devProgram, folder, program)
 	})
 }
 
