@@ -63,8 +63,13 @@ func (w *world) sitInTmux() *pane {
 		<-watched
 		_ = os.RemoveAll(dir)
 	})
+	// By itself the shell would switch the marks of a paste on and off at each of its prompts.
+	inputrc := filepath.Join(dir, "inputrc")
+	if err := os.WriteFile(inputrc, []byte("set enable-bracketed-paste off\n"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
 	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y",
-		"24", "-c", w.cwd, "exec env 'PS1=$ ' bash --norc --noprofile")
+		"24", "-c", w.cwd, "exec env 'PS1=$ ' INPUTRC="+inputrc+" bash --norc --noprofile")
 	p.tmux("set", "-g", "window-size", "manual")
 	p.tmux("pipe-pane", "exec cat > "+written)
 	p.sees(`\$$`)
@@ -254,9 +259,10 @@ Which way of login?
 	}
 	p.sees(`stays open. Answer it with: claude-supervise answer(.*\n)+  claude-supervise resume r-\w+\n\$$`)
 	p.sane("after a SIGTERM")
-	p.keys("cat", "Enter")
+	p.keys("echo here; cat", "Enter")
+	p.sees(`\nhere$`)
 	p.pastes("pasted") // and what a paste is marked with is not asked for any more
-	p.sees(`\$ cat\npasted$`)
+	p.sees(`\nhere\npasted$`)
 }
 
 // The start is not slowed by a terminal that answers nothing: nothing is asked of it.
