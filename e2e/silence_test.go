@@ -91,10 +91,13 @@ func (w *world) silenceTold(run *supervised, doing string) {
 	}
 }
 
+// silence is longer than the CLI is kept from the processor and the disk on the busiest machine.
+const silence = "8s"
+
 func TestAnAPIThatNeverRepliesIsToldOfAsASilence(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, neverReplies, func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s, "--silent-after", "2s")...)
+		run := w.start(w.runArgs(s, "--silent-after", silence)...)
 		w.silenceTold(run, "waits for the API")
 	})
 }
@@ -102,7 +105,7 @@ func TestAnAPIThatNeverRepliesIsToldOfAsASilence(t *testing.T) {
 func TestAnAPIThatNeverRepliesIsAskedAgainByANewProcess(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, neverReplies, func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s, "--silent-after", "2s", "--on-silence", "retry")...)
+		run := w.start(w.runArgs(s, "--silent-after", silence, "--on-silence", "retry")...)
 		finishes(t, w, s, run)
 		if a := w.ps().Agents[0]; a.Launches != 2 {
 			t.Errorf("there were %d launches\n%s", a.Launches, run.stderr)
@@ -113,7 +116,7 @@ func TestAnAPIThatNeverRepliesIsAskedAgainByANewProcess(t *testing.T) {
 func TestACommandThatSleepsIsToldOfByItsName(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, sleeps, func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s, "--silent-after", "2s")...)
+		run := w.start(w.runArgs(s, "--silent-after", silence)...)
 		waitFor(t, filepath.Join(w.cwd, "asleep"))
 		w.silenceTold(run, "Bash: touch asleep; sleep 86399")
 	})
