@@ -140,14 +140,16 @@ func newHostileState(said func(place string) string) hostileState {
 	return h
 }
 
+// TestMain has pages show times as they are in UTC, wherever the tests run. The servers of tests read it as they end.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	m.Run()
+}
+
 // pages gives every page, and every part of one that is sent alone, of a hostile state, by name.
 func (h hostileState) pages(t *testing.T) map[string]string {
 	t.Helper()
 	t.Setenv("HOME", "/home/ann")
-	local := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = local })
-
 	said := h.said
 	s := New(Config{Token: token, Port: 7433, Folders: []string{said("folder 1"), said("folder 2")}, Source: h, Actions: actionsOf(h),
 		Program: said("program"), Stops: said("stops"), Clean: func(text string) string { return text },
