@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -63,21 +62,13 @@ func (o *runRequest) linesOfStdin() ([]string, error) {
 // items finds what the tasks of a pool are about.
 func (o *runRequest) items(ctx context.Context, f runFlags, each *taskfile.Each) (found []string, err error) {
 	what := "--each"
-	switch {
-	case f.each != "":
+	if f.each != "" {
 		var command []string
 		if command, err = commandline.Parse(f.each, os.Getenv); err == nil {
 			found, err = items.Command(ctx, o.Cwd, command, os.Stderr)
 		}
-	case each.Files != "":
-		what = fmt.Sprintf("each: files: %s", each.Files)
-		found, err = items.Files(o.Cwd, each.Files)
-	case each.Lines == "-":
-		what = "each: lines on stdin"
-		found, err = o.linesOfStdin()
-	default:
-		what = fmt.Sprintf("each: lines: %s", each.Lines)
-		found, err = items.LinesOf(o.Cwd, each.Lines)
+	} else {
+		found, what, err = items.Stated(o.Cwd, each.Files, each.Lines, o.linesOfStdin)
 	}
 	if err != nil {
 		return nil, usage("%s: %w; nothing was started", what, err)

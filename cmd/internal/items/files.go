@@ -114,3 +114,18 @@ func LinesOf(folder, name string) ([]string, error) {
 	defer func() { _ = f.Close() }() // only read
 	return Lines(f)
 }
+
+// Stated finds the items that a task file states: the names of files by a pattern in dir, or the lines of a file there;
+// stdin gives them where that is "-". what is how the task file says it, for an error.
+func Stated(dir, files, lines string, stdin func() ([]string, error)) (found []string, what string, err error) {
+	switch {
+	case files != "":
+		found, err = Files(dir, files)
+		return found, "each: files: " + files, err
+	case lines == "-":
+		found, err = stdin()
+		return found, "each: lines on stdin", err
+	}
+	found, err = LinesOf(dir, lines)
+	return found, "each: lines: " + lines, err
+}

@@ -89,6 +89,11 @@ func flat(nodes []g.Node) []g.Node {
 // Some is a text, or nil for "".
 func Some(text string) g.Node { return g.If(text != "", g.Text(text)) }
 
+// Evidence draws a text as it is, in a box that the keyboard scrolls.
+func Evidence(label string, shown ...g.Node) g.Node {
+	return html.Pre(html.Class("evidence"), html.TabIndex("0"), Aria("label", label), g.Group(shown))
+}
+
 // Style draws style sheets that were built into the program.
 func Style(files embed.FS, names ...string) g.Node {
 	var sheets strings.Builder

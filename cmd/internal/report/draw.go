@@ -84,11 +84,6 @@ func folded(summary string, shown g.Node) g.Node {
 	return html.Details(html.Summary(g.Text(summary)), shown)
 }
 
-// evidence draws a text as it is, in a box that the keyboard scrolls.
-func evidence(label string, shown ...g.Node) g.Node {
-	return html.Pre(html.Class("evidence"), html.TabIndex("0"), markup.Aria("label", label), g.Group(shown))
-}
-
 // list draws lines of what others wrote.
 func list(lines []string) g.Node {
 	return html.Ul(g.Map(lines, func(s string) g.Node { return html.Li(own(s)) }))

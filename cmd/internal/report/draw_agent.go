@@ -54,7 +54,7 @@ func worktree(w view.WorktreeView, changed []string) g.Node {
 		html.H4(g.Text("Worktree")),
 		paragraph("text", g.Text(state), g.If(w.Left != "", g.Group{g.Text(": "), see(w.Left)}), g.Text("\n"+place)),
 		g.If(len(changed) > 0, folded("Changed files", list(few(changed)))),
-		g.If(len(w.Merge) > 0, evidence("The commands that merge it",
+		g.If(len(w.Merge) > 0, markup.Evidence("The commands that merge it",
 			g.Map(w.Merge, func(command string) g.Node { return g.Group{see(command), g.Text("\n")} }))),
 	}
 }

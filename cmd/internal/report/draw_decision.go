@@ -25,7 +25,7 @@ func oneDecision(d view.Decision) g.Node {
 	return html.Div(html.Class("decision"), html.ID(d.ID), markup.Lines(
 		paragraph("meta", markup.Dotted(g.Text(d.ID), g.Text(string(d.Kind)), some(d.Who), moment(d.AskedAt))),
 		paragraph("text", see(d.Question)),
-		g.If(d.Context != "", folded("What was shown with it", evidence("What was shown with it", see(d.Context)))),
+		g.If(d.Context != "", folded("What was shown with it", markup.Evidence("What was shown with it", see(d.Context)))),
 		paragraph("text answer", see(outcome(d))),
 		paragraph("meta", markup.Dotted(byWhom(d), markup.Some(ran(d)))),
 	))

@@ -19,7 +19,7 @@ func (d drawer) card(c shownCard) g.Node {
 			g.If(c.Asker != "", paragraph("meta", c.Asker)),
 			questionContext(c),
 			g.If(c.Task != "", html.Details(html.Summary(g.Text("The task alone, to copy and change")),
-				evidence("The task", g.Text(c.Task)))),
+				markup.Evidence("The task", g.Text(c.Task)))),
 			html.P(html.Class("meta"), g.Text("asked "), markup.Dotted(moment(c.AskedAt), questionLink(c.ID))),
 			g.If(c.Folder != "", d.folder(c.Folder)),
 			whatBecomes(c),
@@ -68,16 +68,11 @@ func questionContext(c shownCard) g.Node {
 	case c.Context == "":
 		return nil
 	case c.Evidence:
-		return evidence("What is to be permitted", g.Map(diffLines(c.Context), func(line diffLine) g.Node {
+		return markup.Evidence("What is to be permitted", g.Map(diffLines(c.Context), func(line diffLine) g.Node {
 			return html.Span(g.If(line.Class != "", html.Class(line.Class)), g.Text(line.Text+"\n"))
 		}))
 	}
 	return paragraph("text context", c.Context)
-}
-
-// evidence draws a text as it is, in a box that the keyboard scrolls.
-func evidence(label string, text g.Node) g.Node {
-	return html.Pre(html.Class("evidence"), html.TabIndex("0"), markup.Aria("label", label), text)
 }
 
 // whatBecomes draws the answer of a question, or how it is given.

@@ -87,29 +87,15 @@ func fileAbout(file taskfile.File, item string, place int) (string, error) {
 }
 
 // items finds of what there is a run each, in the folder where this is typed.
-func (f *runFlags) items(ctx context.Context, each *taskfile.Each) (found []string, err error) {
-	what := ""
-	switch {
-	case f.each != "":
+func (f *runFlags) items(ctx context.Context, each *taskfile.Each) ([]string, error) {
+	if f.each != "" {
 		command, err := shell.Fields(f.each, nil)
 		if err != nil || len(command) == 0 {
 			return nil, exitcode.Usage("--each takes a command, not %q", f.each)
 		}
 		return items.Command(ctx, ".", command, os.Stderr)
-	case each.Files != "":
-		what = "each: files: " + each.Files
-		found, err = items.Files(".", each.Files)
-	case each.Lines == "-":
-		what = "each: lines on stdin"
-		if slices.Contains([]string{f.file, f.answers, f.prompt}, "-") {
-			err = errors.New("something else was read from there")
-			break
-		}
-		found, err = items.Lines(os.Stdin)
-	default:
-		what = "each: lines: " + each.Lines
-		found, err = items.LinesOf(".", each.Lines)
 	}
+	found, what, err := items.Stated(".", each.Files, each.Lines, f.linesOfStdin)
 	if err != nil {
 		return nil, exitcode.Usage("%s: %w; nothing was submitted", what, err)
 	}
@@ -117,4 +103,12 @@ func (f *runFlags) items(ctx context.Context, each *taskfile.Each) (found []stri
 		return nil, fmt.Errorf("%s: there is none, so there is nothing to do", what)
 	}
 	return found, nil
+}
+
+// linesOfStdin gives the items that stand on stdin.
+func (f *runFlags) linesOfStdin() ([]string, error) {
+	if slices.Contains([]string{f.file, f.answers, f.prompt}, "-") {
+		return nil, errors.New("something else was read from there")
+	}
+	return items.Lines(os.Stdin)
 }

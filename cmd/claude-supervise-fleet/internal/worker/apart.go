@@ -15,6 +15,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/text"
 )
@@ -146,26 +147,10 @@ func keep(file string, answers []keptAnswer) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(content)
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return client.ReplaceFile(file, content, 0o600)
 }
 
 // handsInAnswers hands in what is kept, until ctx ends.

@@ -118,11 +118,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 			return fmt.Errorf("the worker cannot start: %w", err)
 		}
 	}
-	var handing sync.WaitGroup
-	defer handing.Wait()
-	hands, done := context.WithCancel(ctx)
-	defer done()
-	handing.Go(func() { w.handsInAnswers(hands) })
+	watches.Go(func() { w.handsInAnswers(watching) })
 	ready()
 	select {
 	case <-ctx.Done():
