@@ -111,7 +111,7 @@ func (c connected) resumes(ctx context.Context, id string) (string, error) {
 		return "", err
 	case r.ExitCode != nil:
 		return c.beginsAgain(ctx, r, false, nil, nil)
-	case r.Status == "parked":
+	case r.Parked():
 		return r.ID + " continues by itself once it is answered.", nil
 	}
 	return c.triedNow(ctx, r)
@@ -145,9 +145,9 @@ func mayResume(r flow.Listed, failed bool) error {
 
 // goesOn is for a run that has not ended: it goes on by itself, or is tried again now.
 func (f resumeFlags) goesOn(ctx context.Context, c connected, r flow.Listed) error {
-	if r.Status == "parked" {
+	if r.Parked() {
 		say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
-		return exitcode.Error(supervisor.ExitParked)
+		return exitcode.Error(r.Code())
 	}
 	becomes, err := c.triedNow(ctx, r)
 	if err != nil {

@@ -27,9 +27,9 @@ func newWait() *cobra.Command {
 		Long: `Wait until each run has ended, or is parked and waits for a person. One line is
 printed for each.
 
-The exit code is that of the run, 75 if it is parked. For several it is the
-worst, in the order 70, 69, 1, 6, 5, 4, 130, 75, 3, 0. It is 124 after the
-timeout.`,
+The exit code is that of the run: 75 if it is parked, 4 if it is parked for its
+budget is used up. For several it is the worst, in the order 70, 69, 1, 6, 5, 4,
+130, 75, 3, 0. It is 124 after the timeout.`,
 		Example: "  claude-supervise fleet wait r-3f9a2c1b\n" +
 			"  claude-supervise fleet wait r-3f9a2c1b r-7uz22pon --timeout 30m",
 		Args: cobra.ArbitraryArgs,
@@ -67,11 +67,7 @@ func waitFor(ctx context.Context, f connected, ids []string, asJSON bool) error 
 	}
 	worst := supervisor.ExitSuccess
 	for _, r := range ended {
-		code := supervisor.ExitParked
-		if r.ExitCode != nil {
-			code = *r.ExitCode
-		}
-		worst = view.WorseCode(worst, code)
+		worst = view.WorseCode(worst, r.Code())
 		if err := terminal.Print(func(p *terminal.Printer) error {
 			if asJSON {
 				return p.JSON(r)

@@ -65,6 +65,8 @@ func (r *run) listed() Listed {
 		l.Worker, l.Queue = r.Seen.Worker, r.Seen.Queue
 	case !r.Parked:
 		l.Status, l.Reason, l.Since = StatusQueued, r.reason, r.since
+	default:
+		l.Left = r.Seen.Left
 	}
 	return l.bounded()
 }

@@ -1,12 +1,14 @@
 package flow
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -101,6 +103,7 @@ type Seen struct {
 	Questions []view.QuestionView `json:"questions,omitempty"` // that are open, and in a snapshot that is safe
 	Notes     []string            `json:"notes,omitempty"`     // what a person should know of it
 	Kept      string              `json:"kept,omitempty"`      // the newest snapshot in the blob store (later: higher)
+	Left      int                 `json:"left,omitempty"`      // as the supervisor exited that has parked it; 0: none has
 }
 
 // An Answer is what a person answers to a question.
@@ -152,6 +155,7 @@ type Listed struct {
 	Epoch  int      `json:"epoch"`
 	Labels []string `json:"labels"`
 	Notes  []string `json:"notes"`
+	Left   int      `json:"left,omitempty"` // as the supervisor exited that has parked it; 0: it is not parked
 
 	Questions []view.QuestionView `json:"questions"`
 	Answered  []Answer            `json:"answered"` // the latest answers that were acknowledged
@@ -159,6 +163,15 @@ type Listed struct {
 
 // Parked reports whether no worker has the run, for it waits for an answer.
 func (l Listed) Parked() bool { return l.ExitCode == nil && l.Worker == "" && l.Status != StatusQueued }
+
+// Code is what a command that waits for a run exits with once it has ended, or is parked: as `claude-supervise run` does.
+// A worker of an earlier release does not say how the supervisor exited that has parked it.
+func (l Listed) Code() int {
+	if l.ExitCode != nil {
+		return *l.ExitCode
+	}
+	return cmp.Or(l.Left, supervisor.ExitParked)
+}
 
 // Why says why the run stands as it does, and the last thing that befell it.
 func (l Listed) Why() string {

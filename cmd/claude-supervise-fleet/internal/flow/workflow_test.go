@@ -250,6 +250,44 @@ func TestWhoWaitsIsToldOfAPark(t *testing.T) {
 }
 
 // A history that gets long begins anew: the worker gives the run back, and the run is asked for its answer in the new one.
+// A run over its budget is parked with a question as any other, and its supervisor has said more: who waits is told
+// that for as long as it is parked.
+func TestAParkedRunSaysWhatItsSupervisorHasLeftItWith(t *testing.T) {
+	for name, c := range map[string]struct{ left, code int }{
+		"over its budget":                  {supervisor.ExitBudget, supervisor.ExitBudget},
+		"parked":                           {supervisor.ExitParked, supervisor.ExitParked},
+		"by a worker that does not say it": {0, supervisor.ExitParked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
+				if a.Epoch == 2 {
+					return succeeded(2)
+				}
+				out, err := parked(1, "q-1")
+				out.Seen.Run.Status, out.Seen.Left = "over_budget", c.left
+				return out, err
+			})
+			var l Listed
+			s.RegisterDelayedCallback(func() {
+				v, err := s.QueryWorkflow(QueryRun)
+				if err == nil {
+					err = v.Get(&l)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}, time.Hour)
+			s.answers(2*time.Hour, "q-1", "raise 5", "ann")
+			if end := s.plays(); end.Code() != supervisor.ExitSuccess || end.Left != 0 {
+				t.Errorf("it ends as %+v", end)
+			}
+			if !l.Parked() || l.Code() != c.code {
+				t.Errorf("it is parked: %v, with %d", l.Parked(), l.Code())
+			}
+		})
+	}
+}
+
 func TestALongHistoryBeginsAnew(t *testing.T) {
 	for _, asked := range []bool{true, false} { // false: no worker could have the run, for as long as that takes
 		askedOf := 0

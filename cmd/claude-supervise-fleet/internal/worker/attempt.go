@@ -428,7 +428,7 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 			out.Back = true
 			return out, nil
 		}
-		out.Code = supervisor.ExitParked
+		out.Code, out.Seen.Left = supervisor.ExitParked, p.code
 	case back:
 		out.Back = true
 		return out, nil

@@ -80,6 +80,8 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("it is handed in: %+v, %v", out, err)
 				}
+			case out.Code == supervisor.ExitParked && !out.Back && out.Seen.Left != c.exit:
+				t.Errorf("its supervisor is said to have left it with %d", out.Seen.Left)
 			case err != nil || out.Code != c.code || out.Back != c.givenBack ||
 				!strings.Contains(strings.Join(out.Seen.Notes, ""), c.notes):
 				t.Errorf("it is handed in as %+v, %v", out, err)
