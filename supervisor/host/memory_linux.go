@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +41,9 @@ func watchMemory(ctx context.Context, short func()) {
 		case err != nil, fds[1].Revents != 0, fds[0].Revents&unix.POLLERR != 0:
 			return
 		case fds[0].Revents&unix.POLLPRI != 0:
-			short()
+			if stallMeansShort("/proc", "/sys/fs/cgroup") {
+				short()
+			}
 		}
 	}
 }
@@ -47,11 +51,28 @@ func watchMemory(ctx context.Context, short func()) {
 // leastAvailable is the part of the memory that has to be available for more processes to start.
 const leastAvailable = 0.04
 
+// plentyAvailable is the part of the memory with which a stall says nothing of a shortage, where no cgroup limits it:
+// files that are read for the second time were waited for, as by a compiler beside.
+const plentyAvailable = 0.5
+
 // shortOfMemory reports whether too little memory is available for more processes.
 func shortOfMemory() bool {
-	f, err := os.Open("/proc/meminfo")
+	total, available := memorySizes("/proc")
+	return available < leastAvailable*total
+}
+
+// stallMeansShort reports whether tasks that are stalled for want of memory are so because it is short. proc and cgroups
+// are /proc and /sys/fs/cgroup.
+func stallMeansShort(proc, cgroups string) bool {
+	total, available := memorySizes(proc)
+	return available < plentyAvailable*total || total == 0 || isMemoryLimited(proc, cgroups, total)
+}
+
+// memorySizes gives the memory of the machine and what of it is available, in KiB; 0 where the kernel does not say it.
+func memorySizes(proc string) (total, available float64) {
+	f, err := os.Open(filepath.Join(proc, "meminfo"))
 	if err != nil {
-		return false
+		return 0, 0
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	size := map[string]float64{}
@@ -60,10 +81,43 @@ func shortOfMemory() bool {
 		if name == "MemTotal" || name == "MemAvailable" {
 			n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
 			if err != nil {
-				return false
+				return 0, 0
 			}
 			size[name] = n
 		}
 	}
-	return len(size) == 2 && size["MemAvailable"] < leastAvailable*size["MemTotal"]
+	if len(size) < 2 {
+		return 0, 0
+	}
+	return size["MemTotal"], size["MemAvailable"]
+}
+
+// isMemoryLimited reports whether a cgroup of this process has less memory than the machine, whose total is in KiB: what
+// is available says nothing then. Each line of /proc/self/cgroup is ID:CONTROLLERS:PATH (cgroups(7)).
+func isMemoryLimited(proc, cgroups string, total float64) bool {
+	own, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(own)) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, path, _ := strings.Cut(rest, ":")
+		root, limit := cgroups, "memory.max"
+		switch {
+		case slices.Contains(strings.Split(controllers, ","), "memory"):
+			root, limit = filepath.Join(cgroups, "memory"), "memory.limit_in_bytes"
+		case controllers != "":
+			continue
+		}
+		for at := filepath.Join("/", path); ; at = filepath.Dir(at) {
+			said, err := os.ReadFile(filepath.Join(root, at, limit))
+			if n, bad := strconv.ParseFloat(strings.TrimSpace(string(said)), 64); err == nil && bad == nil && n/1024 < total {
+				return true
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return false
 }

@@ -164,8 +164,8 @@ type Listed struct {
 // Parked reports whether no worker has the run, for it waits for an answer.
 func (l Listed) Parked() bool { return l.ExitCode == nil && l.Worker == "" && l.Status != StatusQueued }
 
-// Code is what a command that waits for a run exits with once it has ended, or is parked: as `claude-supervise run` does.
-// A worker of an earlier release does not say how the supervisor exited that has parked it.
+// Code is what a command that waits for a run exits with once the run has ended, or is parked: the code of
+// `claude-supervise run`. A worker of an earlier release does not say how the supervisor exited that has parked it.
 func (l Listed) Code() int {
 	if l.ExitCode != nil {
 		return *l.ExitCode
