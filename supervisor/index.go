@@ -21,6 +21,7 @@ type index struct {
 	active     map[string]bool     // agents that have a process, or are given a folder for one
 	queued     map[string]bool     // agents that wait for a slot
 	pending    map[string]bool     // questions after which something is still to be done
+	clients    map[string]bool     // agents whose end a client tells, inside of their parents
 	scopes     int                 // how many agents have a budget
 }
 
@@ -32,6 +33,7 @@ func (s State) indexed() *index {
 	x := &index{
 		children: map[string][]string{}, questions: map[string][]string{}, deliveries: map[string][]string{},
 		active: map[string]bool{}, queued: map[string]bool{}, pending: map[string]bool{}, place: map[string]int{},
+		clients: map[string]bool{},
 	}
 	as := slices.Collect(maps.Values(s.Agents))
 	slices.SortFunc(as, func(a, b *Agent) int { return cmp.Or(a.Seq-b.Seq, strings.Compare(a.ID, b.ID)) })
@@ -42,6 +44,9 @@ func (s State) indexed() *index {
 		}
 		if queues(a) {
 			x.queued[a.ID] = true
+		}
+		if hasClients(a) {
+			x.clients[a.ID] = true
 		}
 	}
 	for _, q := range s.Questions {
@@ -77,13 +82,14 @@ func pending(q *Question) bool {
 	return q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered || q.Ran != nil && !q.Ran.Done
 }
 
-// reindex takes note of which of the agents that a step has touched have a process or wait for one, and of which of
-// the questions something is still to be done.
+// reindex takes note of which of the agents that a step has touched have a process or wait for one, or have clients, and
+// of which of the questions something is still to be done.
 func (d *transition) reindex() {
 	for id := range d.touched {
 		a := d.Agents[id]
 		d.mark(id, d.active(a), func(x *index) map[string]bool { return x.active })
 		d.mark(id, queues(a), func(x *index) map[string]bool { return x.queued })
+		d.mark(id, hasClients(a), func(x *index) map[string]bool { return x.clients })
 	}
 	for id := range d.asked {
 		if q := d.Questions[id]; q != nil {
@@ -141,7 +147,7 @@ func (x *index) adding() *adding {
 	return &adding{index: index{
 		order: slices.Clip(x.order), place: x.place, children: maps.Clone(x.children), questions: maps.Clone(x.questions),
 		deliveries: maps.Clone(x.deliveries), seq: x.seq, active: maps.Clone(x.active), queued: maps.Clone(x.queued),
-		pending: maps.Clone(x.pending), scopes: x.scopes,
+		pending: maps.Clone(x.pending), clients: maps.Clone(x.clients), scopes: x.scopes,
 	}, own: map[string]bool{}}
 }
 

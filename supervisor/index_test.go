@@ -27,6 +27,8 @@ func indexHolds(s State) string {
 		return "who waits for a process"
 	case !maps.Equal(kept.pending, made.pending):
 		return "questions after which something is to be done"
+	case !maps.Equal(kept.clients, made.clients):
+		return "whose end a client waits for"
 	case kept.scopes != made.scopes:
 		return "the budgets"
 	case !sameLists(kept.children, made.children):

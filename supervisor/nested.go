@@ -176,6 +176,21 @@ func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 // toldByClients reports whether clients wait for something and tell it where they were started.
 func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
 
+// hasClients is toldByClients of the end of an agent.
+func hasClients(a *Agent) bool { return a.Delegated != nil && toldByClients(a.Delegated.Nested) }
+
+// withClients gives the children of an agent that have clients, in the order in which they came.
+func (s State) withClients(agent string) []*Agent {
+	var found []*Agent
+	for id := range s.indexed().clients {
+		if c := s.Agents[id]; c.Parent == agent {
+			found = append(found, c)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Agent) int { return a.Seq - b.Seq })
+	return found
+}
+
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
 // refused is what the client has told of a refusal, "" if it was a client of a release that did not say.
 func (d *transition) nestedSeen(id, refused string) {
@@ -224,7 +239,7 @@ func (d *transition) refusalSeen(id, refused string) {
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
 func (d *transition) nestedLeft(id string) {
 	if c := d.Agents[id]; c != nil {
-		if c.Delegated != nil && toldByClients(c.Delegated.Nested) {
+		if hasClients(c) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
 			d.owed(d.Agents[id])
 		}
@@ -237,11 +252,10 @@ func (d *transition) nestedLeft(id string) {
 
 // clientsGone takes note that nothing is left of what an agent has started in its turns: no client waits any more.
 func (d *transition) clientsGone(agent string) {
-	for _, c := range d.Children(agent) {
-		if toldByClients(c.Delegated.Nested) {
-			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
-			d.owed(d.Agents[c.ID])
-		}
+	d.reindex()
+	for _, c := range d.withClients(agent) {
+		d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
+		d.owed(d.Agents[c.ID])
 	}
 	for _, q := range d.undecided(agent) {
 		if toldByClients(q.Nested) {
@@ -273,11 +287,7 @@ func (d *transition) owed(c *Agent) {
 // the agent waits with it.
 func (s State) awaited(agent string) bool {
 	return len(checksWork(s.Live(agent))) > 0 ||
-		slices.ContainsFunc(s.indexed().children[agent], func(id string) bool { return awaitedByClient(s.Agents[id]) })
-}
-
-func awaitedByClient(c *Agent) bool {
-	return !c.Status.Ended() && c.Delegated != nil && toldByClients(c.Delegated.Nested)
+		slices.ContainsFunc(s.withClients(agent), func(c *Agent) bool { return !c.Status.Ended() })
 }
 
 // A Caller is the agent in whose process tree a run is started.
