@@ -92,8 +92,8 @@ func memorySizes(proc string) (total, available float64) {
 	return size["MemTotal"], size["MemAvailable"]
 }
 
-// isMemoryLimited reports whether a cgroup of this process has less memory than the machine, whose total is in KiB: what
-// is available says nothing then. Each line of /proc/self/cgroup is ID:CONTROLLERS:PATH (cgroups(7)).
+// isMemoryLimited reports whether a cgroup of this process has less memory than the machine, whose total is in KiB:
+// what is available says nothing then. Each line of /proc/self/cgroup is ID:CONTROLLERS:PATH (cgroups(7)).
 func isMemoryLimited(proc, cgroups string, total float64) bool {
 	own, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	if err != nil {
@@ -111,7 +111,8 @@ func isMemoryLimited(proc, cgroups string, total float64) bool {
 		}
 		for at := filepath.Join("/", path); ; at = filepath.Dir(at) {
 			said, err := os.ReadFile(filepath.Join(root, at, limit))
-			if n, bad := strconv.ParseFloat(strings.TrimSpace(string(said)), 64); err == nil && bad == nil && n/1024 < total {
+			n, noNumber := strconv.ParseFloat(strings.TrimSpace(string(said)), 64) // "max" is none
+			if err == nil && noNumber == nil && n/1024 < total {
 				return true
 			}
 			if at == "/" {
