@@ -61,8 +61,8 @@ func shortOfMemory() bool {
 	return available < leastAvailable*total
 }
 
-// stallMeansShort reports whether tasks that are stalled for want of memory are so because it is short. proc and cgroups
-// are /proc and /sys/fs/cgroup.
+// stallMeansShort reports whether tasks that are stalled for want of memory are so because it is short. proc and
+// cgroups are /proc and /sys/fs/cgroup.
 func stallMeansShort(proc, cgroups string) bool {
 	total, available := memorySizes(proc)
 	return available < plentyAvailable*total || total == 0 || isMemoryLimited(proc, cgroups, total)

@@ -273,8 +273,10 @@ func (d *desk) overviewAt(ctx context.Context) (now view.Overview, at string, er
 	return d.now, d.id(), nil
 }
 
-// current is overview for who takes it for what is, and not for what was.
+// current is overview for who takes it for what is, and not for what was: what was saved before is in it, unless a look
+// takes longer than freshness.
 func (d *desk) current(ctx context.Context) (view.Overview, error) {
+	d.refresh(ctx, nil)
 	now, err := d.overview(ctx)
 	if err == nil && now.Gone != nil {
 		err = unreadable(now.Gone)
@@ -287,9 +289,9 @@ func unreadable(err error) error {
 }
 
 // refresh waits until a look has seen all that is saved now: whoever has done something sees it done. It does not wait
-// longer than that is good for. Where seen is given, a look after which it is true has seen enough: the kernel has most
-// likely begun one already, and with much to read a second one would cost all others as much time. It is called under
-// the lock.
+// longer than that is good for, and not where nothing can be seen. Where seen is given, a look after which it is true
+// has seen enough: the kernel has most likely begun one already, and with much to read a second one would cost all
+// others as much time. seen is called under the lock.
 func (d *desk) refresh(ctx context.Context, seen func() bool) {
 	since := time.Now()
 	patience := time.NewTimer(freshness)
@@ -299,11 +301,12 @@ func (d *desk) refresh(ctx context.Context, seen func() bool) {
 		untold.Reset(freshness / 4)
 	}
 	defer untold.Stop()
-	for {
+	for again := false; ; {
 		d.mu.Lock()
-		fresh, looked := d.now.At.After(since) || seen != nil && seen(), d.looked
+		enough, looked := d.now.At.After(since) || seen != nil && seen(), d.looked
+		enough = enough || d.err != nil || again && d.now.Gone != nil
 		d.mu.Unlock()
-		if fresh {
+		if enough {
 			return
 		}
 		select {
@@ -314,6 +317,7 @@ func (d *desk) refresh(ctx context.Context, seen func() bool) {
 			}
 			untold.Reset(freshness / 4)
 		case <-looked:
+			again = true
 		case <-patience.C:
 			return
 		case <-ctx.Done():

@@ -280,6 +280,24 @@ func (c call) do(t *testing.T, server *httptest.Server) (*http.Response, string)
 	return reply, string(text)
 }
 
+// A program that has seen something saved asks for a list next, and nobody has told the page yet.
+func TestAListOfTheAPIHasWhatWasSavedBefore(t *testing.T) {
+	state := newState(1)
+	server := serving(t, state)
+	for n := range 20 {
+		id := fmt.Sprintf("q-later%d", n)
+		state.mu.Lock()
+		state.asked = append(state.asked, question(id))
+		state.runs = append(state.runs, view.RunView{ID: fmt.Sprintf("r-later%d", n), Status: "running"})
+		state.mu.Unlock()
+		for path, want := range map[string]string{"/api/questions": id, "/api/runs": state.runs[n+1].ID} {
+			if reply, text := (call{method: "GET", path: path}).do(t, server); !strings.Contains(text, `"`+want+`"`) {
+				t.Errorf("%s gets %s without %s: %s", path, reply.Status, want, text)
+			}
+		}
+	}
+}
+
 func TestTheFirstAnswerStands(t *testing.T) {
 	state := newState(1)
 	server := serving(t, state)

@@ -43,7 +43,12 @@ func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.O
 		if err := each(o); err != nil {
 			return err
 		}
-		rest := time.NewTimer(max(restsAtLeast, restsFor*time.Since(began)))
+		took := time.Since(began)
+		rest := time.NewTimer(max(restsAtLeast, restsFor*took))
+		select {
+		case <-time.After(took): // who asks again and again lists for half of the time at most
+		case <-ctx.Done():
+		}
 		select {
 		case <-look:
 		case <-rest.C:
