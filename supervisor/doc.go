@@ -69,6 +69,8 @@
 //		cmd/claude-supervise/run_request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person
 //		supervisor/pack_distrust.go, e2e TestAForgedPackRunsNothing
+//	pack: may have an agent's worktree; may not choose where it is made, nor on which branch
+//		supervisor/pack/unpack_trees.go, TestAHostileWorktreeChoosesNothing
 //	pack: may have any field; may not have one that nobody decided about
 //		supervisor/pack/pack_trust.go, TestEveryFieldOfAPackFileIsDecidedAbout
 //	model: may ask, report, delegate; may not forge a signal in a tool's output

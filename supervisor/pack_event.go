@@ -2,14 +2,44 @@ package supervisor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
 // moved is what an agent reads whose conversation tells of another place.
-func moved(b Unpacked, own string) string {
+func (d *transition) moved(b Unpacked, agent, own, along string) string {
+	return movedItself(b, own, along, d.Agents[agent]) + d.movedBelow(b, agent)
+}
+
+// movedBelow says where the worktrees of an agent's children are.
+func (d *transition) movedBelow(b Unpacked, agent string) string {
+	var lines strings.Builder
+	for _, child := range d.AllAgents() {
+		if w, along := b.Worktrees[child.ID]; along && child.Parent == agent {
+			fmt.Fprintf(&lines, "\nThe worktree of %s is now %s, on the branch %s.", child.ID, w.Worktree.Path,
+				w.Worktree.Branch)
+		}
+	}
+	return lines.String()
+}
+
+func movedItself(b Unpacked, own, along string, a *Agent) string {
+	if along != "" {
+		return fmt.Sprintf(`## MOVED
+
+You have been moved, and continue in another place than this conversation tells of.
+Old folder: %s
+New folder: %s, in your git worktree, on the branch %s
+What this conversation calls by a path under the old folder is at the same place under the new one; use only the new `+
+			`one. What you committed and what you did not commit came along; files that git ignores did not.
+The run's folder was %s and is %s now.
+Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, along, a.Cwd,
+			a.Worktree.Branch, b.From, b.Cwd)
+	}
 	if own != "" {
 		return fmt.Sprintf(`## MOVED
 
@@ -58,6 +88,8 @@ type Unpacked struct {
 
 	Conversations []string `json:",omitempty"` // sessions that came along
 
+	Worktrees map[string]CameAlong `json:",omitempty"` // by agent
+
 	Epoch int `json:",omitempty"` // that was taken beside its snapshots; 0: the file is no snapshot in its folder
 }
 
@@ -74,11 +106,14 @@ func (e Unpacked) apply(d *transition) error {
 		return nil
 	}
 	r.FromPack = e.File
+	along := map[string]string{}      // folders of those whose worktrees have come along
 	own := map[string]string{}        // folders that only one agent had, and that are not here
 	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove
 		if a.Cwd != "" || a.Placed || a.Placing || a.Worktree != nil {
 			folder := d.Folder(a.ID)
-			if a = d.agent(a.ID); unplace(a, e.From, e.Cwd) {
+			if a = d.agent(a.ID); e.settlesIn(a) {
+				along[a.ID] = folder
+			} else if unplace(a, e.From, e.Cwd) {
 				own[a.ID] = folder
 			}
 		}
@@ -86,7 +121,8 @@ func (e Unpacked) apply(d *transition) error {
 	d.distrust(e)
 	d.give(e.Given)
 	d.saysParked()
-	if e.Same && e.From == e.Cwd && len(own) == 0 {
+	if e.Same && e.From == e.Cwd && len(own) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(along)),
+		func(id string) bool { return along[id] != d.Folder(id) }) {
 		return nil
 	}
 	for _, a := range d.AllAgents() {
@@ -96,7 +132,7 @@ func (e Unpacked) apply(d *transition) error {
 		if !a.Status.Ended() || Revivable(a) || d.failed(a) {
 			a := d.agent(a.ID)
 			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
-				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: moved(e, own[a.ID]), At: d.at,
+				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: d.moved(e, a.ID, own[a.ID], along[a.ID]), At: d.at,
 			})
 		}
 	}

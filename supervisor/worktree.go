@@ -36,7 +36,9 @@ func (s State) Folder(agent string) string {
 }
 
 // branchOf names the branch of an agent's worktree.
-func branchOf(a *Agent) string { return "claude-supervise/" + a.Run + "/" + a.ID }
+func branchOf(a *Agent) string { return branchPrefix + a.Run + "/" + a.ID }
+
+const branchPrefix = "claude-supervise/"
 
 // placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
@@ -107,6 +109,34 @@ func (s State) Inhabited(a *Agent) bool {
 		}
 	}
 	return false
+}
+
+// CameAlong is a worktree that was made again where the run was unpacked.
+type CameAlong struct {
+	Cwd      string // where in it the agent works, absolute
+	Worktree checkpoints.Worktree
+}
+
+// settlesIn has an agent work in its worktree as it was made again, and reports whether it was.
+func (e Unpacked) settlesIn(a *Agent) bool {
+	c, along := e.Worktrees[a.ID]
+	if !along {
+		return false
+	}
+	place := checkpoints.Workplace{Cwd: c.Cwd, Placed: !a.Placing, Tidying: a.Tidying, Gone: a.Gone, Worktree: &c.Worktree}
+	if a.Placing {
+		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
+	}
+	a.Workplace = place
+	return true
+}
+
+// AgentOfBranch gives the agent for which the branch of a worktree was made, "" if it is no branch of the run's.
+func AgentOfBranch(run, branch string) string {
+	if agent, of := strings.CutPrefix(branch, branchPrefix+run+"/"); of && checkpoints.PlainID(agent) {
+		return agent
+	}
+	return ""
 }
 
 // unplace forgets where an agent works on another machine than this, and reports whether it had a folder of its own

@@ -35,6 +35,11 @@ type Captured struct {
 	index, work string // trees
 }
 
+// Same reports whether two captures of one work tree hold the same.
+func (c Captured) Same(as Captured) bool {
+	return c.To.Head == as.To.Head && c.To.Branch == as.To.Branch && c.index == as.index && c.work == as.work
+}
+
 // workIndex is the shadow's index of the files on disk, addedIndex that of what was added.
 const (
 	workIndex  = "captured"

@@ -26,13 +26,14 @@ import (
 
 // A Shadow is such a git folder.
 type Shadow struct {
-	Dir    string   // the shadow itself
-	Top    string   // the work tree
-	Git    string   // the repository's own git folder: its index and HEAD
-	Common string   // and the one with the objects and refs; another in a linked work tree
-	Prefix string   // the folder that was asked for, relative to top; ""
-	Format string   // of object names
-	Muted  []string // what switches the hooks off that the repository's configuration names, as an environment
+	Dir     string   // the shadow itself
+	Top     string   // the work tree
+	Git     string   // the repository's own git folder: its index and HEAD
+	Common  string   // and the one with the objects and refs; another in a linked work tree
+	Prefix  string   // the folder that was asked for, relative to top; ""
+	Format  string   // of object names
+	Brought []string // commits that come along otherwise: a bundle lacks them
+	Muted   []string // what switches the hooks off that the repository's configuration names, as an environment
 }
 
 // ErrNoWorkTree means that a folder is in no git work tree.

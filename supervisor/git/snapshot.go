@@ -249,8 +249,8 @@ func (s *Shadow) commit(ctx context.Context, at time.Time, what, tree string, pa
 	return strings.TrimSpace(string(out)), err
 }
 
-// elsewhere names the commits that a clone of the remotes has, as exclusions for git: what the remotes were last seen
-// to have, and where a shallow clone was cut off.
+// elsewhere names the commits that are there where a bundle is read, as exclusions for git: what the remotes were last
+// seen to have, where a shallow clone was cut off, and what comes along otherwise.
 func (s *Shadow) elsewhere(ctx context.Context) (string, error) {
 	out, err := s.Own(ctx, "for-each-ref", "--format=%(objectname)", "refs/remotes")
 	if err != nil {
@@ -258,7 +258,8 @@ func (s *Shadow) elsewhere(ctx context.Context) (string, error) {
 	}
 	seen := map[string]bool{}
 	var list strings.Builder
-	for _, object := range strings.Fields(string(out) + "\n" + Settings(filepath.Join(s.Dir, "shallow"))) {
+	known := string(out) + "\n" + Settings(filepath.Join(s.Dir, "shallow")) + "\n" + strings.Join(s.Brought, "\n")
+	for _, object := range strings.Fields(known) {
 		if IsObjectName(object) && !seen[object] {
 			seen[object] = true
 			list.WriteString("^" + object + "\n")

@@ -25,17 +25,21 @@ import (
 //	transcripts/SESSION/...       and what claude keeps beside it: subagents' conversations, long results
 //	work/work.bundle              the uncommitted work of a git work tree (git/snapshot.go), as a git bundle;
 //	work/files/...                or all files of a folder that is none
+//	work/worktrees/AGENT.bundle   the same for the worktree of each agent that has one: without the commits that the
+//	                              bundle of the work brings
 //
 // It holds what the agent saw and wrote, so it is as private as the run itself. Nobody vouches for what is in one: who
 // reads it (unpack_archive.go) believes nothing. What of it is trusted for what stands in pack_trust.go.
 const (
-	packFormat     = 2 // with a snapshot; without one 1, which earlier releases read
+	packFormat     = 3 // with worktrees; with a snapshot 2, and without either 1, which earlier releases read
 	manifestName   = "manifest.json"
 	runName        = "run.json"
 	logsPrefix     = "logs/"
 	transcriptsDir = "transcripts/"
 	bundleName     = "work/work.bundle"
 	filesPrefix    = "work/files/"
+	treesPrefix    = "work/worktrees/"
+	treesSuffix    = ".bundle"
 )
 
 // DefaultMaxWork is how large the uncommitted work of a run may be, in bytes, unless the person says otherwise.
@@ -67,6 +71,19 @@ type manifest struct {
 	Git     *git.GitManifest `json:"git,omitempty"`
 
 	Snapshot *snapshotManifest `json:"snapshot,omitempty"` // the run goes on where it was packed
+
+	Worktrees map[string]*git.GitManifest `json:"worktrees,omitempty"` // by agent
+}
+
+// formatOf gives the oldest format in which a file can be.
+func (m *manifest) formatOf() int {
+	switch {
+	case len(m.Worktrees) > 0:
+		return packFormat
+	case m.Snapshot != nil:
+		return 2
+	}
+	return 1
 }
 
 // workKind says in what form the uncommitted work is there.
@@ -94,7 +111,7 @@ func (m *manifest) check() error {
 	case len(m.Folder) > maxEntryName || !folderName().MatchString(m.Folder):
 		return notPack("the run's folder is %.60q", m.Folder)
 	}
-	if err := m.Snapshot.check(); err != nil {
+	if err := errors.Join(m.Snapshot.check(), m.checkTrees()); err != nil {
 		return err
 	}
 	switch m.Work {
@@ -103,6 +120,25 @@ func (m *manifest) check() error {
 		return checkGit(m.Git)
 	default:
 		return notPack("its work is of the kind %.60q", m.Work)
+	}
+	return nil
+}
+
+// checkTrees tells what cannot be right about the worktrees of a manifest.
+func (m *manifest) checkTrees() error {
+	if len(m.Worktrees) > 0 && m.Work != workGit {
+		return notPack("it has worktrees of what is no work tree")
+	}
+	for agent, g := range m.Worktrees {
+		if !checkpoints.PlainID(agent) {
+			return notPack("it has the worktree of %.60q", agent)
+		}
+		if err := checkGit(g); err != nil {
+			return err
+		}
+		if g.Head == "" {
+			return notPack("the worktree of %s has no commit", agent)
+		}
 	}
 	return nil
 }

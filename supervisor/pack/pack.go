@@ -202,6 +202,7 @@ type packing struct {
 	at       time.Time
 	out      *packer
 	told     []string
+	trees    []treeBundle
 }
 
 // write writes the whole file. The work is gathered first, for the manifest says what it is.
@@ -216,6 +217,7 @@ func (p *packing) write(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
+	m.Format = m.formatOf()
 	var bar progress
 	if p.Progress != nil {
 		told := slices.Clip(p.told)
@@ -241,7 +243,7 @@ func (p *packing) entries(m manifest, bundle string) error {
 	if err := p.out.document(runName, p.exported); err != nil {
 		return err
 	}
-	if err := p.logs(); err != nil {
+	if err := p.logs(m); err != nil {
 		return err
 	}
 	if err := p.transcripts(); err != nil {
@@ -270,7 +272,7 @@ func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err e
 		return "", err
 	}
 	m.Work, p.told = workGit, append(p.told, told...)
-	return bundle, nil
+	return bundle, p.gatherTrees(ctx, s, bundle, m)
 }
 
 // fits refuses a folder that is too large.
@@ -294,11 +296,10 @@ func (p *packing) left(folder string) func(string, fs.DirEntry) bool {
 	}
 }
 
-func (p *packing) logs() error {
-	for _, a := range p.state.AllAgents() {
-		if a.Worktree != nil && a.Worktree.Path != "" {
-			p.told = append(p.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID,
-				a.Worktree.Path, a.Worktree.Branch))
+func (p *packing) logs(m manifest) error {
+	if m.Work != workGit {
+		for _, a := range ownTrees(p.state) {
+			p.told = append(p.told, leftBehind(a, ""))
 		}
 	}
 	if findings := findings.SharedFolder(p.dirs, p.state.Run.ID); holdsAnything(findings) {
@@ -386,7 +387,10 @@ func (p *packing) work(m manifest, bundle string) error {
 	}
 	defer func() { _ = root.Close() }() // only read
 	if m.Work == workGit {
-		return p.out.file(root, filepath.Base(bundle), bundleName)
+		if err := p.out.file(root, filepath.Base(bundle), bundleName); err != nil {
+			return err
+		}
+		return writeTrees(p.out, p.trees)
 	}
 	odd, err := p.out.tree(root, ".", filesPrefix, p.left(folder))
 	for _, name := range odd {

@@ -21,7 +21,7 @@ package pack
 //
 //	manifest      form    format run folder work git
 //	manifest      data    program created
-//	manifest      form    snapshot
+//	manifest      form    snapshot worktrees
 //	snapshotManifest form number epoch base sum after removed
 //	snapshotManifest data at lost
 //	GitManifest   form    head prefix object_format
@@ -72,7 +72,9 @@ package pack
 //	Nested        data    clients seen work
 //	Turn          data    launch before
 //	Budget        narrow  cost_usd tokens time turns
-//	Worktree      here    state branch path repo from base lacks tip loose commits problem
+//	Worktree      form    state branch base
+//	Worktree      here    path repo from tip
+//	Worktree      data    lacks loose commits problem
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
 //	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
 //	Launch        data    untold end agent_types

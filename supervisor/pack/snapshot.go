@@ -92,7 +92,8 @@ type Taker struct {
 
 	mu    sync.Mutex // held while the work is looked at or a snapshot is written
 	work  capturer
-	last  *base // nil: the next one is whole
+	trees map[string]*treeCapturer // by agent
+	last  *base                    // nil: the next one is whole
 	names map[string]string
 }
 
@@ -102,7 +103,8 @@ type base struct {
 	after        int64
 	files        map[string]fileEnd
 	work         workMark
-	whole, since int64 // bytes of the one that rests on none, and of those since then
+	trees        map[string]treeMark // by agent
+	whole, since int64               // bytes of the one that rests on none, and of those since then
 	chain        map[string]string
 }
 
@@ -128,7 +130,7 @@ func (t *Taker) forget() {
 	if t.work != nil {
 		_ = os.RemoveAll(t.work.scratch()) // the next supervisor removes what is left
 	}
-	t.work, t.last = nil, nil
+	t.work, t.trees, t.last = nil, nil, nil
 }
 
 // opened makes ready what looks at the work in a folder.
@@ -231,7 +233,8 @@ type capturedRun struct {
 	at    time.Time
 	files []capturedFile
 	work  capturedWork
-	live  []string // sessions whose process lives
+	trees map[string]git.Captured // by agent
+	live  []string                // sessions whose process lives
 	told  []string
 }
 
@@ -247,17 +250,12 @@ func (t *Taker) capture(ctx context.Context, s supervisor.State, seq int64) (cap
 	if err := t.opened(ctx, s.Run.ID, s.Run.Cwd); err != nil {
 		return got, err
 	}
-	if got.work, err = t.work.capture(ctx); err != nil {
+	if err := t.captureWork(ctx, &got); err != nil {
 		return got, err
 	}
-	got.told = append(got.told, got.work.told...)
 	for _, a := range s.AllAgents() {
 		if s.Live(a.ID) != nil {
 			got.live = append(got.live, a.SessionID)
-		}
-		if a.Worktree != nil && a.Worktree.Path != "" {
-			got.told = append(got.told, fmt.Sprintf("the worktree of %s is not packed: %s, branch %s", a.ID,
-				a.Worktree.Path, a.Worktree.Branch))
 		}
 	}
 	got.files, err = t.captureFiles(s)
@@ -363,7 +361,7 @@ func (t *Taker) writeAsked(ctx context.Context, got capturedRun, path string) er
 // write writes a snapshot that rests on another one, or on none.
 func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snapshotManifest, on *base) (*base, error) {
 	next := &base{after: got.seq, files: map[string]fileEnd{}}
-	m := manifest{Format: packFormat, Program: t.Program, Created: got.at.Truncate(time.Second), Run: got.state.Run.ID,
+	m := manifest{Program: t.Program, Created: got.at.Truncate(time.Second), Run: got.state.Run.ID,
 		Folder: got.state.Run.Cwd, Work: got.work.kind, Snapshot: &s}
 	var before workMark
 	if on != nil {
@@ -380,6 +378,12 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 	}
 	next.work = work.mark
 	m.Git = got.work.git.To
+	trees, err := t.prepareTrees(ctx, got, on, work.size)
+	if err != nil {
+		return nil, err
+	}
+	next.trees, m.Worktrees = trees.marks, trees.manifests
+	m.Format = m.formatOf()
 	p := newPacker(w, got.at)
 	if err := errors.Join(p.document(manifestName, m), p.document(runName, e)); err != nil {
 		return nil, err
@@ -402,7 +406,7 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 			}
 		}
 	}
-	if err := work.write(p); err != nil {
+	if err := errors.Join(work.write(p), writeTrees(p, trees.bundles)); err != nil {
 		return nil, err
 	}
 	return next, p.close()

@@ -13,18 +13,23 @@ import (
 )
 
 // What a snapshot costs the run (held-ms: how long nothing is said to agents), and how large it is, where one file of
-// 100 MB of uncommitted work changes in a turn. Beside it, in the same run, the machine's floor: floor-ms is a look at
-// all files (git status in a work tree) and a plain copy of the one that has changed.
+// 100 MB of uncommitted work changes in a turn, in the run's own folder or in the worktree of a child. Beside it, in the
+// same run, the machine's floor: floor-ms is a look at all files (git status in a work tree) and a plain copy of the one
+// that has changed.
 func BenchmarkSnapshotOf100MB(b *testing.B) {
-	for _, work := range []string{"folder", "git"} {
+	for _, work := range []string{"folder", "git", "worktree"} {
 		for _, change := range []int{1 << 10, 1 << 20} {
-			b.Run(fmt.Sprintf("%s/%dKiB", work, change>>10), func(b *testing.B) { benchSnapshot(b, work == "git", change) })
+			b.Run(fmt.Sprintf("%s/%dKiB", work, change>>10), func(b *testing.B) { benchSnapshot(b, work, change) })
 		}
 	}
 }
 
-func benchSnapshot(b *testing.B, inGit bool, change int) {
-	folder := b.TempDir()
+func benchSnapshot(b *testing.B, work string, change int) {
+	inGit := work != "folder"
+	folder := filepath.Join(b.TempDir(), "top")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		b.Fatal(err)
+	}
 	random := rand.NewChaCha8([32]byte{})
 	put := func(name string, size int) {
 		content := make([]byte, size)
@@ -39,9 +44,13 @@ func benchSnapshot(b *testing.B, inGit bool, change int) {
 	for i := range 1000 {
 		put(fmt.Sprint("file", i), 100<<10)
 	}
-	time.Sleep(2 * racyWithin) // nothing is so new any more that it is read twice
 	s := newSnapped(b, folder, 10)
-	s.taker.Prime(b.Context(), packedRun, folder)
+	if work == "worktree" { // in which the child works, beside what is committed in the run's own folder
+		gittest.Committed(b, folder, "begin")
+		folder, s.seq = s.withChild(folder), 2
+	}
+	time.Sleep(2 * racyWithin) // nothing is so new any more that it is read twice
+	s.taker.Prime(b.Context(), packedRun, s.folder)
 	s.mustTake()
 	floor := func() time.Duration {
 		begun := time.Now()

@@ -45,6 +45,7 @@ type workMark struct {
 // preparedWork is what of the work a snapshot gets.
 type preparedWork struct {
 	mark  workMark
+	size  int64 // of a bundle, bytes
 	write func(*packer) error
 }
 
@@ -93,7 +94,11 @@ func (g *gitCapturer) prepare(ctx context.Context, got capturedWork, before work
 	if err != nil {
 		return preparedWork{}, err
 	}
-	return preparedWork{mark: workMark{commit: name}, write: func(p *packer) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return preparedWork{}, err
+	}
+	return preparedWork{mark: workMark{commit: name}, size: info.Size(), write: func(p *packer) error {
 		root, err := os.OpenRoot(filepath.Dir(file))
 		if err != nil {
 			return err

@@ -144,6 +144,7 @@ type unpacking struct {
 	keep    installer
 	git     *gitWork
 	files   *folderWork
+	trees   []*treeWork
 	state   supervisor.State // after Unpacked
 	event   checkpoints.Event
 	repo    string   // an empty folder in which a repository was made
@@ -206,7 +207,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		}
 	}()
 	b := supervisor.Unpacked{From: before.Run.Cwd, Cwd: u.cwd, Same: u.same, Work: u.git != nil || u.files != nil,
-		File: u.File, Given: u.Given, Vouched: u.Vouched}
+		File: u.File, Given: u.Given, Vouched: u.Vouched, Worktrees: u.cameAlong()}
 	if u.Vouched {
 		for _, r := range before.Rules() {
 			b.Given.Allow = append(slices.Clip(b.Given.Allow), r.Rule) // of an answer, which is not believed itself
@@ -310,6 +311,11 @@ func (u *unpacking) do(ctx context.Context) error {
 	case u.git != nil:
 		if err := u.git.do(ctx, u.MaxWork); err != nil {
 			return err
+		}
+		for _, t := range u.trees {
+			if err := u.restore(ctx, t); err != nil {
+				return fmt.Errorf("the worktree of %s: %w", t.agent, err)
+			}
 		}
 	case u.files != nil:
 		if err := u.files.do(); err != nil {

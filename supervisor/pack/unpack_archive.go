@@ -27,7 +27,8 @@ type archive struct {
 	manifest manifest
 	run      checkpoints.Exported
 	entries  []entry
-	bundles  []entry // of the work, each of what is new since the one before
+	bundles  []entry            // of the work, each of what is new since the one before
+	trees    map[string][]entry // the same of the worktree of each agent
 	dir      string
 	belongs  map[string]bool // what the run's agents may have in it
 	kinds    map[string]byte // the type of each entry, and of each folder that one stands in
@@ -143,6 +144,13 @@ func (p *archive) take(h *tar.Header, content io.Reader, maxWork int64) error {
 		p.bundles = append(p.bundles, e)
 		return nil
 	}
+	if agent, is := treeOf(e.name); is {
+		if p.trees == nil {
+			p.trees = map[string][]entry{}
+		}
+		p.trees[agent] = append(p.trees[agent], e)
+		return nil
+	}
 	if i, there := p.places[e.name]; there {
 		p.entries[i] = e
 		return nil
@@ -242,6 +250,9 @@ func (p *archive) expected(name string) bool {
 	if name == bundleName {
 		return p.manifest.Work == workGit
 	}
+	if agent, is := treeOf(name); is {
+		return p.manifest.Worktrees[agent] != nil
+	}
 	if p.belongs == nil {
 		p.belongs = map[string]bool{}
 		for _, a := range p.run.Agents {
@@ -258,6 +269,13 @@ func (p *archive) expected(name string) bool {
 		}
 	}
 	return p.belongs[name]
+}
+
+// treeOf gives the agent of whose worktree an entry is.
+func treeOf(name string) (agent string, is bool) {
+	rest, below := strings.CutPrefix(name, treesPrefix)
+	agent, is = strings.CutSuffix(rest, treesSuffix)
+	return agent, is && below
 }
 
 func (p *archive) path(e entry) string { return filepath.Join(p.dir, strconv.Itoa(e.number)) }

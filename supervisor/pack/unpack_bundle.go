@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"claude-supervise/supervisor/git"
@@ -75,7 +76,10 @@ func bundleHeader(path string) (ref string, needs []string, at int64, err error)
 // unbundle puts the bundles' objects where env says; git checks each of them. errNotClone is the error where they need
 // a commit that is not there.
 func (w *gitWork) unbundle(ctx context.Context, env []string, limit int64) error {
-	for _, b := range w.bundles {
+	if w.brought {
+		return nil
+	}
+	for _, b := range slices.Concat(w.before, w.bundles) {
 		for _, commit := range b.needs {
 			if _, err := git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, nil, "cat-file", "-e",
 				commit+"^{commit}"); err != nil {

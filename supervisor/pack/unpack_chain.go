@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,6 +157,8 @@ func (p *archive) follows() error {
 	for _, name := range is.Snapshot.Removed {
 		gone[filesPrefix+name] = true
 	}
+	p.trees = maps.Clone(p.trees)
+	maps.DeleteFunc(p.trees, func(agent string, _ []entry) bool { return is.Worktrees[agent] == nil })
 	p.entries = slices.DeleteFunc(slices.Clone(p.entries), func(e entry) bool { return gone[e.name] })
 	p.kinds, p.places = map[string]byte{}, map[string]int{}
 	for i, e := range p.entries {

@@ -29,10 +29,14 @@ var errNotClone = errors.New("the folder cannot take the uncommitted work")
 type gitWork struct {
 	*git.Shadow
 	to      *git.GitManifest
+	before  []bundle // those on which these rest
 	bundles []bundle // each of what is new since the one before
+	brought bool     // their objects are in the clone
 
 	work, index string // commits
 	here        string // the clone's HEAD, "" if there is none
+	from        string // what is in place where nothing was changed: the same, or "" for nothing
+	branch      bool   // HEAD is on a branch of its own, which moves along
 	unborn      bool
 	put, drop   []string // paths
 	want        map[string]git.TreeEntry
@@ -64,7 +68,7 @@ func planGit(ctx context.Context, folder, scratch string, bundles []bundle, m *g
 	if err := w.parents(ctx); err != nil {
 		return nil, err
 	}
-	w.unborn, w.moved = w.here == "", w.here != m.Head
+	w.unborn, w.moved, w.from = w.here == "", w.here != m.Head, w.here
 	return w, w.compare(ctx, limit)
 }
 
@@ -93,18 +97,18 @@ func (w *gitWork) compare(ctx context.Context, limit int64) error {
 		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again",
 			errNotClean)
 	}
-	if w.want, err = w.Differences(ctx, w.here, w.work); err != nil {
+	if w.want, err = w.Differences(ctx, w.from, w.work); err != nil {
 		return err
 	}
-	onDisk, err := w.Differences(ctx, w.here, now.Work)
+	onDisk, err := w.Differences(ctx, w.from, now.Work)
 	if err != nil {
 		return err
 	}
-	added, err := w.Differences(ctx, w.here, now.Index)
+	added, err := w.Differences(ctx, w.from, now.Index)
 	if err != nil {
 		return err
 	}
-	wantAdded, err := w.Differences(ctx, w.here, w.index)
+	wantAdded, err := w.Differences(ctx, w.from, w.index)
 	if err != nil {
 		return err
 	}
@@ -134,10 +138,10 @@ func notClean(path string) error {
 // known gives the files that are committed here.
 func (w *gitWork) known(ctx context.Context) (map[string]bool, error) {
 	known := map[string]bool{}
-	if w.here == "" {
+	if w.from == "" {
 		return known, nil
 	}
-	out, err := w.In(ctx, "none", nil, "ls-tree", "-r", "-z", "--name-only", w.here)
+	out, err := w.In(ctx, "none", nil, "ls-tree", "-r", "-z", "--name-only", w.from)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +320,7 @@ func (w *gitWork) setIndex(ctx context.Context) error {
 	}
 	args := []string{"read-tree", w.index}
 	if _, err := os.Stat(filepath.Join(w.Dir, "final")); err == nil {
-		args = []string{"read-tree", "-m", w.index}
+		args = []string{"read-tree", "-i", "-m", w.index} // the files are in place already
 	}
 	if _, err := w.In(ctx, "final", nil, args...); err != nil {
 		return err
@@ -345,7 +349,7 @@ func (w *gitWork) setHead(ctx context.Context) error {
 		return nil
 	}
 	args := []string{"update-ref", "-m", "claude-supervise unpack", "--no-deref", "HEAD", w.to.Head}
-	if w.unborn {
+	if w.unborn || w.branch {
 		args = []string{"update-ref", "-m", "claude-supervise unpack", "HEAD", w.to.Head}
 	}
 	_, err := w.Own(ctx, args...)

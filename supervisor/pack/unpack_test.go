@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,7 +115,7 @@ func TestAPackFileOfALaterReleaseOrCutShortSaysSo(t *testing.T) {
 		t.Fatalf("as it is it cannot be unpacked: %v", err)
 	}
 	later := forged(t, func(es []forgedEntry) []forgedEntry {
-		es[0].content = strings.Replace(es[0].content, `"format": 1`, `"format": 3`, 1)
+		es[0].content = strings.Replace(es[0].content, `"format": 1`, fmt.Sprintf(`"format": %d`, packFormat+1), 1)
 		return es
 	})
 	if _, err := newPC(t).unpack(later, UnpackOptions{Folder: t.TempDir()}); err == nil ||

@@ -57,6 +57,9 @@ func (u *unpacking) planGit(ctx context.Context, m manifest) error {
 		}
 	} else if len(needs) == 0 && vacant(u.cwd) {
 		u.told = append(u.told, "a new repository would be made in "+u.cwd)
+		if n := len(m.Worktrees); n > 0 {
+			u.told = append(u.told, text.Plural(n, "worktree", "worktrees")+" of its agents would be made beside it")
+		}
 		return nil
 	}
 	if u.git, err = planGit(ctx, u.cwd, u.scratch, bundles, m.Git, u.MaxWork); err != nil {
@@ -64,7 +67,7 @@ func (u *unpacking) planGit(ctx context.Context, m manifest) error {
 	}
 	u.cwd = filepath.Join(u.git.Top, filepath.FromSlash(m.Git.Prefix))
 	u.told = append(u.told, u.git.told()...)
-	return nil
+	return u.planTrees(ctx)
 }
 
 // vacant reports whether a folder is empty or missing, and in no work tree.

@@ -248,10 +248,7 @@ func (g repo) marked() []string {
 
 // add adds a worktree, by the arguments of `git worktree add`, and puts the files of a commit into it.
 func (g repo) add(ctx context.Context, path, commit string, args ...string) error {
-	if err := makePlace(path); err != nil {
-		return fmt.Errorf("no folder for a worktree can be made: %w", err)
-	}
-	if err := g.worktree(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...); err != nil {
+	if err := g.register(ctx, path, args...); err != nil {
 		return err
 	}
 	n, err := g.open(ctx, path)
@@ -259,6 +256,14 @@ func (g repo) add(ctx context.Context, path, commit string, args ...string) erro
 		return err
 	}
 	return fill(ctx, n, g, commit)
+}
+
+// register adds a worktree without its files.
+func (g repo) register(ctx context.Context, path string, args ...string) error {
+	if err := makePlace(path); err != nil {
+		return fmt.Errorf("no folder for a worktree can be made: %w", err)
+	}
+	return g.worktree(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
 }
 
 // open makes a shadow of a worktree of the repository.
