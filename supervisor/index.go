@@ -82,7 +82,7 @@ func pending(q *Question) bool {
 	return q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered || q.Ran != nil && !q.Ran.Done
 }
 
-// reindex takes note of which of the agents that a step has touched have a process or wait for one, or have clients, and
+// reindex takes note of which of the agents that a step has touched have a process, wait for one, or have clients, and
 // of which of the questions something is still to be done.
 func (d *transition) reindex() {
 	for id := range d.touched {
