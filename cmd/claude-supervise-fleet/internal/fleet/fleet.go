@@ -199,10 +199,11 @@ func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) 
 // list gives the runs that a query finds, no fewer than enough if there are as many.
 func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Listed, error) {
 	runs := []flow.Listed{}
-	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
+	known := map[string]bool{}                  // a run that was tried again has several workflows: the latest counts
+	size := int32(min(flow.MostListed, enough)) //nolint:gosec // a page has some hundred
 	for page := []byte(nil); ; {
 		list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: flow.MostListed})
+			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: size})
 		if err != nil {
 			return nil, fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
 		}
@@ -227,7 +228,7 @@ func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Liste
 // KeyOpens looks whether a run that the fleet has opens with this key: nobody else could read one that is sealed with
 // another. A fleet that has none yet takes any.
 func (f Fleet) KeyOpens(ctx context.Context) error {
-	_, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1)
+	_, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), 1)
 	return err
 }
 
