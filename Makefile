@@ -94,10 +94,11 @@ fleet-parked: fleet-build ## RUNS parked runs: who holds them, and what lists an
 
 fleet-costs: PAIRS = 20
 fleet-costs: RUNS = 40
-fleet-costs: fleet-build ## PAIRS runs without and with a fleet, in turn; RUNS runs by one, two and four workers (5 min)
+fleet-costs: fleet-build ## PAIRS runs with and without a fleet, and with answers; RUNS by 1, 2 and 4 workers (6 min)
 	cd $(FLEET) && CLAUDE_SUPERVISE_TEST_PAIRS=$(PAIRS) CLAUDE_SUPERVISE_TEST_RUNS=$(RUNS) \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" \
-	$(GO) test -count 1 -v -timeout 1h -parallel 1 -run 'ComesToTheEndOfALocalOne|MoreWorkersTakeMoreRuns' ./e2e
+	$(GO) test -count 1 -v -timeout 1h -parallel 1 -run \
+	'ComesToTheEndOfALocalOne|MoreWorkersTakeMoreRuns|AnswerComesToTheAgentThatIsHeld' ./e2e
 
 fleet-upgrade: RUNS = 20
 fleet-upgrade: fleet-build ## workers of the commit OLDER are replaced one by one, while RUNS runs go on (5 min)

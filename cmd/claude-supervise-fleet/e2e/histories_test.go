@@ -23,24 +23,10 @@ func (s *site) keepsHistory(run, name string) {
 	if folder == "" {
 		return
 	}
-	dev := s.server()
-	key, err := seal.ReadKey(dev.Key)
+	h := s.history(run)
+	key, err := seal.ReadKey(s.server().Key)
 	if err != nil {
 		s.t.Fatal(err)
-	}
-	client, err := sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer client.Close()
-	var h historypb.History
-	for events := client.GetWorkflowHistory(s.t.Context(), run, "", false,
-		enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
-		event, err := events.Next()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		h.Events = append(h.Events, event)
 	}
 	open := func(_ *proxy.VisitPayloadsContext, p []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		for i, one := range p {
@@ -51,15 +37,36 @@ func (s *site) keepsHistory(run, name string) {
 		}
 		return p, nil
 	}
-	if err := proxy.VisitPayloads(context.Background(), &h, proxy.VisitPayloadsOptions{Visitor: open,
+	if err := proxy.VisitPayloads(context.Background(), h, proxy.VisitPayloadsOptions{Visitor: open,
 		SkipSearchAttributes: true}); err != nil {
 		s.t.Fatal(err)
 	}
-	doc, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(&h)
+	doc, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, name+".json"), doc, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// history gives what the workflow of a run has done so far, sealed as it is.
+func (s *site) history(run string) *historypb.History {
+	s.t.Helper()
+	dev := s.server()
+	client, err := sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	h := &historypb.History{}
+	for events := client.GetWorkflowHistory(s.t.Context(), run, "", false,
+		enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		event, err := events.Next()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		h.Events = append(h.Events, event)
+	}
+	return h
 }

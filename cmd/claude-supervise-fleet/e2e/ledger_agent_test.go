@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"claude-supervise/examples"
 	"claude-supervise/examples/standin"
@@ -22,8 +23,8 @@ import (
 // told. What it writes lies outside of all that the fleet keeps:
 //
 //	LEDGER/agent             what workers start in claude's place
-//	LEDGER/heard             RUN NAME TOKEN: an answer that came to a process, those of turns that count for nothing
-//	                         included
+//	LEDGER/heard             RUN NAME TOKEN NANOSECONDS: an answer that came to a process, and when; those of turns that
+//	                         count for nothing included
 //	LEDGER/NAME.jsonl        the conversation of a process, as it is when the process reports: it says its name there
 //	LEDGER/NAME.done         what its folder has then
 
@@ -121,7 +122,7 @@ func (h *hearing) Write(b []byte) (int, error) {
 		h.line = rest
 		var notes []byte
 		for _, token := range tokenForm.FindAll(line, -1) {
-			notes = fmt.Appendf(notes, "%s %s\n", h.who, token)
+			notes = fmt.Appendf(notes, "%s %s %d\n", h.who, token, time.Now().UnixNano())
 		}
 		if len(notes) == 0 {
 			continue

@@ -234,7 +234,7 @@ func (l *ledger) checkHeard() {
 	}
 	for line := range strings.Lines(string(heard)) {
 		words := strings.Fields(line)
-		if len(words) != 3 || won[words[2]] != words[0] {
+		if len(words) != 4 || won[words[2]] != words[0] {
 			l.t.Errorf("an agent was told %q, which is no answer that won", line)
 		}
 	}
