@@ -29,4 +29,7 @@ type TakenOver struct {
 	By    string    `json:"by"` // for people: the machine, and who
 	At    time.Time `json:"at"`
 	In    string    `json:"in"` // where that was written
+
+	// whoever started the supervisor had a lease on the run, as the worker of a fleet has: it hands in what was answered
+	Leased bool `json:"leased,omitempty"`
 }

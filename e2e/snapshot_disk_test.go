@@ -36,6 +36,8 @@ func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			_, doctor, _ := w.run("doctor")
+			lacksNone(t, "doctor", doctor, "BAD  snapshots  "+dir+" takes none of ", says)
 			w.must("answer", q.ID, "JWT")
 			if code := run.wait(); code != 0 {
 				t.Fatalf("it exits %d:\n%s", code, run.stderr)

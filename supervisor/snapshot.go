@@ -297,9 +297,12 @@ func snapshotNotices(before, after State, e Event, tell func(NotificationType, s
 	if over := after.Run.TakenOver; over != nil && before.Run.TakenOver == nil {
 		trouble("the run continues elsewhere: %s took it over at %s (epoch %d). Its agents here end, and nothing is "+
 			"delivered to them any more", over.By, over.At.UTC().Format(time.RFC3339), over.Epoch)
+		what := "and does not count there: give it again where the run continues"
+		if over.Leased {
+			what = "and is handed in by this machine's worker: it counts where the run continues if it is the first"
+		}
 		for _, q := range after.NotInSnapshot() {
-			trouble("the answer to %s (%s) came after the last snapshot and does not count there: give it again where "+
-				"the run continues", q.ID, text.Line(q.Answer, text.MaxLine))
+			trouble("the answer to %s (%s) came after the last snapshot %s", q.ID, text.Line(q.Answer, text.MaxLine), what)
 		}
 	}
 	switch b := e.(type) {

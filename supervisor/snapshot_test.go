@@ -2,8 +2,11 @@ package supervisor
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"claude-supervise/checkpoints"
 )
 
 // The engine begins effects in the order of the plan: what a snapshot holds back must not be begun just before it.
@@ -105,4 +108,33 @@ func TestASupervisorThatLeavesTriesAFailedSnapshotOnce(t *testing.T) {
 		t.Errorf("it waits until %s", again)
 	}
 	s.plansNot("snapshot 2")
+}
+
+// Who has answered here is told what becomes of it where the run was lost: on a fleet the worker hands it in.
+func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Snapshots, c.Budget = &SnapshotTo{Dir: "/snapshots", Keep: 3}, Budget{CostUSD: 1} })
+	s.spentShare(1, 1.1)
+	s.Ends()
+	s.Rests(true)
+	s.asksBudget(Root, "q-1")
+	q, at := *s.State.Questions["q-1"], s.At.Add(time.Hour)
+	q.AnsweredAt, q.Answer = &at, "2"
+	before := s.State
+	before.Questions = map[string]*Question{"q-1": &q}
+	for leased, want := range map[bool]string{false: "give it again where the run continues",
+		true: "is handed in by this machine's worker"} {
+		e := LeaseRead{Over: &checkpoints.TakenOver{Epoch: 2, By: "another", At: at, In: "/snapshots/r", Leased: leased}}
+		after, err := Step(before, Happened{At: at, Event: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told strings.Builder
+		for _, n := range Notifications(before, after, Happened{At: at, Event: e}) {
+			told.WriteString(n.Text + "\n")
+		}
+		if !strings.Contains(told.String(), "the answer to q-1 (2) came after the last snapshot") ||
+			strings.Count(told.String(), want) != 1 || leased == strings.Contains(told.String(), "give it again") {
+			t.Errorf("leased %t: %s", leased, told.String())
+		}
+	}
 }

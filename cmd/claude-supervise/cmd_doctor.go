@@ -29,8 +29,9 @@ BAD marks a problem that prevents runs from working; the exit code is then 1. A
 dash (-) marks a channel that this release lacks. Runs work without it, in the
 way that is shown.
 
-It also says which programs of a fleet are installed, and whether they are of
-the same release.
+It also says whether snapshots can be put where the unfinished runs put theirs,
+which programs of a fleet are installed, and whether they are of the same
+release.
 
 At the end, doctor lists the flags of run that have another default in this
 folder, each with its source. --json also lists those with their usual default.

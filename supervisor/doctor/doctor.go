@@ -102,7 +102,8 @@ type Channel struct {
 // doctorPatience is how long doctor waits for a claude to say its version.
 const doctorPatience = 30 * time.Second
 
-// Doctor looks at what runs need. It changes nothing but to make the state folder, as the first run would.
+// Doctor looks at what runs need. It changes nothing but to make the state folder, as the first run would. Files that
+// it writes to see whether that can be done are gone afterwards.
 func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	var found []Finding
 	note := func(name string, err error, text string) {
@@ -130,6 +131,11 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	note("state", err, text)
 	if err == nil {
 		note(waker, tryWaker(dirs), dirs.Runtime)
+		taken, err := snapshots(ctx, dirs)
+		if err != nil {
+			note("snapshots", err, "")
+		}
+		found = append(found, taken...)
 	}
 
 	switch runtime.GOOS {

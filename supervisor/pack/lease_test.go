@@ -47,6 +47,31 @@ func TestASupervisorGoesOnUntilItsLeaseRunsOut(t *testing.T) {
 	}
 }
 
+// Whose run had a lease, as the worker of a fleet gives it, knows that from how it was lost.
+func TestWhoHasLostARunKnowsWhetherThereWasALease(t *testing.T) {
+	const run = "r-abcd1234"
+	for _, leased := range []bool{false, true} {
+		dir := t.TempDir()
+		folder := FolderOf(dir, run)
+		if _, err := folder.Claim(t.Context(), run, 0); err != nil {
+			t.Fatal(err)
+		}
+		defer folder.Close()
+		if leased {
+			if err := Lease(dir, run, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := FolderOf(dir, run).TakeOver(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		over := new(checkpoints.TakenOverError)
+		if err := folder.Check(t.Context()); !errors.As(err, &over) || over.Over.Leased != leased {
+			t.Errorf("leased %t: %v, %+v", leased, err, over.Over)
+		}
+	}
+}
+
 // The clock of a lease begins anew at each boot: one that the machine had before it was booted bounds nothing now,
 // though its time is still to come.
 func TestALeaseOfAnEarlierBootHasRunOut(t *testing.T) {

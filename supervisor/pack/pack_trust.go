@@ -35,7 +35,7 @@ package pack
 //	Run           here    snapshots taken_over unleased
 //	Snapshots     here    number quiet covered at problem wanted failures tried_at too_large
 //	WantedSnapshot here   seq agents
-//	TakenOver     here    epoch by at in
+//	TakenOver     here    epoch by at in leased
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
 //	Config        here    claude exec notify policy trace_parent
 //	Config        anew    answers allow allow_project keep_processes

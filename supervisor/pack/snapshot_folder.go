@@ -191,7 +191,8 @@ func (f *Folder) Check(context.Context) error {
 
 func (f *Folder) over(now Epoch) error {
 	return &checkpoints.TakenOverError{Run: f.run, Over: checkpoints.TakenOver{
-		Epoch: now.Epoch, By: text.Line(now.By, text.MaxNamed), At: now.At, In: f.path}}
+		Epoch: now.Epoch, By: text.Line(now.By, text.MaxNamed), At: now.At, In: f.path,
+		Leased: exists(filepath.Join(f.path, leaseName))}}
 }
 
 // Changed has a value when the kernel has told of a change in the folder.
