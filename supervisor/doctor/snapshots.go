@@ -74,7 +74,8 @@ func snapshotsIn(dir string, runs []checkpoints.Run) Finding {
 	}
 	f.Text = fmt.Sprintf("%s takes none of %s: %v. Nothing of the work here is lost, but elsewhere it can only be "+
 		"continued from the last snapshot that is whole. Make the folder usable: running supervisors try again "+
-		"by themselves within %d minutes. Or choose another folder for a run that is not running: claude-supervise resume %s --snapshots DIR",
+		"by themselves within %d minutes. Or choose another folder for a run that is not running: claude-supervise resume "+
+		"%s --snapshots DIR",
 		dir, someOf(bad), why, int(supervisor.SnapshotAgainMost.Minutes()), bad[0])
 	return f
 }
