@@ -12,8 +12,9 @@ import (
 
 // A snapshot is the run as it is at one moment, from which it can be gone on with elsewhere. One is due at each moment
 // in which an agent comes to rest: its turn has ended, it waits for a person, or its process was parked; and when one
-// that is at rest asks, as for more than its budget. What other
-// agents are at in that moment is lost for whoever goes on from it, as after a crash.
+// that is at rest asks, as for more than its budget. So is one when a script asks that polls for the answer in its
+// agent's turn: that turn does not end before, and nobody elsewhere would know of the question. What is under way in
+// that moment is lost for whoever goes on from it, as after a crash.
 //
 // Whoever goes on takes the run over: it has the next epoch. A supervisor that hears of this, or cannot know, begins
 // nothing (EffectKind.NeedsLease); one that has heard of it ends its agents and leaves.
@@ -84,8 +85,8 @@ func (d *transition) openSnapshots(e Opened) {
 	}
 }
 
-// noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or asks at rest, or the
-// run has ended.
+// noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or asks at rest, a
+// script of one polls, or the run has ended.
 func (d *transition) noticeQuiet(before State) {
 	r := d.Run
 	if before.Run == nil || d.Config.Snapshots == nil && (r.Snapshots == nil || len(r.Snapshots.Wanted) == 0) {
@@ -103,6 +104,9 @@ func (d *transition) noticeQuiet(before State) {
 		}
 		switch {
 		case !d.atRest(id):
+			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool {
+				return WaitsForFile(q) && before.Questions[q.ID] == nil
+			})) > 0
 		case !before.atRest(id):
 			due = true
 			d.restsFor(id)

@@ -138,3 +138,22 @@ func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
 		}
 	}
 }
+
+// The turn of a script that polls for its answer does not end before it has it: on a fleet a question is listed once a
+// snapshot has it.
+func TestASnapshotIsDueWhenAScriptPollsForAnAnswerInItsTurn(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	if s.State.atRest(Root) || s.State.SnapshotDue() {
+		t.Fatal("it is at rest, or one is due before it asks")
+	}
+	s.polled()
+	if s.State.atRest(Root) {
+		t.Error("it is at rest")
+	}
+	s.plans("snapshot 1")
+	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Lost: []string{Root}})
+	s.Do(NotificationSent{Question: "q-1"})
+	if s.State.SnapshotDue() {
+		t.Error("one is due again though nothing was asked since")
+	}
+}

@@ -13,7 +13,8 @@
 //	                                   was done after that snapshot, at most one turn of an agent, is done again
 //	... before the first snapshot      the run begins anew
 //	... between question and snapshot  nobody knows of the question yet: a worker tells of one when a snapshot that has
-//	                                   it is in the blob store
+//	                                   it is in the blob store. One is taken at the end of a turn, when an agent waits,
+//	                                   and when a script asks that polls in its turn, which would not end before
 //	... with an answer acknowledged    the answer is in the workflow, and every attempt is given all of them: it gives
 //	                                   those whose questions are open in its snapshot
 //	the worker leaves (SIGTERM)        it parks the run, uploads the snapshot and gives it back: the next epoch begins
