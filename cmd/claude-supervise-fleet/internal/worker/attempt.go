@@ -19,6 +19,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
@@ -118,6 +119,11 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 			return flow.Outcome{}, err
 		}
 	}
+	if !ended || !h.isFinal(origin.Epoch) {
+		if err := h.findsClaude(); err != nil {
+			return flow.Outcome{}, err
+		}
+	}
 	switch {
 	case origin.Epoch == 0:
 		if err := h.place(ctx); err != nil {
@@ -142,6 +148,20 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		args = append(append(args, "--"), h.Task.Claude...)
 	}
 	return h.untilSaved(ctx, args, stdin)
+}
+
+// findsClaude looks whether this machine has what the run needs to go on. Another worker may have it: to begin the run
+// without would end it.
+func (h *held) findsClaude() error {
+	demo := slices.ContainsFunc(h.Task.Flags, func(f string) bool { return strings.HasPrefix(f, "--demo=") })
+	if demo || h.Task.Exec != "" {
+		return nil
+	}
+	if _, err := doctor.FindClaude("", os.Environ()); err != nil {
+		return fmt.Errorf("worker %s has no claude: %w. Install claude there and log in, or start a worker elsewhere", h.Name,
+			err)
+	}
+	return nil
 }
 
 // supervised adds to the arguments of a supervisor what each of this worker is given.
