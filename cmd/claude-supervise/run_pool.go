@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"claude-supervise/cmd/internal/commandline"
 	"claude-supervise/cmd/internal/items"
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/supervisor"
@@ -63,10 +62,7 @@ func (o *runRequest) linesOfStdin() ([]string, error) {
 func (o *runRequest) items(ctx context.Context, f runFlags, each *taskfile.Each) (found []string, err error) {
 	what := "--each"
 	if f.each != "" {
-		var command []string
-		if command, err = commandline.Parse(f.each, os.Getenv); err == nil {
-			found, err = items.Command(ctx, o.Cwd, command, os.Stderr)
-		}
+		found, err = items.Command(ctx, o.Cwd, f.each, os.Stderr)
 	} else {
 		found, what, err = items.Stated(o.Cwd, each.Files, each.Lines, o.linesOfStdin)
 	}

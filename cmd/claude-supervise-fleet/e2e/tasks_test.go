@@ -189,7 +189,7 @@ func TestEachItemIsARunOfItsOwn(t *testing.T) {
 			t.Errorf("%+v does not go %s: %s", l, way, shown)
 		}
 	}
-	if code, _, said := s.says("run", "--each", "true", "x"); code != 1 || !strings.Contains(said, "nothing to do") {
+	if code, _, said := s.says("run", "--each", "true", "x"); code != 2 || !strings.Contains(said, "nothing to do") {
 		t.Errorf("no item exits %d: %s", code, said)
 	}
 }

@@ -131,19 +131,19 @@ func TestMoreFilesThanThereMayBeAreRefused(t *testing.T) {
 func TestACommandsLinesAreItemsUnlessItFails(t *testing.T) {
 	folder := tree(t, "a.md", "b.md")
 	var said bytes.Buffer
-	got, err := Command(context.Background(), folder, []string{"/bin/sh", "-c", "echo hm >&2; ls; cat"}, &said)
+	got, err := printed(context.Background(), folder, []string{"/bin/sh", "-c", "echo hm >&2; ls; cat"}, &said)
 	if err != nil || !slices.Equal(got, []string{"a.md", "b.md"}) || said.String() != "hm\n" {
 		t.Errorf("%q, %v; it said %q", got, err, said.String())
 	}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "exit status 3", "true": "it is empty", "yes": "it is larger than 16 MiB",
 	} {
-		if got, err := Command(context.Background(), folder, []string{"/bin/sh", "-c", script}, &said); err == nil ||
+		if got, err := printed(context.Background(), folder, []string{"/bin/sh", "-c", script}, &said); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", script, got, err)
 		}
 	}
-	if _, err := Command(context.Background(), folder, []string{"/nowhere/none"}, &said); err == nil {
+	if _, err := printed(context.Background(), folder, []string{"/nowhere/none"}, &said); err == nil {
 		t.Error("a command that is not there gave items")
 	}
 }

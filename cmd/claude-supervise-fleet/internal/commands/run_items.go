@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/shell"
-
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/items"
@@ -89,11 +87,11 @@ func fileAbout(file taskfile.File, item string, place int) (string, error) {
 // items finds of what there is a run each, in the folder where this is typed.
 func (f *runFlags) items(ctx context.Context, each *taskfile.Each) ([]string, error) {
 	if f.each != "" {
-		command, err := shell.Fields(f.each, nil)
-		if err != nil || len(command) == 0 {
-			return nil, exitcode.Usage("--each takes a command, not %q", f.each)
+		found, err := items.Command(ctx, ".", f.each, os.Stderr)
+		if err != nil {
+			return nil, exitcode.Usage("--each: %w; nothing was submitted", err)
 		}
-		return items.Command(ctx, ".", command, os.Stderr)
+		return found, nil
 	}
 	found, what, err := items.Stated(".", each.Files, each.Lines, f.linesOfStdin)
 	if err != nil {
