@@ -37,6 +37,7 @@ const (
 // A connection says which fleet is meant.
 type connection struct {
 	address, namespace, apiKey, key, store string
+	dev                                    bool // it is that of `fleet dev`, which is resolved
 }
 
 func (c *connection) flags(fl *pflag.FlagSet) {
@@ -110,7 +111,7 @@ func (c connection) resolved() (connection, sdk.Options, error) {
 		if dev.Address == "" {
 			return c, opt, errNowhere
 		}
-		opt.HostPort, c.namespace = dev.Address, cmp.Or(c.namespace, dev.Namespace)
+		c.dev, opt.HostPort, c.namespace = true, dev.Address, cmp.Or(c.namespace, dev.Namespace)
 		c.key, c.store = cmp.Or(c.key, dev.Key), cmp.Or(c.store, dev.Store)
 	}
 	opt.Namespace = cmp.Or(c.namespace, opt.Namespace, namespace)
@@ -148,7 +149,11 @@ func (c connection) connect(ctx context.Context) (connected, error) {
 	if err != nil {
 		return connected{}, err
 	}
-	return connectWith(ctx, opt, key, c.store)
+	f, err := connectWith(ctx, opt, key, c.store)
+	if err != nil && c.dev {
+		return f, fmt.Errorf("%w. It was started by `claude-supervise fleet dev`: start it again, and runs continue", err)
+	}
+	return f, err
 }
 
 // with has do use the fleet. It returns what do returns.

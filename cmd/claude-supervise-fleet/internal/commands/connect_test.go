@@ -195,6 +195,7 @@ func TestAFleetIsReachedAsFlagsTheEnvironmentAndTheFileSay(t *testing.T) {
 		connection
 		env  map[string]string
 		file string   // temporal.toml
+		left string   // the address that a `fleet dev` has left behind
 		says []string // of the error; nil: it is reached
 	}{
 		"by flags":        {connection: connection{address: open, namespace: teams}},
@@ -217,6 +218,7 @@ func TestAFleetIsReachedAsFlagsTheEnvironmentAndTheFileSay(t *testing.T) {
 		"nothing says which": {says: []string{"which fleet?", "--address", "fleet dev"}},
 		"nobody listens": {connection: connection{address: closed, namespace: teams},
 			says: []string{"at " + closed + " cannot be reached", "refused", "--address"}},
+		"fleet dev was killed": {left: closed, says: []string{"at " + closed + " cannot be reached", "fleet dev`: start it"}},
 		"another CA": {connection: connection{address: sealed, namespace: teams, apiKey: keyFile},
 			env:  map[string]string{"TEMPORAL_TLS_SERVER_CA_CERT_PATH": other.file, "TEMPORAL_TLS_SERVER_NAME": "fleet.test"},
 			says: []string{"certificate", "TEMPORAL_TLS_SERVER_CA_CERT_PATH"}},
@@ -250,6 +252,10 @@ func TestAFleetIsReachedAsFlagsTheEnvironmentAndTheFileSay(t *testing.T) {
 				t.Setenv(variable, value)
 			}
 			t.Setenv("TEMPORAL_CONFIG_FILE", written(t, home, "temporal.toml", c.file))
+			if c.left != "" {
+				t.Setenv("XDG_STATE_HOME", home)
+				written(t, home, program+"/dev/dev.json", fmt.Sprintf(`{"address": %q}`, c.left))
+			}
 			c.key = filepath.Join(home, "fleet.key")
 			if _, err := seal.MakeKey(c.key); err != nil {
 				t.Fatal(err)
