@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type packer struct {
 	tar   *tar.Writer
 	at    time.Time
 	bytes int64 // of all entries so far, unpacked
+	work  int64 // the same of those of the work alone
 
 	sizes bool     // nothing is written, only bytes are counted: those of files
 	bar   progress // of the files
@@ -39,7 +41,9 @@ func (p *packer) header(h *tar.Header) error {
 		return nil
 	}
 	h.ModTime, h.Format = p.at, tar.FormatPAX
-	p.bytes += h.Size
+	if p.bytes += h.Size; strings.HasPrefix(h.Name, "work/") {
+		p.work += h.Size
+	}
 	if err := p.tar.WriteHeader(h); err != nil {
 		return fmt.Errorf("pack %s: %w", h.Name, err)
 	}

@@ -30,7 +30,7 @@ import (
 //
 // A supervisor begins with a whole one, for which it reads the work beforehand (Prime), beside the first turns: as long
 // as it reads, and the run goes on, no snapshot is begun. It begins with a whole one again when those since then are
-// larger than it, or too many.
+// larger than it, too many, or hold more work with it than is taken in where they are read.
 const (
 	maxChain    = 50      // snapshots that rest on each other
 	minAnew     = 1 << 20 // bytes of them that are no reason yet to begin anew
@@ -104,6 +104,7 @@ type base struct {
 	files        map[string]fileEnd
 	work         workMark
 	trees        map[string]treeMark // by agent
+	carried      int64               // bytes of work in all of them together: whoever reads this one takes that in
 	whole, since int64               // bytes of the one that rests on none, and of those since then
 	chain        map[string]string
 }
@@ -300,6 +301,10 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 	defer file.Drop()
 	sum := sha256.New()
 	next, err := t.write(ctx, io.MultiWriter(file, sum), got, m, on)
+	if errors.Is(err, git.ErrTooLarge) && on != nil { // with those that it rests on: by itself it may not be
+		t.last = nil
+		return t.writeNext(ctx, got)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -408,6 +413,12 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 	}
 	if err := errors.Join(work.write(p), writeTrees(p, trees.bundles)); err != nil {
 		return nil, err
+	}
+	if next.carried = p.work; on != nil {
+		next.carried += on.carried
+	}
+	if next.carried > t.MaxWork {
+		return nil, git.TooLarge(next.carried, t.MaxWork, nil)
 	}
 	return next, p.close()
 }

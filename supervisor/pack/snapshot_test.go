@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,48 @@ func TestTheNumberOfSnapshotsIsBoundedAndEachOneThatIsLeftCanBeUnpacked(t *testi
 		if _, _, _, err := s.goesOn(file.number); err != nil {
 			t.Errorf("%s: %v", file.name, err)
 		}
+	}
+}
+
+// However often the work changes, no snapshot holds more together with those that it rests on than is unpacked.
+func TestAChainOfSnapshotsHoldsNoMoreWorkThanIsUnpacked(t *testing.T) {
+	for name, inGit := range map[string]bool{"a folder": false, "a work tree": true} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if inGit {
+				gittest.InRepository(t, folder)
+			}
+			random := rand.NewChaCha8([32]byte{})
+			put := func(file string, size int) {
+				content := make([]byte, size)
+				_, _ = random.Read(content) // it never fails
+				gittest.Put(t, filepath.Join(folder, file), string(content))
+			}
+			s := newSnapped(t, folder, 20)
+			s.taker.MaxWork = 1 << 20
+			put("stays", 500<<10)
+			for n := 1; n <= 6; n++ {
+				put("changes", 200<<10)
+				s.turn("changed")
+				s.mustTake()
+				f, err := os.Open(s.path(n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = readChain(&progress{}, f, s.path(n), t.TempDir(), s.taker.MaxWork)
+				if err := errors.Join(err, f.Close()); err != nil {
+					t.Fatalf("snapshot %d: %v", n, err)
+				}
+			}
+			// in a folder a file that is so new is read twice
+			if m, err := manifestIn(s.path(2)); err != nil || inGit && m.Snapshot.Base == "" {
+				t.Errorf("the second rests on none: %+v, %v", m.Snapshot, err)
+			}
+			put("stays", 900<<10)
+			if b := s.take(); !b.Large {
+				t.Errorf("what is larger by itself is %+v", b)
+			}
+		})
 	}
 }
 
