@@ -61,6 +61,14 @@ Whether a command may run is answered on the machine that it runs on.`,
 	return cmd
 }
 
+// A keptAnswer is an answer that the fleet keeps, for programs: what one machine prints, and more.
+type keptAnswer struct {
+	questions.Kept
+	By    string    `json:"answered_by"`
+	At    time.Time `json:"answered_at"`
+	Given bool      `json:"given"` // to the run, by its worker
+}
+
 func runAnswer(cmd *cobra.Command, c connected, f answerFlags, args []string) error {
 	ctx := cmd.Context()
 	open, err := c.mayMean(ctx, args)
@@ -88,10 +96,14 @@ func runAnswer(cmd *cobra.Command, c connected, f answerFlags, args []string) er
 	if err != nil {
 		return err
 	}
+	var given *string
+	if declined {
+		given = &f.decline
+	}
 	return terminal.Print(func(p *terminal.Printer) error {
 		if f.asJSON {
-			return p.JSON(map[string]any{"id": q.ID, "run": q.Run, "answer": a.Text, "answered_by": a.By,
-				"answered_at": a.At, "given": answered.Given})
+			return p.JSON(keptAnswer{questions.Flags{Skip: f.skip, AllLike: f.allLike, Decline: given}.Kept(q, a.Text, nil),
+				a.By, a.At, answered.Given})
 		}
 		next := "Its worker has it."
 		if !answered.Given {

@@ -29,7 +29,7 @@ an id (c), filter by words (/), quit (q). ? shows all keys. A mouse works, too.
 Unsent text stays in its question. The first answer counts, wherever it is
 given. No run depends on the board: when it ends, runs continue.`,
 		Example: "  claude-supervise fleet board",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(); err != nil {
 				return err

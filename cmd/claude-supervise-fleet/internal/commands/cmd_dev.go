@@ -33,7 +33,7 @@ where every user of this machine reaches it.
 
 It keeps its state: runs continue when it is started again.`,
 		Example: "  claude-supervise fleet dev\n  claude-supervise fleet dev --port 7233 --no-worker",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err

@@ -19,7 +19,7 @@ func newPs() *cobra.Command {
 		Long: "List the runs of the fleet, the latest first, with the worker that has each.\n" +
 			"Below a run: why it waits, and the last thing that befell it.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var runs []flow.Listed
 			err := c.with(cmd.Context(), func(f connected) (err error) {

@@ -16,7 +16,7 @@ func newQuestions() *cobra.Command {
 		Short:   "list the open questions of all runs of the fleet",
 		Long:    "List the open questions of all runs of the fleet, oldest first.",
 		Example: "  claude-supervise fleet questions\n  claude-supervise fleet questions --json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var open []view.QuestionView
 			err := c.with(cmd.Context(), func(f connected) (err error) {

@@ -42,7 +42,7 @@ on by themselves once they are answered, and are handed in with fleet run. The
 API is that of claude-supervise serve without these.`,
 		Example: "  claude-supervise fleet serve --open\n" +
 			"  claude-supervise fleet serve --listen 192.168.1.5 \\\n      --tls-cert c.pem --tls-key k.pem",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(); err != nil {
 				return err

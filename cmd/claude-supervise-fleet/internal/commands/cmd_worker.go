@@ -87,7 +87,7 @@ have ended, and within half a minute from then. A turn that does not end within
 SIGTERM or Ctrl-C.`,
 		Example: "  claude-supervise fleet worker --address temporal:7233 --key fleet.key \\\n" +
 			"      --store s3://snapshots --capacity 4 --label gpu",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err

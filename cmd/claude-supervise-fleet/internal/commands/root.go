@@ -151,3 +151,11 @@ func (quiet) Warn(string, ...any) {}
 
 // Error says nothing.
 func (quiet) Error(string, ...any) {}
+
+// noArguments refuses arguments of a command that takes none.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exitcode.Usage("%s takes no arguments; `%s --help` has an example", cmd.Name(), cmd.CommandPath())
+	}
+	return nil
+}

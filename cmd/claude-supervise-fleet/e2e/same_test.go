@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A side is one machine, or a fleet, on which the same is typed.
+type side struct {
+	*site
+	fleet []string // what comes before a command
+}
+
+// types runs a command of the person, and gives its exit code and what it printed.
+func (s side) types(args ...string) (code int, out, said string) {
+	s.t.Helper()
+	cmd := s.command(append(slices.Clone(s.fleet), args...)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	printed, err := cmd.Output()
+	if err != nil && cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(printed), stderr.String()
+}
+
+// parks has a run of a name park with its question, and gives the ids of both.
+func (s side) parks(name string) (run, question string) {
+	s.t.Helper()
+	args := []string{"run", "--demo", "ask", "--hold", "0", "--name", name}
+	if len(s.fleet) == 0 {
+		args = append(args, "--on-question", "park", "--json", "--cwd", s.t.TempDir())
+	}
+	_, out, said := s.types(args...)
+	apart := func(r rune) bool { return strings.ContainsRune(" \n\",:", r) }
+	for _, word := range strings.FieldsFunc(out+" "+said, apart) {
+		if run == "" && strings.HasPrefix(word, "r-") && len(word) == 10 {
+			run = word
+		}
+	}
+	if code, _, said := s.types("wait", run); code != 75 {
+		s.t.Fatalf("%v wait %s exits %d: %s", s.fleet, run, code, said)
+	}
+	var open []struct{ ID, Run string }
+	_, out, _ = s.types("questions", "--json")
+	if err := json.Unmarshal([]byte(out), &open); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, q := range open {
+		if q.Run == run {
+			return run, q.ID
+		}
+	}
+	s.t.Fatalf("%s asks nothing: %s", run, out)
+	return "", ""
+}
+
+// What is typed for a run of a fleet exits as it does for one of this machine, and its JSON has the same fields of the
+// same types; those of a fleet have more.
+func TestTheCommandsOfAFleetExitAsThoseOfOneMachine(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker("one")
+	sides := []side{{s, nil}, {s, []string{"fleet"}}}
+	type ids struct{ run, question, twin string }
+	var of [2]ids
+	for i, on := range sides {
+		of[i].run, of[i].question = on.parks("same")
+		of[i].twin, _ = on.parks("twin")
+	}
+	for _, line := range []string{
+		"ps --json", "ps -a --json", "ps nosuch", "questions --json", "questions nosuch", "show RUN --json",
+		"show r-nosuch00", "show nosuch", "show", "wait RUN --json", "wait RUN", "wait r-nosuch00", "wait", "wait --nosuch",
+		"resume r-nosuch00", "resume --failed RUN", "stop r-nosuch00", "stop", "answer q-nosuch x", "answer",
+		"answer QUESTION", "answer QUESTION 9", "answer QUESTION --skip", "answer QUESTION JWT --json",
+		"answer QUESTION Sessions", "stop TWIN --json", "wait TWIN --json", "stop TWIN", "resume --failed TWIN",
+		"answer QUESTION JWT",
+	} {
+		var codes [2]int
+		var shapes [2]map[string]string
+		var words [2]string
+		for i, on := range sides {
+			args := strings.Fields(strings.NewReplacer("RUN", of[i].run, "QUESTION", of[i].question, "TWIN", of[i].twin).
+				Replace(line))
+			var out, said string
+			codes[i], out, said = on.types(args...)
+			words[i] = out + said
+			shapes[i] = map[string]string{}
+			var doc any
+			if strings.Contains(line, "--json") && json.Unmarshal([]byte(out), &doc) == nil {
+				shape(shapes[i], "", doc)
+			}
+		}
+		if codes[0] != codes[1] {
+			t.Errorf("%s exits %d here, %d on a fleet:\n%s%s", line, codes[0], codes[1], words[0], words[1])
+		}
+		for _, field := range slices.Sorted(maps.Keys(shapes[0])) {
+			here, there := shapes[0][field], shapes[1][field]
+			if here != there && !(here == "null" || there == "null") {
+				t.Errorf("%s has %s as %q here, %q on a fleet", line, field, here, there)
+			}
+		}
+	}
+}
+
+// shape notes the type of each field of a document.
+func shape(of map[string]string, path string, doc any) {
+	switch v := doc.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if strings.HasPrefix(name, "a-") || strings.HasPrefix(name, "q-") {
+				name = "ID"
+			}
+			shape(of, path+"."+name, field)
+		}
+	case []any:
+		of[path] = "list"
+		for _, one := range v {
+			shape(of, path+"[]", one)
+		}
+	case nil:
+		if of[path] == "" {
+			of[path] = "null"
+		}
+	default:
+		of[path] = fmt.Sprintf("%T", v)
+	}
+}
