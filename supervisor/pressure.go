@@ -21,16 +21,16 @@ const PressAgain = 30 * time.Second
 type Pressure = checkpoints.Pressure
 
 // Press returns the pressure from a time on at which so many are at work and the API or the machine has too little room
-// for them: half of them may be, or as many as least. It returns nil while the effect of a limit that was shrunk before
-// is waited for.
-func Press(before *Pressure, working, least int, by string, at time.Time) *Pressure {
+// for them: half of them may be, and one at least, so that work goes on. It returns nil while the effect of a limit that
+// was shrunk before is waited for.
+func Press(before *Pressure, working int, by string, at time.Time) *Pressure {
 	if before != nil {
 		if at.Sub(before.At) < PressAgain {
 			return nil
 		}
 		working = min(working, before.Parallel)
 	}
-	return &Pressure{Parallel: max(working/2, least), By: by, At: at}
+	return &Pressure{Parallel: max(working/2, 1), By: by, At: at}
 }
 
 // Ease returns the pressure after a calm: one more may be at work. It returns nil once that are as many as most.
@@ -113,7 +113,7 @@ func (e Throttled) apply(d *transition) error {
 	if working < 2 && d.Run.Pressure == nil {
 		return unwelcome("one process alone presses nobody")
 	}
-	p := Press(d.Run.Pressure, working, 1, e.By, d.at)
+	p := Press(d.Run.Pressure, working, e.By, d.at)
 	if p == nil {
 		return unwelcome("fewer processes may be at work since %s", d.Run.Pressure.At)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // A worker takes fewer runs than it may while its machine or the API has too little room for those that it has, as a
-// run has fewer agents at work: half as many, and after each calm one more again. It takes none while a usage limit of
+// run has fewer agents at work: half as many but one, and after each calm one more again. It takes none while a usage limit of
 // the account lasts that one of its runs has met. Runs that it has stay.
 
 // A memory says when the machine has too little of it (host.Machine).
@@ -46,7 +46,7 @@ func (r *room) most(now time.Time) int {
 func (r *room) press(by string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := supervisor.Press(r.pressure, r.had, 0, by, time.Now()); p != nil {
+	if p := supervisor.Press(r.pressure, r.had, by, time.Now()); p != nil {
 		r.pressure = p
 		r.hasNews()
 	}
@@ -175,8 +175,6 @@ func (r *room) inWords(now time.Time) string {
 		return fmt.Sprintf("takes no further runs until %s: %s", last.until.UTC().Format(time.RFC3339), last.words)
 	case p == nil:
 		return ""
-	case p.Parallel == 0:
-		return "takes no further runs for now: " + p.By
 	}
 	return fmt.Sprintf("has up to %s at a time for now: %s", text.Plural(p.Parallel, "run", "runs"), p.By)
 }

@@ -99,14 +99,14 @@ func TestAWorkerTakesNoFurtherRunWhileMemoryIsShort(t *testing.T) {
 		}
 		d.says("has up to 1 run at a time for now: " + supervisor.MemoryShort)
 		time.Sleep(time.Hour)
-		d.says("takes no further runs for now: " + supervisor.MemoryShort)
+		d.says("has up to 1 run at a time for now: " + supervisor.MemoryShort)
 		if d.comes() {
 			t.Error("it takes a run while memory is still short")
 		}
 		m.is(false)
 		time.Sleep(supervisor.Calm + supervisor.PressAgain) // memory was looked at last before that
-		d.says("has up to 1 run at a time for now: " + supervisor.MemoryShort)
-		time.Sleep(3 * supervisor.Calm)
+		d.says("has up to 2 runs at a time for now: " + supervisor.MemoryShort)
+		time.Sleep(2 * supervisor.Calm)
 		d.says("takes up to 4 runs again")
 		d.mustTake(2)
 		if d.comes() {
@@ -115,10 +115,25 @@ func TestAWorkerTakesNoFurtherRunWhileMemoryIsShort(t *testing.T) {
 	})
 }
 
+// What presses the machine is none of its runs then, and may press it for ever.
+func TestAWorkerThatHasNoRunTakesOneThoughMemoryIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{short: true}
+		d := m.door(t, 4)
+		m.warning()
+		time.Sleep(time.Hour)
+		d.mustTake(1)
+		if d.comes() {
+			t.Error("it takes another")
+		}
+	})
+}
+
 func TestAQueueIsAskedAgainOnceMemoryIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
-		d := m.door(t, 1)
+		d := m.door(t, 2)
+		d.mustTake(1)
 		m.warning()
 		synctest.Wait()
 		got := make(chan error, 1)
