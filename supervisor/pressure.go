@@ -21,8 +21,8 @@ const PressAgain = 30 * time.Second
 type Pressure = checkpoints.Pressure
 
 // Press returns the pressure from a time on at which so many are at work and the API or the machine has too little room
-// for them: half of them may be, and one at least, so that work goes on. It returns nil while the effect of a limit that
-// was shrunk before is waited for.
+// for them: half of them may be, and one at least, so that work goes on. It returns nil while the effect of a limit
+// that was shrunk before is waited for.
 func Press(before *Pressure, working int, by string, at time.Time) *Pressure {
 	if before != nil {
 		if at.Sub(before.At) < PressAgain {

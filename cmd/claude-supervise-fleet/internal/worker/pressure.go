@@ -13,8 +13,8 @@ import (
 )
 
 // A worker takes fewer runs than it may while its machine or the API has too little room for those that it has, as a
-// run has fewer agents at work: half as many but one, and after each calm one more again. It takes none while a usage limit of
-// the account lasts that one of its runs has met. Runs that it has stay.
+// run has fewer agents at work: half as many, one at least, and after each calm one more again. It takes none while a
+// usage limit of the account lasts that one of its runs has met. Runs that it has stay.
 
 // A memory says when the machine has too little of it (host.Machine).
 type memory interface {
