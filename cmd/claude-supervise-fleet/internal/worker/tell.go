@@ -1,0 +1,83 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor/view"
+)
+
+// tellWithin is how long the server may take to be told something; tellAgain is when that is tried again.
+const (
+	tellWithin = 5 * time.Second
+	tellAgain  = 2 * time.Second
+)
+
+// tell says to the workflow what has become of the run, where it does not know it; again is called later where the
+// server cannot be told now.
+func (h *held) tell(ctx context.Context, again func()) {
+	seen, err := h.look(ctx)
+	if err != nil {
+		h.Log.Warn("the run cannot be read", "run", h.Task.Run, "error", err)
+		time.AfterFunc(tellAgain, again)
+		return
+	}
+	seen.Run = unended(seen.Run)
+	h.mu.Lock()
+	same := sameSeen(seen, h.last)
+	h.mu.Unlock()
+	if same {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	err = h.Client.SignalWorkflow(ctx, h.Task.Run, "", flow.SignalSeen, seen)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		h.notes = append(seen.Notes, h.notes...)
+		time.AfterFunc(tellAgain, again)
+		return
+	}
+	h.last = seen
+}
+
+// unended gives a run as it is told of before its outcome is handed in: until then it can still be done again from its
+// last snapshot, so nobody is told that it has ended.
+func unended(run *view.RunView) *view.RunView {
+	if run == nil || run.EndedAt == nil && !run.Status.Ended() {
+		return run
+	}
+	r := *run
+	r.Status, r.Reason, r.EndedAt, r.ExitCode = "running", "it is about to end", nil, nil
+	return &r
+}
+
+// sameSeen reports whether the workflow need not be told of a change: what only counts up, it is told with the next.
+func sameSeen(a, b flow.Seen) bool {
+	if len(a.Notes) > 0 {
+		return false
+	}
+	if (a.Kept == "") != (b.Kept == "") {
+		return false
+	}
+	a.Notes, b.Notes, a.Kept, b.Kept = nil, nil, "", ""
+	for _, s := range []*flow.Seen{&a, &b} {
+		if s.Run == nil {
+			continue
+		}
+		run := *s.Run
+		run.CostUSD, run.SupervisorPID, run.Agents = 0, 0, slices.Clone(run.Agents)
+		for i, agent := range run.Agents {
+			run.Agents[i] = view.AgentView{ID: agent.ID, Status: agent.Status, Reason: agent.Reason}
+		}
+		s.Run = &run
+	}
+	one, err := json.Marshal(a)
+	other, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(one, other)
+}
