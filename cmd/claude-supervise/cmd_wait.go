@@ -41,18 +41,13 @@ still running, and 130 after Ctrl-C.`,
 			"  claude-supervise wait --any --question r-3f9a2c1b r-7uz22pon",
 		Args: exactly(1, math.MaxInt, "the ids of runs or agents"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case !cmd.Flags().Changed("timeout"):
-				w.Limit = math.MaxInt64
-			case w.Limit < 0:
-				return usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", w.Limit)
+			if err := w.Limited(cmd.Flags()); err != nil {
+				return err
 			}
 			return runWait(cmd.Context(), args, w)
 		},
 	}
-	cmd.Flags().BoolVar(&w.Any, "any", false, "wait only for the first of them")
-	cmd.Flags().BoolVar(&w.Question, "question", false, "also stop waiting when a question is open")
-	cmd.Flags().DurationVar(&w.Limit, "timeout", 0, "wait at most this `DURATION`; 0 checks once (default: no limit)")
+	w.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&w.AsJSON, "json", false, "print each run or agent as in ps --json, one per line")
 	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents))
 }

@@ -433,6 +433,17 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 	}
 	stopped := s.asking()
 	s.asks(stopped, "one")
+	if code, out, said := s.says("wait", stopped, "--question"); code != 0 || !strings.HasPrefix(out, stopped+" asks q-") {
+		t.Errorf("wait --question for a run that is held exits %d: %s%s", code, out, said)
+	}
+	if code, out, said := s.says("wait", stopped, run, "--any"); code != 0 || !strings.HasPrefix(out, run+" succeeded") ||
+		strings.Contains(out, stopped) {
+		t.Errorf("wait --any for one that is held and one that has ended exits %d: %s%s", code, out, said)
+	}
+	if code, out, said := s.says("wait", stopped, run, "--timeout", "0"); code != 124 || !strings.HasPrefix(out, run) ||
+		!strings.Contains(said, "Still active: "+stopped+". See: claude-supervise fleet ps") {
+		t.Errorf("wait that only looks exits %d: %s%s", code, out, said)
+	}
 	s.must("stop", stopped)
 	if code, _, said := s.says("wait", stopped); code != 5 {
 		t.Errorf("a stopped run ends with %d: %s", code, said)

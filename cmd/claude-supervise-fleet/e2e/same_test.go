@@ -75,6 +75,8 @@ func TestTheCommandsOfAFleetExitAsThoseOfOneMachine(t *testing.T) {
 	for _, line := range []string{
 		"ps --json", "ps -a --json", "ps nosuch", "questions --json", "questions nosuch", "show RUN --json",
 		"show r-nosuch00", "show nosuch", "show", "wait RUN --json", "wait RUN", "wait r-nosuch00", "wait", "wait --nosuch",
+		"wait RUN --question", "wait --any RUN TWIN", "wait --any --question RUN TWIN", "wait RUN --timeout 0",
+		"wait RUN --timeout -1s", "wait RUN RUN",
 		"resume r-nosuch00", "resume --failed RUN", "stop r-nosuch00", "stop", "answer q-nosuch x", "answer",
 		"answer QUESTION", "answer QUESTION 9", "answer QUESTION --skip", "answer QUESTION JWT --json",
 		"answer QUESTION Sessions", "stop TWIN --json", "wait TWIN --json", "stop TWIN", "resume --failed TWIN",

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
@@ -30,6 +33,29 @@ type Waiting struct {
 	Limit         time.Duration // 0: they are looked at once
 	Any, Question bool          // until there is one of them; a question ends the wait for its run, too
 	AsJSON        bool
+
+	// How runs of elsewhere were left; nil: as this machine has it of its own.
+	Code func(view.Awaited) int    // what the wait exits with
+	JSON func(view.Awaited) any    // what programs are printed
+	Next func(view.Awaited) string // what to type where one has not ended
+}
+
+// Flags adds the flags of a wait.
+func (w *Waiting) Flags(fl *pflag.FlagSet) {
+	fl.BoolVar(&w.Any, "any", false, "wait only for the first of them")
+	fl.BoolVar(&w.Question, "question", false, "also stop waiting when a question is open")
+	fl.DurationVar(&w.Limit, "timeout", 0, "wait at most this `DURATION`; 0 checks once (default: no limit)")
+}
+
+// Limited reads the limit once the flags are parsed. Its error is one of usage.
+func (w *Waiting) Limited(fl *pflag.FlagSet) error {
+	switch {
+	case !fl.Changed("timeout"):
+		w.Limit = math.MaxInt64
+	case w.Limit < 0:
+		return exitcode.Usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", w.Limit)
+	}
+	return nil
 }
 
 // An Awaiter is what runs are waited for by: a view.Reader, or what follows those of other machines. Both look at all
@@ -63,7 +89,7 @@ func (w Waiting) For(ctx context.Context, s Awaiter, nodes []view.Node) error {
 		waited = await(limited, nodes, func(a view.Awaited) error {
 			nodes = slices.DeleteFunc(nodes, func(n view.Node) bool { return n == a.Node })
 			if !w.Question || len(a.Open()) == 0 {
-				code = view.WorseCode(code, a.Code())
+				code = view.WorseCode(code, w.code(a))
 			}
 			if wrote = w.tell(p, a); wrote != nil || !w.Any {
 				return wrote
@@ -112,17 +138,31 @@ func (w Waiting) asks(p *terminal.Printer) func(view.Awaited) {
 
 // tell says how one was left.
 func (w Waiting) tell(p *terminal.Printer, a view.Awaited) error {
-	if w.AsJSON {
+	switch {
+	case w.AsJSON && w.JSON != nil:
+		return p.JSON(w.JSON(a))
+	case w.AsJSON:
 		return p.JSON(InJSON(a))
 	}
 	if open := a.Open(); w.Question && len(open) > 0 {
 		p.Notice(fmt.Sprintf("Answer with:\n  %s answer %s VALUE", w.Program, open[0]))
 		return p.Result(fmt.Sprintf("%s asks %s", cmp.Or(a.Agent, a.Run), strings.Join(open, ", ")))
 	}
-	if next := w.Program.NextFor(a); next != "" {
+	next := w.Program.NextFor
+	if w.Next != nil {
+		next = w.Next
+	}
+	if next := next(a); next != "" {
 		defer p.Notice(next)
 	}
 	return p.Result(StateOf(a))
+}
+
+func (w Waiting) code(a view.Awaited) int {
+	if w.Code != nil {
+		return w.Code(a)
+	}
+	return a.Code()
 }
 
 func names(nodes []view.Node) []string {

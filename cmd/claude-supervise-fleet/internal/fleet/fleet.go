@@ -11,7 +11,6 @@ import (
 	"os/user"
 	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -415,52 +414,4 @@ func (f Fleet) tells(ctx context.Context, o sdk.UpdateWorkflowOptions) (sdk.Work
 			return nil, err
 		}
 	}
-}
-
-// How often it is looked whether a run that is waited for has been parked: at first, and when it takes long.
-const (
-	lookFirst = 200 * time.Millisecond
-	lookMost  = 2 * time.Second
-)
-
-// awayMost is how long a server may be away while a run is waited for.
-const awayMost = 5 * time.Minute
-
-// Wait waits until a run has ended, or is parked for an answer. It says nothing to the workflow: a server lets one be
-// told few things at a time and not many in all, and those are for answers.
-func (f Fleet) Wait(ctx context.Context, run string) (flow.Listed, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	l, err := f.Run(ctx, run)
-	if err != nil {
-		cancel()
-		return l, err
-	}
-	closed := make(chan struct{}, 1)
-	var listening sync.WaitGroup
-	defer listening.Wait()
-	defer cancel()
-	listening.Go(func() {
-		_ = f.Client.GetWorkflow(ctx, l.ID, "").Get(ctx, nil) // whatever it says, it is looked at once more
-		closed <- struct{}{}
-	})
-	answered := time.Now()
-	for look := lookFirst; l.ExitCode == nil && !l.Parked(); look = min(look*5/4, lookMost) {
-		select {
-		case <-time.After(look):
-		case <-closed:
-		case <-ctx.Done():
-			return l, ctx.Err()
-		}
-		now, err := f.now(ctx, l.ID)
-		var none *NoRunError
-		switch {
-		case err == nil:
-			l, answered = now, time.Now()
-		case ctx.Err() != nil:
-			return l, ctx.Err()
-		case errors.As(err, &none) || time.Since(answered) > awayMost:
-			return l, err
-		}
-	}
-	return l, nil
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -62,6 +63,20 @@ func (d *described) DescribeWorkflowExecution(_ context.Context, id, _ string) (
 	return nil, d.err
 }
 
+// waits waits for a run until it has ended or is parked, and gives how it was seen last.
+func waits(ctx context.Context, server *described) (flow.Listed, error) {
+	f := Fleet{Client: server, Converter: converter.GetDefaultDataConverter()}
+	last, err := f.Run(ctx, waitedFor)
+	if err != nil {
+		return last, err
+	}
+	err = f.Wait(ctx, []flow.Listed{last}, func(l flow.Listed) (bool, error) {
+		last = l
+		return l.ExitCode == nil && !l.Parked(), nil
+	})
+	return last, err
+}
+
 func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 	as := func(status supervisor.Status, worker string) flow.Listed {
 		return flow.Listed{RunView: view.RunView{ID: waitedFor, Status: status}, Worker: worker}
@@ -87,7 +102,7 @@ func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.server.t = t
-				l, err := Fleet{Client: &c.server, Converter: converter.GetDefaultDataConverter()}.Wait(t.Context(), waitedFor)
+				l, err := waits(t.Context(), &c.server)
 				var none *NoRunError
 				if l.Status != c.status || !errors.Is(err, c.err) && !(errors.As(err, &none) && errors.As(c.err, &none)) {
 					t.Errorf("it is %+v, %v", l, err)
@@ -102,9 +117,77 @@ func TestWhoWaitsForARunThatGoesOnWaits(t *testing.T) {
 		server := described{t: t, as: []flow.Listed{{RunView: view.RunView{ID: waitedFor, Status: "running"}, Worker: "one"}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*lookMost)
 		defer cancel()
-		_, err := Fleet{Client: &server, Converter: converter.GetDefaultDataConverter()}.Wait(ctx, waitedFor)
+		_, err := waits(ctx, &server)
 		if !errors.Is(err, context.DeadlineExceeded) || server.n < 10 {
 			t.Errorf("it ends after %d looks: %v", server.n, err)
 		}
 	})
+}
+
+// What each returns as an error ends the wait for all, and nothing is given after it: it is how one of many is enough.
+func TestTheWaitForManyRunsEndsWithTheFirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		going := flow.Listed{RunView: view.RunView{ID: waitedFor, Status: "running"}, Worker: "one"}
+		code := supervisor.ExitSuccess
+		ended := going
+		ended.ExitCode = &code
+		runs := make([]flow.Listed, 3*mostLooking) // more than are looked at at a time
+		for i := range runs {
+			runs[i] = going
+			runs[i].ID = fmt.Sprintf("r-abcd%04d", i)
+		}
+		server := &endsAt{t: t, going: going, ended: ended, last: runs[len(runs)-1].ID}
+		enough := errors.New("enough")
+		given := 0
+		f := Fleet{Client: server, Converter: converter.GetDefaultDataConverter()}
+		err := f.Wait(t.Context(), runs, func(l flow.Listed) (bool, error) {
+			if given > 0 {
+				t.Errorf("%s is given after the error", l.ID)
+			}
+			if l.ExitCode == nil {
+				return true, nil
+			}
+			given++
+			return false, enough
+		})
+		if !errors.Is(err, enough) || given != 1 {
+			t.Errorf("%d are given: %v", given, err)
+		}
+	})
+}
+
+// endsAt is a server on which every run goes on but the last.
+type endsAt struct {
+	described
+	t            *testing.T
+	going, ended flow.Listed
+	last         string
+}
+
+// DescribeWorkflowExecution describes it.
+func (e *endsAt) DescribeWorkflowExecution(ctx context.Context, id, run string) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	one := described{t: e.t, as: []flow.Listed{e.going}}
+	if id == e.last {
+		one.as[0] = e.ended
+	}
+	one.as[0].ID = id
+	return one.DescribeWorkflowExecution(ctx, id, run)
+}
+
+// A wait that only looks gives what there is to give, and then says that the time is up.
+func TestARunThatHasEndedIsGivenThoughTheTimeIsUp(t *testing.T) {
+	up := errors.New("the time is up")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, up)
+	defer cancel()
+	going := flow.Listed{RunView: view.RunView{ID: waitedFor}}
+	ended := flow.Listed{RunView: view.RunView{ID: "r-ended000"}}
+	var given []string
+	err := Fleet{Client: &described{t: t}}.Wait(ctx, []flow.Listed{going, ended}, func(l flow.Listed) (bool, error) {
+		given = append(given, l.ID)
+		return l.ID == waitedFor, nil
+	})
+	if !errors.Is(err, up) || !slices.Equal(given, []string{waitedFor, ended.ID}) {
+		t.Errorf("given %q: %v", given, err)
+	}
 }
