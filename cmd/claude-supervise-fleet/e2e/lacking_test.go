@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,30 @@ func TestARunWaitsForAWorkerThatHasClaude(t *testing.T) {
 	l.must("resume", run) // nobody waits until it is tried again
 	l.until(run, "asking on able", func(r listed) bool { return r.Worker == "able" && len(r.Questions) == 1 })
 	l.must("stop", run, demo)
+}
+
+// The program of --exec and its variables are those of the worker, not of whoever submits the task.
+func TestTheProgramOfExecIsTheWorkers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "agent"), []byte("#!/bin/sh\necho I did it\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.workerIn(home, "one")
+	has := s.must("run", "--exec", `"$HOME/agent" {}`, "it")
+	s.until(has, "ended", func(l listed) bool { return l.ExitCode != nil })
+	if said := s.must("logs", has); !strings.Contains(said, "I did it") {
+		t.Errorf("the worker's program has not run: %s", said)
+	}
+	lacks := s.must("run", "--exec", "no-such-agent {}", "it")
+	l := s.until(lacks, "ended", func(l listed) bool { return l.ExitCode != nil })
+	if l.Status != "failed" || !strings.Contains(l.Reason, `--exec: "no-such-agent": executable file not found`) {
+		t.Errorf("without the program it is %s: %s", l.Status, l.Reason)
+	}
+	if code, _, said := s.says("run", "--exec", `agent "open`, "it"); code != 2 || !strings.Contains(said, "cannot be split") {
+		t.Errorf("what is no command exits %d: %s", code, said)
+	}
 }
 
 // Without git, and where its folder cannot be written to, a worker does not start: it would take runs and give them back.

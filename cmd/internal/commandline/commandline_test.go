@@ -33,3 +33,16 @@ func TestACommandLineIsSplitAsAShellWouldAndRunByNone(t *testing.T) {
 		}
 	}
 }
+
+// What is for a program of another machine is split as well, and refused for the same faults but that this one lacks it.
+func TestACommandOfAnotherMachineNeedsNoProgramHere(t *testing.T) {
+	got, err := Split(`no-such-program --now "$WHAT" {}`, func(string) string { return "a b" })
+	if diff := cmp.Diff([]string{"no-such-program", "--now", "a b", "{}"}, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	for _, line := range []string{``, `sh -c "open`, `sh $(id)`} {
+		if got, err := Split(line, func(string) string { return "" }); err == nil {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}

@@ -162,7 +162,8 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 		return t, exitcode.Usage("--check takes off, warn or require here: nobody sits at a worker to be asked")
 	}
 	if f.exec != "" {
-		if _, err := commandline.Parse(f.exec, os.Getenv); err != nil {
+		// the program and the variables are the worker's, which says if it lacks them
+		if _, err := commandline.Split(f.exec, func(string) string { return "its" }); err != nil {
 			return t, exitcode.Usage("--exec: %w; nothing was submitted", err)
 		}
 		t.Exec = f.exec
