@@ -94,6 +94,13 @@ func problem(err error) error {
 	return nil
 }
 
+// Unsaved reports whether an error is one of the database, such as a full disk, and no refusal: the same may be saved
+// later, or elsewhere.
+func Unsaved(err error) bool {
+	_, ours := errors.AsType[*databaseError](err)
+	return ours
+}
+
 // unwritable names what an error of the operating system means for us.
 func unwritable(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {

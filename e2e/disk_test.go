@@ -3,107 +3,32 @@
 package e2e
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"claude-supervise/e2e/smalldisk"
 	"claude-supervise/examples"
 )
 
-// onSmallDisk is set where this program runs in a namespace of its own, in which it may mount.
-const onSmallDisk = "CLAUDE_SUPERVISE_TEST_SMALL_DISK"
-
-// cannotMount is what it says where it may not all the same.
-const cannotMount = "this kernel lets us mount nothing"
-
-// smallDisk tells a story in a world whose state is on a disk of 4 MiB. Such a disk needs a namespace, and that a
-// process of its own: this program once more, for the one test.
+// smallDisk tells a story in a world whose state is on a disk of 4 MiB.
 func smallDisk(t *testing.T, story func(*testing.T, *world, disk)) {
 	t.Helper()
-	if os.Getenv(onSmallDisk) == "" {
-		inNamespace(t)
+	if !smalldisk.May(t) {
 		return
 	}
 	w := newWorld(t)
-	d := disk{w, t.TempDir()}
-	if err := unix.Mount("tmpfs", d.dir, "tmpfs", 0, "size=4m,mode=700"); err != nil {
-		t.Fatalf("%s: %v", cannotMount, err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(d.dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	w.env = append(w.env, "XDG_STATE_HOME="+d.dir)
+	d := disk{w, smalldisk.Mount(t, "4m")}
+	w.env = append(w.env, "XDG_STATE_HOME="+d.Dir)
 	story(t, w, d)
 }
 
-// inNamespace runs the test once more where it may mount.
-func inNamespace(t *testing.T) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.v", "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), onSmallDisk+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
-	said, err := cmd.CombinedOutput()
-	switch {
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL),
-		strings.Contains(string(said), cannotMount):
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s: %v", cannotMount, err)
-		}
-		t.Skip(cannotMount + "; CI makes a failure of this")
-	case err != nil || !strings.Contains(string(said), "--- PASS: "+t.Name()):
-		t.Errorf("on the small disk: %v\n%s", err, said)
-	}
-}
-
-// A disk is small, and its folder is all of it.
+// A disk is the one that a world's state is on.
 type disk struct {
 	*world
-	dir string
-}
-
-func (d disk) filler() string { return filepath.Join(d.dir, "filler") }
-
-// fill leaves no room for another page.
-func (d disk) fill() {
-	d.t.Helper()
-	f, err := os.Create(d.filler())
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	page := make([]byte, os.Getpagesize())
-	for err == nil {
-		_, err = f.Write(page)
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		d.t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// makeRoom is what a person does who is told that the disk is full.
-func (d disk) makeRoom() {
-	d.t.Helper()
-	if err := os.Remove(d.filler()); err != nil {
-		d.t.Fatal(err)
-	}
+	smalldisk.Disk
 }
 
 // plays makes a program of the person's own the agent, whose conversation is in the home, on a disk with room.
@@ -129,7 +54,7 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		now := w.ps()
 		for ; now.Status != "waiting"; now = w.ps() { // each look is a process of its own: no need to rest between them
 		}
-		d.fill()
+		d.Fill(t)
 
 		code, stdout, stderr := w.run("answer", q.ID, "JWT")
 		if code != 1 || stdout != "" || !strings.Contains(stderr, "disk full") ||
@@ -147,7 +72,7 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 			t.Errorf("it does not say what is safe: %s", said)
 		}
 
-		d.makeRoom()
+		d.MakeRoom(t)
 		run.waitsFor("the state can be saved again")
 		run.until("parked")
 		w.must("answer", q.ID, "JWT")
@@ -157,11 +82,11 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		}
 		w.deliveredOnce("## CLARIFICATION RESPONSE")
 
-		d.fill() // with nobody who has the database open: no index of it is there, and none can be made
+		d.Fill(t) // with nobody who has the database open: no index of it is there, and none can be made
 		if v := w.ps(); v.Status != "succeeded" {
 			t.Errorf("ps says %s", v.Status)
 		}
-		d.makeRoom()
+		d.MakeRoom(t)
 	})
 }
 
@@ -195,12 +120,12 @@ func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
 		d.plays(path, s)
 		run := w.start(w.runArgs(s)...)
 		waitFor(t, filepath.Join(w.cwd, "started"))
-		d.fill()
+		d.Fill(t)
 		if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		run.waitsFor("cannot save the state")
-		d.makeRoom()
+		d.MakeRoom(t)
 		finishes(t, w, s, run)
 		if !strings.Contains(run.stderr.String(), "cannot save the state") {
 			t.Errorf("stderr does not say it:\n%s", run.stderr)
@@ -211,7 +136,7 @@ func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
 			t.Errorf("it took %d launches", a.Launches)
 		}
 		// There may have been room again before it printed.
-		log, err := os.ReadFile(filepath.Join(d.dir, "claude-supervise", "runs", now.ID, a.ID+".jsonl"))
+		log, err := os.ReadFile(filepath.Join(d.Dir, "claude-supervise", "runs", now.ID, a.ID+".jsonl"))
 		whole := err == nil && strings.Count(string(log), `it is\n`) >= 2500
 		if told := strings.Contains(run.stderr.String(), "the agent's log is not complete"); !whole && !told {
 			t.Errorf("what is missing in the log of %d bytes is not told:\n%s", len(log), run.stderr)

@@ -6,19 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"claude-supervise/e2e/smalldisk"
+
 	"golang.org/x/sys/unix"
 )
-
-// snapshotDisk is a disk of its own for snapshots, of a size as mount has it.
-func snapshotDisk(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
-		t.Fatalf("%s: %v", cannotMount, err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
-	return dir
-}
 
 // A disk of snapshots that is full, or cannot be written to any more, costs the run nothing: it says so, and goes on to
 // its end.
@@ -27,7 +18,7 @@ func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 		s := load(t, "ask")
 		w.standIn(s)
 		w.put("filler", strings.Repeat(w.home, 2000))
-		full, readOnly := snapshotDisk(t, "12k"), snapshotDisk(t, "4m")
+		full, readOnly := smalldisk.Mount(t, "12k").Dir, smalldisk.Mount(t, "4m").Dir
 		for dir, says := range map[string]string{full: "no space left on device", readOnly: "read-only file system"} {
 			run := w.start(w.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
 			q := run.until("question").Question
@@ -63,7 +54,7 @@ func TestSnapshotsMayLieOnAnotherDisk(t *testing.T) {
 	smallDisk(t, func(t *testing.T, w *world, _ disk) {
 		s := load(t, "ask")
 		w.standIn(s)
-		dir := snapshotDisk(t, "4m")
+		dir := smalldisk.Mount(t, "4m").Dir
 		if code, _, said := w.run(w.runArgs(s, "--snapshots", dir, "--hold", "0", "--on-question", "park")...); code != 75 {
 			t.Fatalf("it exits %d: %s", code, said)
 		}

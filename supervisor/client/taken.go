@@ -17,3 +17,7 @@ func TooLate(err error) bool {
 	return errors.Is(err, checkpoints.ErrWithdrawn) || errors.Is(err, checkpoints.ErrDelivering) ||
 		errors.Is(err, checkpoints.ErrUnanswered)
 }
+
+// Unsaved reports whether something could not be saved because of the database, such as on a full disk. Nothing was
+// refused.
+func Unsaved(err error) bool { return checkpoints.Unsaved(err) }

@@ -100,13 +100,20 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	return h.outcome(p, seen, back)
 }
 
-// end ends the supervisor of a run that is lost, and its agents with it: it sees that another has the next epoch.
+// parksWithin is how long a supervisor that cannot see that its run is lost has to park it, before it is to end.
+const parksWithin = 2 * time.Second
+
+// end ends the supervisor of a run that is lost, and its agents with it: it sees that another has the next epoch. On a
+// disk that is full there is no room for that, nor can it save that it leaves: told twice, it ends them at once.
 func (h *held) end(p *process) {
 	bound, cancel := context.WithTimeout(context.Background(), endsWithin)
 	defer cancel()
+	sees := endsWithin / 2
 	if _, err := pack.FolderOf(h.snapshots(), h.Task.Run).TakeOver(bound, h.Epoch); err != nil {
-		p.interrupt()
+		sees = 0
 	}
+	defer time.AfterFunc(sees, p.interrupt).Stop()
+	defer time.AfterFunc(sees+parksWithin, p.hurry).Stop()
 	select {
 	case <-p.ended:
 		return

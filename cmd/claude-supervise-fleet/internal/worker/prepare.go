@@ -184,7 +184,9 @@ func (h *held) answers(ctx context.Context) error {
 				continue
 			}
 			var taken *client.TakenError
-			if err := h.give(ctx, a); err != nil && !errors.As(err, &taken) {
+			if err := h.give(ctx, a); client.Unsaved(err) {
+				return err
+			} else if err != nil && !errors.As(err, &taken) {
 				h.note("the answer to %s by %s was not taken: %v", a.Question, a.By, err)
 			}
 		}

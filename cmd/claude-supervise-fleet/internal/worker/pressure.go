@@ -36,6 +36,9 @@ func (r *room) most(now time.Time) int {
 			return 0
 		}
 	}
+	if r.disk() {
+		return 0
+	}
 	if p := r.pressure; p != nil {
 		return min(p.Parallel, r.places)
 	}
@@ -173,6 +176,8 @@ func (r *room) inWords(now time.Time) string {
 	switch {
 	case !last.until.IsZero():
 		return fmt.Sprintf("takes no further runs until %s: %s", last.until.UTC().Format(time.RFC3339), last.words)
+	case r.disk():
+		return "takes no further runs for now: its disk is full"
 	case p == nil:
 		return ""
 	}

@@ -42,12 +42,13 @@ type door struct {
 	*room
 	t     *testing.T
 	queue *queueRoom
+	full  bool     // its disk, of the test alone as well
 	told  []string // of the test alone once synctest.Wait has returned
 }
 
 func (m *machine) door(t *testing.T, places int) *door {
 	d := &door{t: t}
-	d.room = newRoom(places, m, func(text string) { d.told = append(d.told, text) })
+	d.room = newRoom(places, m, func() bool { return d.full }, func(text string) { d.told = append(d.told, text) })
 	d.queue = &queueRoom{room: d.room}
 	go d.watch(t.Context())
 	synctest.Wait()
@@ -126,6 +127,23 @@ func TestAWorkerThatHasNoRunTakesOneThoughMemoryIsShort(t *testing.T) {
 		if d.comes() {
 			t.Error("it takes another")
 		}
+	})
+}
+
+func TestAWorkerTakesNoRunWhileItsDiskIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := (&machine{}).door(t, 2)
+		d.mustTake(1)
+		d.full = true
+		if d.comes() {
+			t.Error("it takes a run for which there is no room")
+		}
+		time.Sleep(supervisor.PressAgain)
+		d.says("takes no further runs for now: its disk is full")
+		d.full = false
+		time.Sleep(supervisor.PressAgain)
+		d.says("takes up to 2 runs again")
+		d.mustTake(1)
 	})
 }
 

@@ -16,10 +16,11 @@ import (
 // for, and a run that comes when another queue was quicker is turned away ([room.take]).
 //
 // There are fewer places while memory is short or the API refuses requests, and none while a usage limit lasts
-// (pressure.go).
+// (pressure.go) or the disk is full.
 type room struct {
 	places int
 	memory memory
+	disk   func() bool       // reports whether the worker's disk is full
 	told   func(text string) // called with what a person should know of how many runs there may be; it may block
 
 	mu       sync.Mutex
@@ -33,9 +34,9 @@ type room struct {
 	news     chan struct{}         // full when there is something to tell (watch)
 }
 
-func newRoom(places int, m memory, told func(string)) *room {
-	return &room{places: places, memory: m, told: told, changed: make(chan struct{}), refusals: supervisor.Backpressure{},
-		limits: map[string]usageLimit{}, news: make(chan struct{}, 1)}
+func newRoom(places int, m memory, disk func() bool, told func(string)) *room {
+	return &room{places: places, memory: m, disk: disk, told: told, changed: make(chan struct{}),
+		refusals: supervisor.Backpressure{}, limits: map[string]usageLimit{}, news: make(chan struct{}, 1)}
 }
 
 // take reports whether a run that came has a place; leave gives it back.

@@ -19,7 +19,7 @@ func (i info) Permit() *sdkworker.SlotPermit { return i.permit }
 // An idle queue keeps no other from being asked, and runs of both have one place between them.
 func TestQueuesShareTheRoomOfAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(1, &machine{}, nil)
+		r := newRoom(1, &machine{}, func() bool { return false }, nil)
 		idle, busy := &queueRoom{room: r}, &queueRoom{room: r}
 		if idle.TryReserveSlot(nil) == nil || idle.TryReserveSlot(nil) != nil {
 			t.Fatal("a queue is not asked for as many runs as there is room for")

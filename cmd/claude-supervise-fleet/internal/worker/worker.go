@@ -102,7 +102,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	if w.Memory == nil {
 		w.Memory = host.Machine{}
 	}
-	w.room = newRoom(w.Capacity, w.Memory, w.saysOfRoom)
+	w.room = newRoom(w.Capacity, w.Memory, func() bool { return isFull(w.Dir) }, w.saysOfRoom)
 	watching, unwatch := context.WithCancel(ctx)
 	var watches sync.WaitGroup
 	defer watches.Wait()
@@ -273,14 +273,16 @@ func (w *Worker) deliver(ctx context.Context, d flow.Delivery) error {
 	return notGiven(err)
 }
 
-// notGiven says why a run has not taken an answer. Where the run is being ended here because it continues elsewhere,
-// the answer is not refused: whoever has the run next is given it.
+// notGiven says why a run has not taken an answer. Where the run is being ended here because it continues elsewhere, or
+// because this disk is full, the answer is not refused: whoever has the run next is given it.
 func notGiven(err error) error {
 	var taken *client.TakenError
 	var packed *client.PackedError
 	switch {
 	case errors.As(err, &packed):
 		return errLost
+	case client.Unsaved(err):
+		return err
 	case errors.As(err, &taken):
 		return refusal(flow.ErrTaken, err)
 	}
