@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,34 +60,38 @@ func (s side) parks(name string) (run, question string) {
 	return "", ""
 }
 
-// What is typed for a run of a fleet exits as it does for one of this machine, and its JSON has the same fields of the
-// same types; those of a fleet have more.
+// What is typed for a run of a fleet exits as it does for one of this machine and prints the same lines, and its JSON has
+// the same fields of the same types; those of a fleet have more.
 func TestTheCommandsOfAFleetExitAsThoseOfOneMachine(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.worker("one")
 	sides := []side{{s, nil}, {s, []string{"fleet"}}}
-	type ids struct{ run, question, twin string }
+	type ids struct{ run, question, twin, third string }
 	var of [2]ids
 	for i, on := range sides {
 		of[i].run, of[i].question = on.parks("same")
 		of[i].twin, _ = on.parks("twin")
+		of[i].third, _ = on.parks("third")
 	}
 	for _, line := range []string{
 		"ps --json", "ps -a --json", "ps nosuch", "questions --json", "questions nosuch", "show RUN --json",
 		"show r-nosuch00", "show nosuch", "show", "wait RUN --json", "wait RUN", "wait r-nosuch00", "wait", "wait --nosuch",
 		"wait RUN --question", "wait --any RUN TWIN", "wait --any --question RUN TWIN", "wait RUN --timeout 0",
-		"wait RUN --timeout -1s", "wait RUN RUN",
+		"wait RUN --timeout -1s", "wait RUN RUN", "ps", "ps -a", "ps -q", "questions", "show RUN", "resume", "resume nosuch",
+		"resume RUN --nosuch", "stop nosuch", "stop --all RUN", "answer QUESTION 1 2", "ps --nosuch",
 		"resume r-nosuch00", "resume --failed RUN", "stop r-nosuch00", "stop", "answer q-nosuch x", "answer",
 		"answer QUESTION", "answer QUESTION 9", "answer QUESTION --skip", "answer QUESTION JWT --json",
 		"answer QUESTION Sessions", "stop TWIN --json", "wait TWIN --json", "stop TWIN", "resume --failed TWIN",
-		"answer QUESTION JWT",
+		"answer QUESTION JWT", "stop THIRD", "wait THIRD",
 	} {
 		var codes [2]int
 		var shapes [2]map[string]string
 		var words [2]string
+		var lines [2]string
 		for i, on := range sides {
-			args := strings.Fields(strings.NewReplacer("RUN", of[i].run, "QUESTION", of[i].question, "TWIN", of[i].twin).
+			args := strings.Fields(strings.NewReplacer("RUN", of[i].run, "QUESTION", of[i].question, "TWIN", of[i].twin,
+				"THIRD", of[i].third).
 				Replace(line))
 			var out, said string
 			codes[i], out, said = on.types(args...)
@@ -95,7 +100,12 @@ func TestTheCommandsOfAFleetExitAsThoseOfOneMachine(t *testing.T) {
 			var doc any
 			if strings.Contains(line, "--json") && json.Unmarshal([]byte(out), &doc) == nil {
 				shape(shapes[i], "", doc)
+			} else {
+				lines[i] = printed(line, words[i])
 			}
+		}
+		if want := onAFleet(lines[0]); want != lines[1] {
+			t.Errorf("%s prints on a fleet\n%s\nand is to print, by what one machine does,\n%s", line, lines[1], want)
 		}
 		if codes[0] != codes[1] {
 			t.Errorf("%s exits %d here, %d on a fleet:\n%s%s", line, codes[0], codes[1], words[0], words[1])
@@ -107,6 +117,64 @@ func TestTheCommandsOfAFleetExitAsThoseOfOneMachine(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is of one run or one moment, and what stands for it.
+var ofOneRun = []struct {
+	what *regexp.Regexp
+	is   string
+}{
+	{regexp.MustCompile(`claude-supervise fleet`), "claude-supervise"},
+	{regexp.MustCompile("`claude-supervise [a-z]+`, process [0-9]+|\\S+@\\S+"), "WHO"},
+	{regexp.MustCompile(`·\s+/tmp/[^)]*\)`), "· PATH)"}, // which may be broken at column 80
+	{regexp.MustCompile(`/tmp/[^\s)]+`), "PATH"},
+	{regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}`), "TIME"},
+	{regexp.MustCompile(`[0-9]+s ago|\b(just )?now\b`), "AGO"},
+	{regexp.MustCompile(`\b[0-9]+s, `), "LONG, "},
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "SESSION"},
+	{regexp.MustCompile(`\b(r|q|a)-[0-9A-Za-z]{6,12}\b`), "$1-ID"},
+}
+
+// printed gives the lines that a command printed, without what is of one run or one moment.
+func printed(command, text string) string {
+	var lines []string
+	for _, of := range ofOneRun {
+		text = of.what.ReplaceAllString(text, of.is)
+	}
+	if command == "questions" { // where the folder is long, it has a line of its own
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	for line := range strings.Lines(text) {
+		cells := strings.Fields(line)
+		if command == "ps" || command == "ps -a" {
+			if !strings.HasPrefix(line, "RUN ") && !strings.HasPrefix(line, "r-") {
+				continue // below a run of a fleet: why
+			}
+			cells = cells[:5] // RUN, STATUS, SINCE, ASKS, COST
+		}
+		lines = append(lines, strings.Join(cells, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// onAFleet gives the lines that a fleet is to print where one machine prints these. What is listed here is what topic
+// fleet says of how they differ.
+func onAFleet(text string) string {
+	text = strings.NewReplacer(
+		"the ids of runs or agents", "the ids of runs",
+		"the id of a run, an agent or a question", "the id of a run",
+		"the id of a run, or --all", "the id of a run",
+		"no ids and no --only", "no ids",
+		"no run, agent or question \"q-ID\" (`claude-supervise ps -a` lists the runs, `claude-supervise questions` what is "+
+			"asked)", "no open question of the fleet is called \"q-ID\"; nothing was kept: claude-supervise questions lists them",
+		"no run, agent or question", "no run",
+		" lists the runs, `claude-supervise questions` what is asked)", " lists the runs)",
+		"Answer with:\nclaude-supervise answer q-ID VALUE\nThen run:\nclaude-supervise resume r-ID",
+		"It continues by itself once it is answered:\nclaude-supervise answer q-ID VALUE",
+		"Started TIME\n\nAgent", "Started TIME\nSnapshots the last of TIME, in PATH\n\nAgent",
+	).Replace(text)
+	return regexp.MustCompile(`question (q-ID was) already answered "JWT" by (WHO at TIME); that answer counts.*`).
+		ReplaceAllString(text, "$1 answered before, by $2: JWT")
 }
 
 // shape notes the type of each field of a document.

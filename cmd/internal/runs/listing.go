@@ -67,14 +67,21 @@ func (l Listing) print(p *terminal.Printer, runs []view.RunView) error {
 // text lists the runs for people.
 func (l Listing) text(width int, runs []view.RunView, now time.Time) string {
 	switch {
-	case len(runs) == 0 && l.Cwd != "":
-		return "No run is in " + l.Cwd + ". All there are: " + string(l.Program) + " ps -a"
-	case len(runs) == 0 && l.All:
-		return "There are no runs yet. Start one with: " + string(l.Program) + " run \"TASK\""
 	case len(runs) == 0:
-		return "No run is active. Ended runs: " + string(l.Program) + " ps -a"
+		return l.None()
 	case l.Tree:
 		return tree(width, runs, now)
 	}
 	return table(width, runs, now)
+}
+
+// None says that no run is listed, and where there may be some.
+func (l Listing) None() string {
+	switch {
+	case l.Cwd != "":
+		return "No run is in " + l.Cwd + ". All there are: " + string(l.Program) + " ps -a"
+	case l.All:
+		return "There are no runs yet. Start one with: " + string(l.Program) + " run \"TASK\""
+	}
+	return "No run is active. Ended runs: " + string(l.Program) + " ps -a"
 }

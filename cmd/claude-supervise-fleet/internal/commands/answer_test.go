@@ -30,7 +30,7 @@ func TestTheQuestionThatIsMeantIsFound(t *testing.T) {
 		"by its run's name":    {[]view.QuestionView{one}, []string{"nightly", "2"}, "q-one", "2", "", true},
 		"as the only one":      {[]view.QuestionView{one}, []string{"JWT", "first"}, "q-one", "JWT first", "", false},
 		"a run that asks more": {[]view.QuestionView{one, two}, []string{"nightly", "2"}, "", "", "stands for 2", false},
-		"one of several":       {[]view.QuestionView{one, two}, []string{"JWT"}, "", "", "2 questions of the fleet are open", false},
+		"one of several":       {[]view.QuestionView{one, two}, []string{"JWT"}, "", "", "2 questions are open (q-one, q-two): say which", false},
 		"one that is closed":   {[]view.QuestionView{one}, []string{"q-old", "JWT"}, "", "", "no open question", false},
 		"a run that asks none": {[]view.QuestionView{one}, []string{"r-bbbbbbbb", "2"}, "", "", "no open question", false},
 		"where none is open":   {nil, []string{"JWT"}, "", "", "no open question", false},

@@ -14,6 +14,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -178,10 +179,22 @@ func meant(open []view.QuestionView, args []string) (q view.QuestionView, typed 
 	case len(open) == 0:
 		return q, "", false, exitcode.Usage("no question of the fleet is open; nothing was kept")
 	case len(open) > 1:
-		return q, "", false, exitcode.Usage("%d questions of the fleet are open: say which, as in: "+
-			"claude-supervise fleet answer %s VALUE; claude-supervise fleet questions lists them", len(open), open[0].ID)
+		return q, "", false, exitcode.Usage("%d questions are open (%s): say which, as in `%s answer %s VALUE`; "+
+			"`%s questions` shows them", len(open), firstOf(open), fleetProgram, open[0].ID, fleetProgram)
 	}
 	return open[0], strings.Join(args, " "), false, nil
+}
+
+// firstOf names questions, as many as a person reads.
+func firstOf(open []view.QuestionView) string {
+	var ids []string
+	for _, q := range open[:min(len(open), runs.MaxChildren)] {
+		ids = append(ids, q.ID)
+	}
+	if more := len(open) - len(ids); more > 0 {
+		ids = append(ids, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(ids, ", ")
 }
 
 // answer turns what was typed into the answer that is kept.

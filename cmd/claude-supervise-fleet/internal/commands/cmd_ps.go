@@ -1,12 +1,14 @@
 package commands
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 )
 
@@ -16,14 +18,15 @@ func newPs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ps",
 		Short: "list the runs of the fleet",
-		Long: "List the runs of the fleet, the latest first, with the worker that has each.\n" +
+		Long: "List the runs of the fleet, oldest first, with the worker that has each.\n" +
 			"Below a run: why it waits, and the last thing that befell it.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var runs []flow.Listed
+			var found []flow.Listed
 			err := c.with(cmd.Context(), func(f connected) (err error) {
-				runs, err = f.Runs(cmd.Context(), all, false)
+				found, err = f.Runs(cmd.Context(), all, false)
+				slices.Reverse(found)
 				return err
 			})
 			if err != nil {
@@ -32,18 +35,18 @@ func newPs() *cobra.Command {
 			return terminal.Print(func(p *terminal.Printer) error {
 				switch {
 				case asJSON:
-					return p.JSON(runs)
+					return p.JSON(found)
 				case ids:
-					for _, r := range runs {
+					for _, r := range found {
 						if err := p.Result(r.ID); err != nil {
 							return err
 						}
 					}
 					return nil
-				case len(runs) == 0:
-					return p.Result("No run is active. Start one: claude-supervise fleet run \"TASK\"")
+				case len(found) == 0:
+					return p.Result(runs.Listing{Program: fleetProgram, All: all}.None())
 				}
-				return p.Result(runTable(p.Width(), runs, time.Now()))
+				return p.Result(runTable(p.Width(), found, time.Now()))
 			})
 		},
 	}

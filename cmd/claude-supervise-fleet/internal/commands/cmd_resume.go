@@ -14,6 +14,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/view"
 )
 
 type resumeFlags struct {
@@ -51,7 +52,7 @@ added to those that it was handed in with; others replace the earlier value.`,
 				args, claude = args[:dash], args[dash:]
 			}
 			if len(args) != 1 {
-				return exitcode.Usage("resume takes the id of one run; claude-supervise fleet ps -a lists them")
+				return takes(cmd, "the id of a run")
 			}
 			if flag := doctor.ReservedFlag(claude); flag != "" {
 				return exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
@@ -73,6 +74,9 @@ func runResume(ctx context.Context, c connected, id string, f resumeFlags, claud
 	}
 	_, given := f.passed.flags()
 	if r.ExitCode == nil {
+		if f.failed && !slices.ContainsFunc(r.Agents, hasFailed) {
+			return nothingFailed(r)
+		}
 		if len(given) > 0 || len(claude) > 0 || f.failed {
 			return fmt.Errorf("%s has not ended, and flags are given to a run only when it is begun again; nothing was "+
 				"changed. It is %s: %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0))
@@ -129,13 +133,21 @@ func (c connected) retries(ctx context.Context, id string) (string, error) {
 	return c.beginsAgain(ctx, r, true, nil, nil)
 }
 
+func hasFailed(a view.AgentView) bool {
+	return a.ExitCode != nil && *a.ExitCode != supervisor.ExitSuccess
+}
+
+func nothingFailed(r flow.Listed) error {
+	return fmt.Errorf("nothing in %s has failed, so there is nothing to retry; it is %s: %s", r.ID, r.Status,
+		terminal.CleanLine(r.Reason, 0))
+}
+
 // mayResume says of a run that has ended why nobody can go on with it.
 func mayResume(r flow.Listed, failed bool) error {
 	code := *r.ExitCode
 	switch {
 	case failed && (code == supervisor.ExitSuccess || code == supervisor.ExitStopped):
-		return fmt.Errorf("nothing in %s has failed, so there is nothing to try again; it is %s: %s", r.ID, r.Status,
-			terminal.CleanLine(r.Reason, 0))
+		return nothingFailed(r)
 	case !failed && code != supervisor.ExitStopped && code != supervisor.ExitUnreported:
 		return fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. To try again what failed:\n"+
 			"  %s resume --failed %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0), fleetProgram, r.ID)

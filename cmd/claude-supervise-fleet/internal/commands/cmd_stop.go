@@ -34,9 +34,9 @@ others are stopped all the same.`,
 			}
 			switch {
 			case f.all && len(args) > 0:
-				return exitcode.Usage("--all stops every run of the fleet: it takes no ids")
+				return exitcode.Usage("--all stops every run: it takes no ids")
 			case !f.all && len(args) == 0:
-				return exitcode.Usage("stop takes the ids of runs, or --all; claude-supervise fleet ps lists them")
+				return takes(cmd, "the ids of runs, or --all")
 			}
 			return f.with(cmd.Context(), func(c connected) error { return runStops(cmd.Context(), c, args, f) })
 		},
@@ -75,7 +75,12 @@ func stopOne(ctx context.Context, c connected, id string, f stopFlags) error {
 	}
 	status, words := "stopping", r.ID+" is being stopped."
 	if r.ExitCode == nil {
-		err = c.Stop(ctx, r.ID, fleet.Who())
+		if err = c.Stop(ctx, r.ID, fleet.Who()); err == nil {
+			// no worker had it, so that it has ended; that this cannot be read does not matter
+			if now, unread := c.Run(ctx, r.ID); unread == nil && now.ExitCode != nil {
+				status, words = "stopped", r.ID+" is stopped."
+			}
+		}
 	}
 	var refused *fleet.RefusedError
 	if r.ExitCode != nil || errors.As(err, &refused) && refused.Kind == flow.ErrEnded {

@@ -86,7 +86,7 @@ it out.`,
 	flagGroups.SetUsage(root, nil)
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exitcode.Usage("%w; %s --help lists the flags", err, cmd.CommandPath())
+		return exitcode.Usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
 		newWait(), newShow(), newLogs(), newServe(), newBoard())
@@ -152,10 +152,15 @@ func (quiet) Warn(string, ...any) {}
 // Error says nothing.
 func (quiet) Error(string, ...any) {}
 
+// takes refuses arguments that a command does not take, as claude-supervise does.
+func takes(cmd *cobra.Command, what string) error {
+	return exitcode.Usage("%s takes %s; `%s --help` has an example", cmd.Name(), what, cmd.CommandPath())
+}
+
 // noArguments refuses arguments of a command that takes none.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return exitcode.Usage("%s takes no arguments; `%s --help` has an example", cmd.Name(), cmd.CommandPath())
+		return takes(cmd, "no arguments")
 	}
 	return nil
 }

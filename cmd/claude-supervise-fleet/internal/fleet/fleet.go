@@ -59,7 +59,7 @@ type NoRunError struct{ ID string }
 
 // Error says which.
 func (e *NoRunError) Error() string {
-	return fmt.Sprintf("the fleet has no run called %.60q; claude-supervise fleet ps -a lists all", e.ID)
+	return fmt.Sprintf("no run %.80q (`claude-supervise fleet ps -a` lists the runs)", e.ID)
 }
 
 // ExitsWith is the exit code of a command line that cannot be meant.
