@@ -48,17 +48,21 @@ func (p *process) mirrors(t *testing.T) []string {
 	return found
 }
 
-// work is the folder in which the agents of a run of this worker are.
+// work is the folder in which the agents of a run of this worker are, in an epoch; "*": in the one that it has.
 func (p *process) work(run, epoch string) string {
-	return filepath.Join(p.home, ".local/state/claude-supervise-fleet/worker/runs", run+"."+epoch, "work")
+	folder := filepath.Join(p.home, ".local/state/claude-supervise-fleet/worker/runs", run+"."+epoch, "work")
+	if found, err := filepath.Glob(folder); err == nil && len(found) == 1 {
+		return found[0]
+	}
+	return folder
 }
 
 func TestARunKeepsTheCommitOfItsRepositoryElsewhere(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newLedger(t, 1) // whose agents ask more than once
 	repo, commit := s.repo("shop")
 	one := s.worker("one")
-	run := s.asking("--repo", "file://"+repo, "--ref", "main")
+	run := s.lays("--hold", "forever", "--repo", "file://"+repo, "--ref", "main")
 	q := s.asks(run, "one")
 	if at := s.git(one.work(run, "1"), "rev-parse", "HEAD"); at != commit {
 		t.Errorf("it works at %s, not at %s", at, commit)
@@ -76,12 +80,15 @@ func TestARunKeepsTheCommitOfItsRepositoryElsewhere(t *testing.T) {
 
 	one.signal(syscall.SIGKILL)
 	two := s.worker("two")
-	s.asks(run, "two")
-	if at := s.git(two.work(run, "2"), "rev-parse", "HEAD"); at != commit {
+	s.must("answer", q, "oak")
+	s.until(run, "asking again on two", func(l listed) bool { // with a process: while it was parked, its folder was gone
+		return l.Worker == "two" && len(l.Questions) == 1 && l.Questions[0].ID != q
+	})
+	if at := s.git(two.work(run, "*"), "rev-parse", "HEAD"); at != commit {
 		t.Errorf("it continues at %s, not at %s", at, commit)
 	}
-	s.must("answer", q, "JWT")
-	s.succeeds(run)
+	s.must("stop", run)
+	s.ends(run, 5)
 	s.workerIn(one.home, "one") // it ends the agent that the kill has left
 	nothingIsLeft(t, run)
 }
