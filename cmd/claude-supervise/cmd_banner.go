@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/notify"
 )
 
@@ -15,7 +16,7 @@ func newBanner() *cobra.Command {
 		Use:    bannerCommand,
 		Short:  "show a banner, given as JSON on stdin, on the desktop",
 		Hidden: true,
-		Args:   exactly(0, 0, "no arguments"),
+		Args:   help.Exactly(0, 0, "no arguments"),
 		RunE:   func(*cobra.Command, []string) error { return notify.Show(os.Stdin, os.Stdout) },
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/board"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -33,7 +34,7 @@ counts. No run depends on the board: when it ends, runs continue.
 A merge uses your git settings, but no hooks. A merge with conflicts is undone.
 A merge that would run a program chosen by the agent is refused.`,
 		Example: "  claude-supervise board\n  ssh -t build.example.org claude-supervise board",
-		Args:    exactly(0, 0, "no arguments"),
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(cmd); err != nil {
 				return err

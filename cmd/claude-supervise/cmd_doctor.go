@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/cmd/internal/config"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -61,7 +62,7 @@ all.`,
 		Example: "  claude-supervise doctor\n  claude-supervise doctor --claude ~/bin/claude\n" +
 			"  claude-supervise doctor --config-schema > config.schema.json\n" +
 			"  claude-supervise doctor --report > report.md",
-		Args: exactly(0, 0, "no arguments"),
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if schema {
 				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema) })

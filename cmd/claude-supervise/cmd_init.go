@@ -10,6 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -47,7 +48,7 @@ first.`,
 			"  claude-supervise init\n" +
 			"  claude-supervise init --user --hook\n" +
 			"  claude-supervise init --undo",
-		Args: exactly(0, 0, "no arguments"),
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return runInit(f) },
 	}
 	cmd.Flags().BoolVar(&f.user, "user", false, "install for all projects, in ~/.claude or $CLAUDE_CONFIG_DIR")

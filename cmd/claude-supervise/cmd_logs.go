@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -33,7 +34,7 @@ day (2026-11-21), or a date and time in RFC 3339.`,
 			"  claude-supervise logs -f --tail 20 a-7Qm2xK9fWb4T\n" +
 			"  claude-supervise logs --since 1h --json r-3f9a2c1b | jq -r .text\n" +
 			"  claude-supervise logs --raw r-3f9a2c1b | jq .line.type",
-		Args: exactly(1, 1, "the id of a run or an agent"),
+		Args: help.Exactly(1, 1, "the id of a run or an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.tail < 0:

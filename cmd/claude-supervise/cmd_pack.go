@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
@@ -49,7 +50,7 @@ The file contains everything that the agents saw. Keep it private.`,
 		Example: "  claude-supervise pack r-3f9a2c1b\n" +
 			"  claude-supervise pack r-3f9a2c1b -o - | ssh laptop 'cat > run.tar.gz'\n" +
 			"  claude-supervise pack r-3f9a2c1b --undo    # its file was lost",
-		Args: exactly(1, 1, "the id of a run"),
+		Args: help.Exactly(1, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err

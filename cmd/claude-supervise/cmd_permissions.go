@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -28,7 +29,7 @@ the agent's process ends.)`,
 		Example: "  claude-supervise permissions r-3f9a2c1b\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke 2\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke \"Bash(npm test)\"",
-		Args: exactly(1, 1, "the id of a run"),
+		Args: help.Exactly(1, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("revoke") {
 				if err := notInside(cmd); err != nil {

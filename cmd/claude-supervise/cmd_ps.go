@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"
@@ -33,7 +34,7 @@ Inside an agent, only its own run is listed.`,
 		Example: "  claude-supervise ps --tree --watch\n" +
 			"  claude-supervise ps --cwd .\n" +
 			"  claude-supervise ps -a --json | jq '.[] | {id, status, exit_code}'",
-		Args: exactly(0, 0, "no arguments"),
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if l.IDs && (l.Tree || l.AsJSON || watch) {
 				return usage("-q prints ids alone: it does not go with --tree, --watch and --json")

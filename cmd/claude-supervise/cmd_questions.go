@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
@@ -22,7 +23,7 @@ func newQuestions() *cobra.Command {
 ~/.claude/questions/pending. Each is shown with the command that answers it.
 Inside an agent, only the questions of its own run are listed.`,
 		Example: "  claude-supervise questions\n  claude-supervise questions --json",
-		Args:    exactly(0, 0, "no arguments"),
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runQuestions(cmd.Context(), asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")

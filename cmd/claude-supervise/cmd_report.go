@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
@@ -35,7 +36,7 @@ were active since then.`,
 		Example: "  claude-supervise report r-3f9a2c1b -o report.html\n" +
 			"  claude-supervise report r-3f9a2c1b >> \"$GITHUB_STEP_SUMMARY\"\n" +
 			"  claude-supervise report --since 7d --cwd . -o decisions.html",
-		Args: exactly(0, 1, "the id of a run, or --since without one"),
+		Args: help.Exactly(0, 1, "the id of a run, or --since without one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1 && (f.since != "" || f.cwd != ""):

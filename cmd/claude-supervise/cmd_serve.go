@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/cmd/internal/terminal"
@@ -64,7 +65,7 @@ command gets 403 and the command to type.`,
 			"  claude-supervise serve --folder ~/code    # start runs there from the page\n" +
 			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
 			"  claude-supervise serve --host desk.example.org    # a proxy with TLS before it",
-		Args: exactly(0, 0, "no arguments"),
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(cmd); err != nil {
 				return err

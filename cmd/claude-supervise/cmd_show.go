@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -22,7 +23,7 @@ it has done and left behind, and the resources its processes use now.`,
 		Example: "  claude-supervise show r-3f9a2c1b\n" +
 			"  claude-supervise show a-7Qm2xK9fWb4T\n" +
 			"  claude-supervise show q-7kq2mx --json",
-		Args: exactly(1, 1, "the id of a run, an agent or a question"),
+		Args: help.Exactly(1, 1, "the id of a run, an agent or a question"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runShow(cmd.Context(), args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -162,9 +161,9 @@ func stopped(ctx context.Context, c client.Client, run, agent string, only bool)
 	case len(below) == 0:
 		text += "."
 	case only:
-		text += ". What it has started continues, under the agent above it:\n  " + listedAgents(below)
+		text += ". What it has started continues, under the agent above it:\n  " + strings.Join(runs.FirstOf(below), "\n  ")
 	default:
-		text += ", and with it:\n  " + listedAgents(below)
+		text += ", and with it:\n  " + strings.Join(runs.FirstOf(below), "\n  ")
 	}
 	return stop{text: text}, nil
 }
@@ -182,12 +181,4 @@ func standsBelow(v view.RunView, a view.AgentView, above string) bool {
 		a = parent
 	}
 	return false
-}
-
-// listedAgents names agents below one another, as many as a person reads.
-func listedAgents(names []string) string {
-	if more := len(names) - runs.MaxChildren; more > 0 {
-		names = append(names[:runs.MaxChildren:runs.MaxChildren], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, "\n  ")
 }

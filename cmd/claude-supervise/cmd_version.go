@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 )
 
@@ -13,7 +14,7 @@ func newVersion() *cobra.Command {
 		Use:     "version",
 		Short:   "print the version",
 		Example: "  claude-supervise version",
-		Args:    exactly(0, 0, "no arguments"),
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"
@@ -39,7 +40,7 @@ still running, and 130 after Ctrl-C.`,
 			"  claude-supervise wait r-3f9a2c1b r-7uz22pon --timeout 30m\n" +
 			"  claude-supervise wait r-3f9a2c1b --timeout 0   # only look\n" +
 			"  claude-supervise wait --any --question r-3f9a2c1b r-7uz22pon",
-		Args: exactly(1, math.MaxInt, "the ids of runs or agents"),
+		Args: help.Exactly(1, math.MaxInt, "the ids of runs or agents"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := w.Limited(cmd.Flags()); err != nil {
 				return err

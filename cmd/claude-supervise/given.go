@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
 )
@@ -86,10 +87,10 @@ func beforeDash(cmd *cobra.Command, args []string) (own, passed []string) {
 	return args, nil
 }
 
-// exactlyBeforeDash is exactly for a command that passes on what follows --.
+// exactlyBeforeDash is help.Exactly for a command that passes on what follows --.
 func exactlyBeforeDash(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		own, _ := beforeDash(cmd, args)
-		return exactly(least, most, what)(cmd, own)
+		return help.Exactly(least, most, what)(cmd, own)
 	}
 }

@@ -157,16 +157,6 @@ func suggestion(cmd *cobra.Command, typed string) string {
 	return fmt.Sprintf(" (did you mean %s?)", near[max(slices.IndexFunc(near, begins), 0)])
 }
 
-// exactly wraps cobra's count of arguments, so that a wrong count is a usage error that says what is taken.
-func exactly(least, most int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usage("%s takes %s; `%s --help` has an example", cmd.Name(), what, cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
 // notInside refuses what an agent must not do from inside its own process tree: answer, stop or resume.
 func notInside(cmd *cobra.Command) error {
 	if agent, inside := doctor.InsideAgent(os.Environ()); inside {

@@ -180,21 +180,19 @@ func meant(open []view.QuestionView, args []string) (q view.QuestionView, typed 
 		return q, "", false, exitcode.Usage("no question of the fleet is open; nothing was kept")
 	case len(open) > 1:
 		return q, "", false, exitcode.Usage("%d questions are open (%s): say which, as in `%s answer %s VALUE`; "+
-			"`%s questions` shows them", len(open), firstOf(open), fleetProgram, open[0].ID, fleetProgram)
+			"`%s questions` shows them", len(open), strings.Join(runs.FirstOf(idsOf(open)), ", "), fleetProgram, open[0].ID,
+			fleetProgram)
 	}
 	return open[0], strings.Join(args, " "), false, nil
 }
 
-// firstOf names questions, as many as a person reads.
-func firstOf(open []view.QuestionView) string {
-	var ids []string
-	for _, q := range open[:min(len(open), runs.MaxChildren)] {
-		ids = append(ids, q.ID)
+// idsOf gives the ids of questions.
+func idsOf(open []view.QuestionView) []string {
+	ids := make([]string, len(open))
+	for i, q := range open {
+		ids[i] = q.ID
 	}
-	if more := len(open) - len(ids); more > 0 {
-		ids = append(ids, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(ids, ", ")
+	return ids
 }
 
 // answer turns what was typed into the answer that is kept.

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -29,7 +30,7 @@ an id (c), filter by words (/), quit (q). ? shows all keys. A mouse works, too.
 Unsent text stays in its question. The first answer counts, wherever it is
 given. No run depends on the board: when it ends, runs continue.`,
 		Example: "  claude-supervise fleet board",
-		Args:    noArguments,
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(); err != nil {
 				return err

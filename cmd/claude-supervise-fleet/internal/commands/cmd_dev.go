@@ -16,6 +16,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/programs"
 )
 
@@ -33,7 +34,7 @@ where every user of this machine reaches it.
 
 It keeps its state: runs continue when it is started again.`,
 		Example: "  claude-supervise fleet dev\n  claude-supervise fleet dev --port 7233 --no-worker",
-		Args:    noArguments,
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err

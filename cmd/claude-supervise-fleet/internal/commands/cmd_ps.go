@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 )
@@ -21,7 +22,7 @@ func newPs() *cobra.Command {
 		Long: "List the runs of the fleet, oldest first, with the worker that has each.\n" +
 			"Below a run: why it waits, and the last thing that befell it.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
-		Args:    noArguments,
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var found []flow.Listed
 			err := c.with(cmd.Context(), func(f connected) (err error) {

@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -16,7 +17,7 @@ func newQuestions() *cobra.Command {
 		Short:   "list the open questions of all runs of the fleet",
 		Long:    "List the open questions of all runs of the fleet, oldest first.",
 		Example: "  claude-supervise fleet questions\n  claude-supervise fleet questions --json",
-		Args:    noArguments,
+		Args:    help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var open []view.QuestionView
 			err := c.with(cmd.Context(), func(f connected) (err error) {

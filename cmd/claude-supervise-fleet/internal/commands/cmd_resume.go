@@ -10,6 +10,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -52,7 +53,7 @@ added to those that it was handed in with; others replace the earlier value.`,
 				args, claude = args[:dash], args[dash:]
 			}
 			if len(args) != 1 {
-				return takes(cmd, "the id of a run")
+				return help.Takes(cmd, "the id of a run")
 			}
 			if flag := doctor.ReservedFlag(claude); flag != "" {
 				return exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
@@ -42,7 +43,7 @@ on by themselves once they are answered, and are handed in with fleet run. The
 API is that of claude-supervise serve without these.`,
 		Example: "  claude-supervise fleet serve --open\n" +
 			"  claude-supervise fleet serve --listen 192.168.1.5 \\\n      --tls-cert c.pem --tls-key k.pem",
-		Args: noArguments,
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notInside(); err != nil {
 				return err

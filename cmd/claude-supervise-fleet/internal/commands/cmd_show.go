@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/view"
@@ -52,7 +53,7 @@ a worker last parked it, ended it or handed it back. ps shows how it is now.`,
 // record reads what was kept of the run that is named.
 func (c connection) record(cmd *cobra.Command, args []string, r worker.Record) ([]byte, error) {
 	if len(args) != 1 {
-		return nil, takes(cmd, "the id of a run")
+		return nil, help.Takes(cmd, "the id of a run")
 	}
 	ctx := cmd.Context()
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 )
 
@@ -36,7 +37,7 @@ others are stopped all the same.`,
 			case f.all && len(args) > 0:
 				return exitcode.Usage("--all stops every run: it takes no ids")
 			case !f.all && len(args) == 0:
-				return takes(cmd, "the ids of runs, or --all")
+				return help.Takes(cmd, "the ids of runs, or --all")
 			}
 			return f.with(cmd.Context(), func(c connected) error { return runStops(cmd.Context(), c, args, f) })
 		},

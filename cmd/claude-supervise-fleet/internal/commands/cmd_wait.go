@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/view"
 )
@@ -35,7 +36,7 @@ budget is used up. For several it is the worst, in the order 70, 69, 1, 6, 5, 4,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return takes(cmd, "the ids of runs")
+				return help.Takes(cmd, "the ids of runs")
 			}
 			if err := w.Limited(cmd.Flags()); err != nil {
 				return err

@@ -20,6 +20,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/programs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
@@ -87,7 +88,7 @@ have ended, and within half a minute from then. A turn that does not end within
 SIGTERM or Ctrl-C.`,
 		Example: "  claude-supervise fleet worker --address temporal:7233 --key fleet.key \\\n" +
 			"      --store s3://snapshots --capacity 4 --label gpu",
-		Args: noArguments,
+		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err

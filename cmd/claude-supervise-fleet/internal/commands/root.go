@@ -151,16 +151,3 @@ func (quiet) Warn(string, ...any) {}
 
 // Error says nothing.
 func (quiet) Error(string, ...any) {}
-
-// takes refuses arguments that a command does not take, as claude-supervise does.
-func takes(cmd *cobra.Command, what string) error {
-	return exitcode.Usage("%s takes %s; `%s --help` has an example", cmd.Name(), what, cmd.CommandPath())
-}
-
-// noArguments refuses arguments of a command that takes none.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return takes(cmd, "no arguments")
-	}
-	return nil
-}
