@@ -1,11 +1,14 @@
 // Package sample chooses which cases of a long matrix a short test run (go test -short) plays. The seed chooses, so
-// that a failure can be played again, and other seeds play other cases. Without -short every case is played. Where
-// there is no end of cases, the environment says how many.
+// that a failure can be played again. The seeds of commits that follow each other play all cases: of n, each is played
+// once from any multiple of n to the next. Without -short every case is played. Where there is no end of cases, the
+// environment says how many.
 package sample
 
 import (
 	"cmp"
-	"hash/fnv"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -25,11 +28,17 @@ func Pick[T any](name string, all []T) []T {
 	return all[at : at+1]
 }
 
-// draw returns a number below n, which the seed CLAUDE_SUPERVISE_TEST_SEED and the name decide.
+// draw returns a number below n, which the name and the seed CLAUDE_SUPERVISE_TEST_SEED decide. From each seed to the
+// next it is one more, so that n of them draw every number. At each multiple of n it begins elsewhere, so that what two
+// names draw stays independent: a case may be drawn from within what was drawn.
 func draw(name string, n uint32) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_SEED"), "1") + " " + name)) // never fails
-	return h.Sum32() % n
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_SEED"), "1"), 10, 64)
+	if err != nil {
+		panic("CLAUDE_SUPERVISE_TEST_SEED is not a number: " + err.Error())
+	}
+	round, step := seed/uint64(n), seed%uint64(n)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", round, name))
+	return uint32((uint64(binary.BigEndian.Uint32(sum[:])) + step) % uint64(n))
 }
 
 // Number returns the number of 1 or more that stands in an environment variable, and otherwise where it is not set.
