@@ -52,7 +52,7 @@ WAIT ?= 30m
 # last), and on the oldest a choice (e2e/releases_test.go). RELEASES=latest asks npm for the newest.
 OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330 2.1.331 2.1.332
-ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes/pinned
+ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes
 ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
@@ -131,9 +131,10 @@ matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, who
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
 	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) -skip InABrowser ./e2e/...
 
-attacks: ## every attack, to bare claude and to a run (2 min)
+attacks: ## every attack to a run, and a sample to bare claude; make matrices plays all to both (1 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) test -timeout 30m -parallel $(PARALLEL) -run 'TestNoSourceOfSettings|TestAnAgentIsAskedAboutBefore' ./e2e
+	CLAUDE_SUPERVISE_TEST_EVERY_ATTACK=1 $(SHORT) -timeout 30m \
+	-run 'TestNoSourceOfSettings|TestAnAgentIsAskedAboutBefore' ./e2e
 
 race: ## the packages that start goroutines, under the race detector (3 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

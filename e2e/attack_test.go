@@ -212,6 +212,9 @@ func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 	return s.cameOff()
 }
 
+// everyAttack is set to play every attack to a run in a short run, too.
+var everyAttack = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_ATTACK") != ""
+
 // Nothing that comes with a folder grants or runs anything, wherever it lies and whenever it is written.
 func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	t.Parallel()
@@ -226,14 +229,15 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 		t.Fatalf("nobody has measured what release %s takes from where", version)
 	}
 	for name, a := range attacks() {
-		if !sample.Has(name, 16) {
+		if !everyAttack && !sample.Has(name, 16) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if fires, want := a.bare(t, program), slices.Contains(strings.Fields(a.fires), like); fires != want &&
-				like == version {
-				t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
+			if bareToo := sample.Has("bare "+name, 4) && like == version; bareToo { // what a pinned release does stays
+				if fires, want := a.bare(t, program), slices.Contains(strings.Fields(a.fires), like); fires != want {
+					t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
+				}
 			}
 			if got := a.supervised(t, program); got != a.ours {
 				t.Errorf("in a run on claude %s it comes off: %v", version, got)

@@ -13,6 +13,7 @@ const billed = `
 `
 
 func TestBoundsEndATurn(t *testing.T) {
+	t.Parallel()
 	for name, bound := range map[string]string{
 		"budget-before-a-call":   "--max-budget-usd=0.03",
 		"budget-with-the-answer": "--max-budget-usd=0.07",
@@ -31,6 +32,7 @@ func TestBoundsEndATurn(t *testing.T) {
 
 // A budget is that of a process: what the conversation has cost before does not count.
 func TestABudgetBeginsAnewWithEachProcess(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "budget-of-a-later-process", billed, func(_ *testing.T, s *session) {
 		s.scenario.ClaudeFlags = append([]string{"--max-budget-usd=0.1"}, bashIsAllowed...)
 		p := s.begin()
@@ -43,6 +45,7 @@ func TestABudgetBeginsAnewWithEachProcess(t *testing.T) {
 }
 
 func TestAForkGoesOnUnderItsOwnIdAndLeavesTheOtherAsItIs(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "fork", billed, func(_ *testing.T, s *session) {
 		s.scenario.ClaudeFlags = bashIsAllowed
 		p := s.begin()

@@ -86,6 +86,7 @@ func (s *session) release() {
 var bashIsAllowed = []string{"--allowedTools", "Bash"}
 
 func TestMessagesArriveOnce(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "again-in-the-same-process", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
@@ -142,6 +143,7 @@ func TestMessagesArriveOnce(t *testing.T) {
 }
 
 func TestAQuestionOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "term-while-asking", asks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.until("control_request/can_use_tool")
@@ -181,6 +183,7 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 }
 
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	const all = `
   - when: "## YOUR TASK"
     replies:
@@ -228,6 +231,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "tools", `
   - when: "## YOUR TASK"
     replies:
@@ -251,6 +255,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestTheGate(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "gate-refuses-without-end", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		for {
@@ -266,6 +271,7 @@ func TestTheGate(t *testing.T) {
 }
 
 func TestControlRequests(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "control-requests", talks, func(t *testing.T, s *session) {
 		p := s.begin()
 		p.finish("task")
@@ -282,6 +288,7 @@ func TestControlRequests(t *testing.T) {
 }
 
 func TestWorkIsBrokenOff(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "interrupt-while-working", works, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
@@ -336,6 +343,7 @@ func TestWorkIsBrokenOff(t *testing.T) {
 }
 
 func TestWorkInTheBackground(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "background-after-the-end-of-input", worksInBackground, func(t *testing.T, s *session) {
 		s.pipes()
 		s.scenario.ClaudeFlags = bashIsAllowed
@@ -360,6 +368,7 @@ func TestWorkInTheBackground(t *testing.T) {
 }
 
 func TestAFailedRequestEndsTheTurn(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "overloaded-in-the-middle", `
   - when: "## YOUR TASK"
     replies:
@@ -377,6 +386,7 @@ func TestAFailedRequestEndsTheTurn(t *testing.T) {
 }
 
 func TestWhatEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "unknown-flags", talks, func(t *testing.T, s *session) {
 		for _, flags := range [][]string{{"--nonsense"}, {"--nonsense=3"}, {"-y"}, {"--session-id", "bad"}} {
 			s.start(flags...).end()

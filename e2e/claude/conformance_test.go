@@ -74,6 +74,7 @@ func onBoth(t *testing.T, name, scenario string, play func(*testing.T, *session)
 }
 
 func TestEveryScenarioIsPlayedAlike(t *testing.T) {
+	t.Parallel()
 	for _, name := range alone(t) {
 		onBoth(t, "scenario-"+name, name, func(t *testing.T, s *session) {
 			s.play()

@@ -36,6 +36,7 @@ func replaced(flags []string, from, to string) []string {
 }
 
 func TestAnMCPServerOfThePersonsOwnAsks(t *testing.T) {
+	t.Parallel()
 	for _, action := range []string{"decline", "cancel"} {
 		onBoth(t, "server-is-answered-"+action, orders, func(t *testing.T, s *session) {
 			s.scenario.ClaudeFlags = shop(t)

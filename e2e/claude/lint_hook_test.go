@@ -13,6 +13,7 @@ import (
 // The Stop hook, as the help of `claude-supervise lint` says to set it up, sends the model on when a signal has a
 // fault, and once only.
 func TestLintAsAStopHook(t *testing.T) {
+	t.Parallel()
 	Program(t)
 	dir := t.TempDir()
 	if err := machine.Build(dir, nil, "cmd/claude-supervise"); err != nil {

@@ -25,26 +25,32 @@ import (
 // subagent, calls what a hook wants to be asked about, and leaves a command in the background. Then its conversation
 // goes on in another directory.
 func TestAReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
-	for name, program := range map[string]func(testing.TB) string{"pinned": Program, "oldest": Oldest} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := program(t)
-			version, err := procs.Version(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			known := procs.ReleaseOf(version)
-			if !known.Measured {
-				t.Fatalf("procs knows no release %s: let it have one, and this test tells what it does", version)
-			}
-			tr := newTrial(t, path)
-			seen := tr.measure(known.WaitsForTasks)
-			tr.elsewhere(&seen, path)
-			seen.Version, seen.Measured = version, true
-			if diff := cmp.Diff(known, seen); diff != "" {
-				t.Errorf("what procs knows of it (-) and what it does (+):\n%s", diff)
-			}
-		})
+	t.Parallel()
+	doesWhatProcsHoldsOfIt(t, Program(t))
+}
+
+// The oldest release that runs take. It is a test of its own for it takes long: it begins with the first.
+func TestTheOldestReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
+	t.Parallel()
+	doesWhatProcsHoldsOfIt(t, Oldest(t))
+}
+
+func doesWhatProcsHoldsOfIt(t *testing.T, path string) {
+	t.Helper()
+	version, err := procs.Version(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := procs.ReleaseOf(version)
+	if !known.Measured {
+		t.Fatalf("procs knows no release %s: let it have one, and this test tells what it does", version)
+	}
+	tr := newTrial(t, path)
+	seen := tr.measure(known.WaitsForTasks)
+	tr.elsewhere(&seen, path)
+	seen.Version, seen.Measured = version, true
+	if diff := cmp.Diff(known, seen); diff != "" {
+		t.Errorf("what procs knows of it (-) and what it does (+):\n%s", diff)
 	}
 }
 

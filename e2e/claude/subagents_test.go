@@ -89,6 +89,7 @@ func inBackground(scenario string) string {
 }
 
 func TestTheSupervisorsTools(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "served-tools", callsTools, func(t *testing.T, s *session) {
 		s.asksForTools = true
 		p := s.begin()
@@ -121,6 +122,7 @@ func TestTheSupervisorsTools(t *testing.T) {
 }
 
 func TestSubagents(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "two-subagents-answered-in-the-other-order", twoSubagents, func(t *testing.T, s *session) {
 		p := s.begin()
 		one, two := p.call(), p.call()
@@ -190,6 +192,7 @@ func (s *session) subagent() string {
 }
 
 func TestPermissionsThatLast(t *testing.T) {
+	t.Parallel()
 	onBoth(t, "updated-permissions", `
   - when: "## YOUR TASK"
     replies:

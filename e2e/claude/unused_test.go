@@ -40,6 +40,7 @@ const (
 // The releases topic says why runs do without these: each loses a question. The day one of them asks it after all this
 // test fails, and it may be used.
 func TestWhatRunsDoWithoutLosesAQuestion(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		scenario, flag, deferred string // deferred: the tool whose calls a hook defers
 		prints                   string // what tells in the lines of the first process
