@@ -42,16 +42,29 @@ func TestTheProgramOfExecIsTheWorkers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "agent"), []byte("#!/bin/sh\necho I did it\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.workerIn(home, "one")
+	one := s.workerIn(home, "one")
 	has := s.must("run", "--exec", `"$HOME/agent" {}`, "it")
 	s.until(has, "ended", func(l listed) bool { return l.ExitCode != nil })
 	if said := s.must("logs", has); !strings.Contains(said, "I did it") {
 		t.Errorf("the worker's program has not run: %s", said)
 	}
-	lacks := s.must("run", "--exec", "no-such-agent {}", "it")
-	l := s.until(lacks, "ended", func(l listed) bool { return l.ExitCode != nil })
-	if l.Status != "failed" || !strings.Contains(l.Reason, `--exec: "no-such-agent": executable file not found`) {
+	lacks := s.must("run", "--exec", `"$HOME/other" {}`, "it")
+	l := s.until(lacks, "waiting for its program", func(l listed) bool {
+		return strings.Contains(l.Reason, "worker one cannot run --exec")
+	})
+	if l.ExitCode != nil || !strings.Contains(l.Reason, "no such file") || !strings.Contains(l.Reason, "it is tried again in") {
 		t.Errorf("without the program it is %s: %s", l.Status, l.Reason)
+	}
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "other"), []byte("#!/bin/sh\necho I did it there\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.workerIn(other, "two")
+	one.leaves(t)
+	s.must("resume", lacks) // nobody waits until it is tried again
+	s.until(lacks, "ended", func(l listed) bool { return l.ExitCode != nil })
+	if said := s.must("logs", lacks); !strings.Contains(said, "I did it there") {
+		t.Errorf("the other worker's program has not run: %s", said)
 	}
 	if code, _, said := s.says("run", "--exec", `agent "open`, "it"); code != 2 || !strings.Contains(said, "cannot be split") {
 		t.Errorf("what is no command exits %d: %s", code, said)

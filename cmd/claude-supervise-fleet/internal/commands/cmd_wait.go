@@ -2,12 +2,16 @@ package commands
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
+	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -63,6 +67,11 @@ func waitFor(ctx context.Context, f connected, ids []string, w runs.Waiting) err
 		}
 		a.now[l.ID] = l
 	}
+	if w.Limit > 0 {
+		if err := notForItself(nodes); err != nil {
+			return err
+		}
+	}
 	w.Code = func(n view.Awaited) int { return a.now[n.Run].Code() }
 	w.JSON = func(n view.Awaited) any { return a.now[n.Run] }
 	w.Next = func(n view.Awaited) string {
@@ -72,6 +81,17 @@ func waitFor(ctx context.Context, f connected, ids []string, w runs.Waiting) err
 		return answersOf(a.now[n.Run])
 	}
 	return w.For(ctx, a, nodes)
+}
+
+// notForItself refuses that an agent waits for the run that it belongs to: neither would ever end.
+func notForItself(nodes []view.Node) error {
+	run, inside := doctor.InsideRun(os.Environ())
+	if !inside || !slices.Contains(nodes, view.Node{Run: run}) {
+		return nil
+	}
+	agent, _ := doctor.InsideAgent(os.Environ())
+	return fmt.Errorf("wait is refused inside agent %s for its own run %s: neither would end; wait for others only, or "+
+		"look with --timeout 0", agent, run)
 }
 
 // An awaiter waits for runs of a fleet.

@@ -13,7 +13,6 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/internal/runs"
-	"claude-supervise/procs"
 )
 
 // queued is a server on which every run is still to begin. Nothing else can be asked of it.
@@ -36,9 +35,9 @@ func (untold) Get(ctx context.Context, _ any) error { <-ctx.Done(); return ctx.E
 
 // An agent that waited for its own run would wait for itself. It may look, and wait for others.
 func TestAnAgentDoesNotWaitForItsOwnRun(t *testing.T) {
-	t.Setenv(procs.EnvRun, "r-aaaaaaaa")
-	t.Setenv(procs.EnvAgent, "a-7Qm2xK9fWb4T")
-	t.Setenv(procs.EnvLaunch, "1")
+	t.Setenv("CLAUDE_SUPERVISE_RUN", "r-aaaaaaaa")
+	t.Setenv("CLAUDE_SUPERVISE_AGENT", "a-7Qm2xK9fWb4T")
+	t.Setenv("CLAUDE_SUPERVISE_LAUNCH", "1")
 	f := connected{Fleet: fleet.Fleet{Client: queued{}}}
 	err := waitFor(t.Context(), f, []string{"r-bbbbbbbb", "r-aaaaaaaa"}, runs.Waiting{Program: fleetProgram, Limit: math.MaxInt64})
 	if err == nil || !strings.Contains(err.Error(), "inside agent a-7Qm2xK9fWb4T for its own run r-aaaaaaaa: neither would end") {

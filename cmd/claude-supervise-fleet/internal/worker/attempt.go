@@ -108,7 +108,7 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		}
 	}
 	if !ended || !h.isFinal(origin.Epoch) {
-		if err := h.findsClaude(); err != nil {
+		if err := h.findsProgram(); err != nil {
 			return flow.Outcome{}, err
 		}
 	}

@@ -5,21 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/commandline"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/text"
 )
 
-// findsClaude looks whether this machine has what the run needs to go on. Another worker may have it: to begin the run
-// without would end it.
-func (h *held) findsClaude() error {
+// findsProgram looks whether this machine has the program that the run needs to go on: claude, or that of --exec.
+// Another worker may have it: to begin the run without would end it. A demo needs none. Whether a program of the run's
+// own repository is there is the same on all workers: its supervisor says so.
+func (h *held) findsProgram() error {
+	if h.Task.Exec != "" {
+		words, err := commandline.Split(h.Task.Exec, os.Getenv)
+		if err == nil && (filepath.IsAbs(words[0]) || filepath.Base(words[0]) == words[0]) {
+			_, err = exec.LookPath(words[0])
+		}
+		if err != nil {
+			return fmt.Errorf("worker %s cannot run --exec: %w. Install the program there, or start a worker elsewhere that "+
+				"has it; or give the run up: claude-supervise fleet stop %s", h.Name, err, h.Task.Run)
+		}
+		return nil
+	}
 	demo := slices.ContainsFunc(h.Task.Flags, func(f string) bool { return strings.HasPrefix(f, "--demo=") })
-	if demo || h.Task.Exec != "" {
+	if demo {
 		return nil
 	}
 	if _, err := doctor.FindClaude("", os.Environ()); err != nil {
