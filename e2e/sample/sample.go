@@ -28,6 +28,18 @@ func Pick[T any](name string, all []T) []T {
 	return all[at : at+1]
 }
 
+// Part returns the cases of this name that are played, in their order: all of them, or in a short run every nth, so
+// that each seed plays as many, one more or less.
+func Part[T any](name string, all []T, n uint32) (played []T) {
+	if !testing.Short() {
+		return all
+	}
+	for i := int(draw(name, n)); i < len(all); i += int(n) {
+		played = append(played, all[i])
+	}
+	return played
+}
+
 // draw returns a number below n, which the name and the seed CLAUDE_SUPERVISE_TEST_SEED decide. From each seed to the
 // next it is one more, so that n of them draw every number. At each multiple of n it begins elsewhere, so that what two
 // names draw stays independent: a case may be drawn from within what was drawn.

@@ -25,6 +25,26 @@ func TestEachCaseIsPlayedWithinAFewCommits(t *testing.T) {
 	}
 }
 
+// Of the seeds between two multiples of n, each case is in exactly one part, and the parts are of one size.
+func TestThePartsOfAFewCommitsAreTheWhole(t *testing.T) {
+	all := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
+	for round := range 5 {
+		var played []string
+		for step := range 6 {
+			t.Setenv("CLAUDE_SUPERVISE_TEST_SEED", strconv.Itoa(round*6+step))
+			part := Part("it", all, 6)
+			if testing.Short() && (len(part) < 1 || len(part) > 2) {
+				t.Errorf("seed %d plays %v", round*6+step, part)
+			}
+			played = append(played, part...)
+		}
+		slices.Sort(played)
+		if testing.Short() && !slices.Equal(played, all) || !slices.Equal(slices.Compact(played), all) {
+			t.Errorf("round %d plays %v", round, played)
+		}
+	}
+}
+
 // A case that is drawn from within another that was drawn comes up, too, and soon.
 func TestWhatIsDrawnWithinWhatWasDrawnIsPlayedToo(t *testing.T) {
 	for _, name := range []string{"ask", "tool-ask", "permission", "several", "question-in-many-words"} {
