@@ -178,7 +178,7 @@ type Left struct {
 var _ = kind[Left]("left")
 
 func (e Left) apply(d *transition) error {
-	if plan := d.Plan(e.Undone); len(plan) != 1 || plan[0].Do != DoLeave { // what came in meanwhile has to be done first
+	if !d.Plan(e.Undone).Leaves() { // what came in meanwhile has to be done first
 		return unwelcome("the supervisor does not leave any more")
 	}
 	r := d.run()

@@ -82,51 +82,36 @@ func (e Effect) acts() bool { return !e.Do.Wait() }
 
 // Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, in this
 // order, and cancels waits that are planned no more. After a crash the same plan over the same records goes on.
-func Plan(s State) []Effect { return s.Plan(nil) }
+func Plan(s State) []Effect { return s.Plan(nil).All() }
 
-// Plan is Plan without effects that this supervisor leaves to the next one, by their keys.
-func (s State) Plan(undone []string) []Effect {
+// Plan is Plan without effects that this supervisor leaves to the next one, by their keys; in parts.
+func (s State) Plan(undone []string) Parts {
 	if s.Run == nil || s.Run.Left != "" {
-		return nil
+		return Parts{}
 	}
-	plan := s.planSnapshot() // first: what it holds back may be due at once with it
-	parts, n := s.planned(), len(plan)
-	for _, alone := range parts {
-		n += len(alone)
-	}
-	plan = slices.Grow(plan, n)
-	for _, alone := range parts {
-		plan = append(plan, alone...)
-	}
-	plan = append(plan, s.planAnswers()...)
-	plan = append(plan, s.planBudgets()...)
-	plan = append(plan, s.planEase()...)
+	plan := Parts{First: s.planSnapshot(), Agents: s.planned(), // a snapshot first: what it holds back may be due with it
+		Rest: slices.Concat(s.planAnswers(), s.planBudgets(), s.planEase())}
 	if unseen := s.FindPending(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch && s.Run.TakenOver == nil
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]
-		plan = append(plan, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
+		plan.Rest = append(plan.Rest, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	if len(undone) > 0 || !s.leased() { // else none of them is left out
-		plan = slices.DeleteFunc(plan, func(e Effect) bool {
-			return slices.Contains(undone, e.Key) || s.withheld(e.Do)
-		})
+		plan = plan.Without(func(e Effect) bool { return slices.Contains(undone, e.Key) || s.withheld(e.Do) })
 	}
-	if s.Run.Leaving == "" {
-		return plan
-	}
-	if slices.ContainsFunc(plan, Effect.acts) {
+	if s.Run.Leaving == "" || plan.acts() {
 		return plan
 	}
 	if merge := s.planMerge(); len(merge) > 0 && !slices.Contains(undone, merge[0].Key) {
-		return merge
+		return Parts{Rest: merge}
 	}
 	announce := Effect{Do: DoAnnounce, Key: "announce " + s.Run.Leaving}
 	if len(s.Config.Notify) > 0 && s.Run.Leaving != LeavingInterrupted && s.Run.Announced != s.Run.Leaving &&
 		!slices.Contains(undone, announce.Key) {
-		return []Effect{announce}
+		return Parts{Rest: []Effect{announce}}
 	}
-	return []Effect{{Do: DoLeave, Key: "leave"}}
+	return Parts{Rest: []Effect{{Do: DoLeave, Key: "leave"}}}
 }
 
 func (s State) planAgent(a *Agent) []Effect {

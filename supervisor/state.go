@@ -39,8 +39,8 @@ type State struct {
 	Deliveries map[string]*Delivery // by uuid
 	Taken      int64                // inbox notes up to this one are taken
 
-	index *index     // nil: made when it is wanted
-	plans [][]Effect // of each agent by itself (planned.go), in the order of the index; nil: made when they are wanted
+	index *index  // nil: made when it is wanted
+	plans []*Part // of each agent by itself (planned.go), in the order of the index; nil: made when they are wanted
 
 	recent []*touch // what the last steps have touched, the newest last (touched.go)
 }

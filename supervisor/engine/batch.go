@@ -93,8 +93,10 @@ func (e *engine) checkNothing(ctx context.Context, agent string) error {
 		e.Lease != nil || e.heldBack(supervisor.DoCheck) {
 		return nil
 	}
-	for _, f := range e.hooks.plan(e.state, e.undone) {
-		if f.Do == supervisor.DoCheck && f.Agent == agent && e.inflight[f.Key] == nil {
+	for _, alone := range e.hooks.plan(e.state, e.undone).Agents {
+		if alone.Agent == agent && slices.ContainsFunc(alone.Effects, func(f supervisor.Effect) bool {
+			return f.Do == supervisor.DoCheck && e.inflight[f.Key] == nil
+		}) {
 			return e.apply(ctx, supervisor.Checked{Agent: agent})
 		}
 	}

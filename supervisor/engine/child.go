@@ -154,7 +154,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		}
 		if l := e.state.Live(c.Agent); l != nil && l.N == c.Launch && l.End == "" {
 			e.start(ctx, supervisor.Effect{Do: supervisor.DoSweep, Key: string(supervisor.DoSweep) + " " + c.Agent,
-				Agent: c.Agent, Launch: c.Launch})
+				Agent: c.Agent, Launch: c.Launch}, nil)
 		}
 	}
 	return nil

@@ -34,7 +34,8 @@ type engine struct {
 	log          zerolog.Logger
 	group        errgroup.Group
 	inflight     map[string]*underway
-	round        int               // how many plans were carried out
+	ofRun        course            // those of them that concern the run as a whole
+	ofAgents     []*course         // and those that concern an agent by itself, in the order in which the agents came
 	undone       []string          // keys of effects that are left to the next supervisor
 	children     map[string]*child // by agent
 	results      chan result
@@ -187,7 +188,7 @@ func (e *engine) take(ctx context.Context, r result) error {
 		}
 	}
 	u.cancel(nil)
-	delete(e.inflight, r.key)
+	e.landed(u)
 	switch r.event.(type) {
 	case nil:
 		return nil
@@ -197,56 +198,16 @@ func (e *engine) take(ctx context.Context, r result) error {
 	return e.apply(ctx, r.event)
 }
 
-// carryOut starts what is planned and not in flight, and cancels waits that are planned no more. It reports whether
-// the supervisor has left.
-func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
-	if e.state.Run.Left != "" {
-		return true, nil // with the end of its last agent
-	}
-	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
-	plan := e.hooks.plan(e.state, e.undone)
-	e.round++
-	leaving := false
-	for _, effect := range plan {
-		if effect.Do == supervisor.DoLeave {
-			leaving = true
-			if len(e.inflight) > 0 || e.state.Run.Leaving == supervisor.LeavingParked &&
-				e.expects(e.state.FindQuestions(supervisor.IsOpen)) {
-				continue // what is begun is ended first
-			}
-			if err := e.apply(ctx, supervisor.Left{Undone: e.undone}); err != nil {
-				return false, err
-			}
-			if e.state.Run.Left != "" {
-				return true, nil
-			}
-			return e.carryOut(ctx) // an answer came in before the file drop was shut
-		}
-		if u, ok := e.inflight[effect.Key]; ok {
-			u.planned = e.round
-		} else if !e.heldBack(effect.Do) && !e.putOff(effect) {
-			e.start(ctx, effect)
-		}
-	}
-	for _, u := range e.inflight {
-		switch planned := e.planned(u); {
-		case planned && u.waits && !e.interrupted: // most of them, where there are many
-		case !planned && (u.waits || u.effect.Do == supervisor.DoRun): // a person's command ends when it is wanted no more
-			u.cancel(errNoNeed)
-		default:
-			if why := e.hastens(u, leaving); why != nil {
-				e.hurry(u, why)
-			}
-		}
-	}
-	return false, nil
-}
-
-// start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go).
-func (e *engine) start(ctx context.Context, effect supervisor.Effect) {
+// start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go). It is
+// part of a course, nil for what is not planned.
+func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course) {
 	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	e.inflight[effect.Key] = &underway{effect: effect, bound: bounds[effect.Do], waits: effect.Do.Wait(),
-		cancel: cancel, planned: e.round}
+	u := &underway{effect: effect, bound: bounds[effect.Do], waits: effect.Do.Wait(), cancel: cancel, of: of,
+		planned: of != nil}
+	e.inflight[effect.Key] = u
+	if of != nil {
+		of.underway = append(of.underway, u)
+	}
 	e.log.Debug().Str("effect", effect.Key).Msg("begin")
 	prepare, ok := executors[effect.Do]
 	if !ok {

@@ -116,11 +116,9 @@ type underway struct {
 	waits   bool // it does no more than that
 	cancel  context.CancelCauseFunc
 	hurried bool // it has been told to come to its end
-	planned int  // the last round in which it was
+	of      *course
+	planned bool // it is in the last plan
 }
-
-// planned reports whether an effect in flight is in the last plan.
-func (e *engine) planned(u *underway) bool { return u.planned == e.round }
 
 // hurry gives an effect a while to come to its end.
 func (e *engine) hurry(u *underway, why error) {
@@ -134,13 +132,13 @@ func (e *engine) hurry(u *underway, why error) {
 // hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
 // nothing else is left to do.
 func (e *engine) hastens(u *underway, leaving bool) error {
-	b, planned := u.bound, e.planned(u)
+	b := u.bound
 	switch {
-	case b.ends, b.writes && planned:
+	case b.ends, b.writes && u.planned:
 		return nil
 	case e.interrupted:
 		return errLeaving
-	case leaving && !planned:
+	case leaving && !u.planned:
 		return errNoNeed
 	case e.state.Hastens(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
 		return errStopped
@@ -188,7 +186,7 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 		return r.finish()
 	case r.event != nil:
 		return r.event
-	case !e.planned(u) && !b.ends || b.instead == nil:
+	case !u.planned && !b.ends || b.instead == nil:
 		return nil
 	}
 	why := errNoAnswer

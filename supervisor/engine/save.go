@@ -40,7 +40,7 @@ func (e *engine) applyEnd(ctx context.Context, event supervisor.Event) error {
 		return err
 	}
 	happened[0].next = &next
-	if plan := e.hooks.plan(next, e.undone); len(plan) == 1 && plan[0].Do == supervisor.DoLeave && e.mayLeave(next) {
+	if e.hooks.plan(next, e.undone).Leaves() && e.mayLeave(next) {
 		happened = append(happened, happening{event: &supervisor.Happened{At: happened[0].event.At,
 			Event: supervisor.Left{Undone: e.undone}}})
 	}

@@ -120,8 +120,9 @@ func (e *simEngine) supervisor() Supervisor {
 				return act(ctx)
 			}
 		},
-		step: e.step,
-		plan: e.plan,
+		step:    e.step,
+		plan:    e.plan,
+		carried: e.carried,
 	}
 	return s
 }

@@ -129,8 +129,8 @@ func faulty(step stepping) subject { return subject{step: step, plan: supervisor
 
 // forgetful is one that never does a kind of effect.
 func forgetful(kind supervisor.EffectKind) subject {
-	return subject{step: supervisor.Step, plan: func(s supervisor.State, undone []string) []supervisor.Effect {
-		return slices.DeleteFunc(s.Plan(undone), func(e supervisor.Effect) bool { return e.Do == kind })
+	return subject{step: supervisor.Step, plan: func(s supervisor.State, undone []string) supervisor.Parts {
+		return s.Plan(undone).Without(func(e supervisor.Effect) bool { return e.Do == kind })
 	}}
 }
 

@@ -88,11 +88,12 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Happened) {
 }
 
 // plan gives the plan, which is the same each time.
-func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effect {
+func (e *simEngine) plan(s supervisor.State, undone []string) supervisor.Parts {
 	defer e.w.enter()()
-	plan := e.w.plan(s, undone)
-	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone)), "%v", plan)
-	anew := e.w.plan(recordsOf(s), undone)
+	parts := e.w.plan(s, undone)
+	plan := parts.All()
+	e.w.must("Plan gives the same for the same", reflect.DeepEqual(plan, e.w.plan(s, undone).All()), "%v", plan)
+	anew := e.w.plan(recordsOf(s), undone).All()
 	e.w.must("what a state keeps of its plan is what its records make", reflect.DeepEqual(plan, anew), "%v\n%v", plan,
 		anew)
 	keys := map[string]bool{}
@@ -102,7 +103,26 @@ func (e *simEngine) plan(s supervisor.State, undone []string) []supervisor.Effec
 		a := s.Agents[effect.Agent]
 		e.w.must("nothing is planned for an agent that has ended", a == nil || !a.Status.Ended(), "%s", effect.Key)
 	}
-	return plan
+	return parts
+}
+
+// carried looks whether what is in flight is what is planned: the engine looks only through what may have changed.
+func (e *simEngine) carried(plan supervisor.Parts, leaving bool) {
+	planned, late := map[string]bool{}, ""
+	for _, effect := range plan.All() {
+		planned[effect.Key] = true
+		if e.real.inflight[effect.Key] == nil && !e.real.heldBack(effect.Do) && !e.real.putOff(effect) {
+			late = effect.Key
+		}
+	}
+	defer e.w.enter()()
+	e.w.must("what is planned is begun", late == "", "%s", late)
+	for key, u := range e.real.inflight {
+		e.w.must("the engine knows what is planned no more", u.planned == (planned[key] && u.of != nil), "%s", key)
+		if !u.waits && (u.planned || u.effect.Do != supervisor.DoRun) {
+			e.w.must("what somebody waits for is hastened", u.hurried || e.real.hastens(u, leaving) == nil, "%s", key)
+		}
+	}
 }
 
 // recordsOf is a state without what it keeps beside its records.

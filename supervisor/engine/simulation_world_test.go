@@ -64,7 +64,7 @@ type simulation struct {
 // subject is what is tried out: the engine over Step and Plan, or broken ones.
 type subject struct {
 	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan  func(s supervisor.State, undone []string) []supervisor.Effect
+	plan  func(s supervisor.State, undone []string) supervisor.Parts
 	hears func(*simulation, procs.Message) procs.Message // nil: as it is
 	saves func(checkpoints.Change) checkpoints.Change    // nil: as it is
 	blind bool                                           // for answers that lie in the folders

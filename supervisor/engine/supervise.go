@@ -129,7 +129,9 @@ type hooks struct {
 	comes func(key string)
 	began func(*engine)
 	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan  func(s supervisor.State, undone []string) []supervisor.Effect
+	plan  func(s supervisor.State, undone []string) supervisor.Parts
+	// after a plan was carried out
+	carried func(plan supervisor.Parts, leaving bool)
 }
 
 func (s Supervisor) engine(run string) *engine {
