@@ -68,7 +68,8 @@ func Tree(width, whole int, header []string, rows []TreeRow) string {
 // wide.
 func TreeWidth(whole, least int, header []string, rows []TreeRow) int {
 	total := -gap
-	for i, w := range columnWidths(treeLines(header, rows)) {
+	widths, _ := measured(treeLines(header, rows))
+	for i, w := range widths {
 		if i >= whole {
 			w = min(w, least)
 		}
@@ -101,20 +102,22 @@ func cleaned(row []string, columns int) []string {
 	return line
 }
 
-// columnWidths are those that no cell of the lines, all of equal length, is cut in.
-func columnWidths(lines [][]string) []int {
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
+// measured gives how wide each cell of the lines is, all of equal length, and the columns in which none of them is cut.
+func measured(lines [][]string) (columns []int, cells [][]int) {
+	columns, cells = make([]int, len(lines[0])), make([][]int, len(lines))
+	for row, line := range lines {
+		cells[row] = make([]int, len(line))
 		for i, cell := range line {
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
+			cells[row][i] = ansi.StringWidth(cell)
+			columns[i] = max(columns[i], cells[row][i])
 		}
 	}
-	return widths
+	return columns, cells
 }
 
 // layOut pads lines of equal length to columns, and cuts those behind the first whole ones.
 func layOut(width, whole int, lines [][]string) string {
-	widths := columnWidths(lines)
+	widths, cells := measured(lines)
 	if width > 0 && len(widths) > whole {
 		space := width - gap*(len(widths)-1)
 		for _, w := range widths[:whole] {
@@ -123,11 +126,15 @@ func layOut(width, whole int, lines [][]string) string {
 		narrow(widths[whole:], space)
 	}
 	var b strings.Builder
-	for _, line := range lines {
+	for at, line := range lines {
 		var row strings.Builder
 		for i, cell := range line {
-			cell = text.Fit(cell, widths[i])
-			row.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+gap))
+			wide := cells[at][i]
+			if wide > widths[i] {
+				cell = text.Fit(cell, widths[i])
+				wide = ansi.StringWidth(cell)
+			}
+			row.WriteString(cell + strings.Repeat(" ", widths[i]-wide+gap))
 		}
 		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
