@@ -65,16 +65,48 @@ func BenchmarkEndsAtOnce(b *testing.B) {
 				}
 				b.StartTimer()
 				before := spentByUs(b)
-				var ends sync.WaitGroup
-				for _, p := range all {
-					ends.Go(func() { p.End(context.Background(), Kill) })
-				}
-				ends.Wait()
+				endAtOnce(all)
 				spent += spentByUs(b) - before
 			}
 			b.ReportMetric(float64(spent.Microseconds())/1000/float64(b.N*n), "cpu-ms/end")
 		})
 	}
+}
+
+// BenchmarkEndBesideOthers gives what each end takes of the processor while so many others of this supervisor work, which
+// began later.
+func BenchmarkEndBesideOthers(b *testing.B) {
+	const ending = 8
+	for _, n := range []int{0, 100, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			var spent time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				all := make([]*Process, ending+n)
+				for i := range all {
+					all[i] = begin(b)
+				}
+				b.StartTimer()
+				before := spentByUs(b)
+				for _, p := range all[:ending] {
+					p.End(context.Background(), Kill)
+				}
+				spent += spentByUs(b) - before
+				b.StopTimer()
+				endAtOnce(all[ending:])
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(spent.Microseconds())/1000/float64(b.N*ending), "cpu-ms/end")
+		})
+	}
+}
+
+func endAtOnce(all []*Process) {
+	var ends sync.WaitGroup
+	for _, p := range all {
+		ends.Go(func() { p.End(context.Background(), Kill) })
+	}
+	ends.Wait()
 }
 
 func spentByUs(b *testing.B) time.Duration {

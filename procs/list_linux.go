@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,32 +55,4 @@ func appendEntries(entries []entry, records []byte) []entry {
 		records = records[length:]
 	}
 	return entries
-}
-
-// starts holds when processes began, in clock ticks since boot. That never changes, so it is read once.
-type starts map[entry]uint64
-
-// began is what the looks at the table so far have learned. It is replaced whole; of two looks at once one is lost, and
-// what it learned is read again.
-var began atomic.Pointer[starts]
-
-// noInode stands in the listing where the kernel had no memory to make an inode.
-const noInode = 1
-
-func (s *starts) of(e entry) (start uint64, known bool) {
-	if s == nil || e.inode <= noInode {
-		return 0, false
-	}
-	start, known = (*s)[e]
-	return start, known
-}
-
-// with adds what was learned, and forgets what is not listed any more.
-func (s *starts) with(learned starts, listed []entry) *starts {
-	for _, e := range listed {
-		if start, known := s.of(e); known {
-			learned[e] = start
-		}
-	}
-	return &learned
 }

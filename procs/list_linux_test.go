@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// whileBegan has the looks of a test believe what it says about when processes began.
-func whileBegan(t *testing.T, s starts) {
+// whileSeen has the looks of a test believe what it says of processes.
+func whileSeen(t *testing.T, s sights) {
 	t.Helper()
-	before := began.Load()
-	began.Store(&s)
-	t.Cleanup(func() { began.Store(before) })
+	before := seen.Load()
+	seen.Store(&s)
+	t.Cleanup(func() { seen.Store(before) })
 }
 
 func entryOfSelf(t *testing.T) entry {
@@ -36,17 +36,17 @@ func TestTheTableKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 	own := entryOfSelf(t)
 	for _, c := range []struct {
 		name  string
-		known starts
+		known sights
 		found bool
 	}{
-		{"what is not known is looked at", starts{}, true},
-		{"what is known to be older is not", starts{own: self.start - 1}, false},
-		{"what had the number before is another", starts{{own.pid, own.inode + 1}: self.start - 1}, true},
-		{"what has no inode is not known", starts{{own.pid, noInode}: self.start - 1}, true},
-		{"what is known to be younger is looked at", starts{own: self.start}, true},
+		{"what is not known is looked at", sights{}, true},
+		{"what is known to be older is not", sights{own: {start: self.start - 1}}, false},
+		{"what had the number before is another", sights{{own.pid, own.inode + 1}: {start: self.start - 1}}, true},
+		{"what has no inode is not known", sights{{own.pid, noInode}: {start: self.start - 1}}, true},
+		{"what is known to be younger is looked at", sights{own: {start: self.start}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			whileBegan(t, c.known)
+			whileSeen(t, c.known)
 			all, err := table(self.start)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func TestTheTableKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 
 func TestALookLearnsWhenAllBegan(t *testing.T) {
 	gone := entry{pid: 1 << 30, inode: 7}
-	whileBegan(t, starts{gone: 1})
+	whileSeen(t, sights{gone: {start: 1}})
 	if _, err := table(0); err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func TestALookLearnsWhenAllBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if start, known := began.Load().of(entryOfSelf(t)); !known || start != self.start {
-		t.Errorf("this process is known (%v) to have begun at %d, not %d", known, start, self.start)
+	if one, known := seen.Load().of(entryOfSelf(t)); !known || one.start != self.start {
+		t.Errorf("this process is known (%v) to have begun at %d, not %d", known, one.start, self.start)
 	}
-	if _, known := began.Load().of(gone); known {
+	if _, known := seen.Load().of(gone); known {
 		t.Error("a process that is not there any more is not forgotten")
 	}
 }

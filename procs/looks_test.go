@@ -43,8 +43,8 @@ func TestManyAtOnceShareALookThatSeesWhatWasThereWhenTheyAsked(t *testing.T) {
 	const many = 30
 	var made atomic.Int32
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	l := looks[uint64, *view]{look: func(since []uint64) *view {
-		v := newView(since)
+	l := looks[glance, *view]{look: func(asked []glance) *view {
+		v := newView(asked)
 		if made.Add(1) == 1 {
 			close(begun)
 			<-goOn
@@ -52,12 +52,12 @@ func TestManyAtOnceShareALookThatSeesWhatWasThereWhenTheyAsked(t *testing.T) {
 		return v
 	}}
 	var all sync.WaitGroup
-	all.Go(func() { l.ask(0) })
+	all.Go(func() { l.ask(glance{}) })
 	<-begun
 	for range many {
 		all.Go(func() {
 			born := bornBefore(t)
-			v := l.ask(born.start)
+			v := l.ask(glance{since: born.start})
 			if v.err != nil {
 				t.Error(v.err)
 			}
@@ -74,7 +74,7 @@ func TestManyAtOnceShareALookThatSeesWhatWasThereWhenTheyAsked(t *testing.T) {
 	if made := made.Load(); made != 2 {
 		t.Errorf("%d looks were made, not 2", made)
 	}
-	l.ask(0)
+	l.ask(glance{})
 	if made := made.Load(); made != 3 {
 		t.Errorf("who asks alone got one of %d looks, not one of their own", made)
 	}
@@ -90,7 +90,7 @@ func TestASharedLookHidesWhatIsOlderThanALaunch(t *testing.T) {
 	if err != nil || slices.ContainsFunc(all, func(p process) bool { return p.identity == self.identity }) {
 		t.Errorf("what is older is in the table: %v", err)
 	}
-	v := newView([]uint64{self.start + 1, 0})
+	v := newView([]glance{{since: self.start + 1}, {}})
 	if _, known := v.ties().known[self.identity]; !known {
 		t.Error("who asks for all does not get all")
 	}

@@ -156,7 +156,7 @@ func (s *sweep) find() ([]Survivor, error) {
 // members gives the launch's processes that live now, as far as they are this user's. What is known to belong to it
 // only grows, so that a process is still found when what tied it to the launch is gone.
 func (s *sweep) members() ([]process, error) {
-	v := views.ask(s.since)
+	v := views.ask(glance{s.since, s.marker})
 	if v.err != nil {
 		return nil, v.err
 	}

@@ -38,8 +38,8 @@ func described(info *unix.KinfoProc) process {
 	}
 }
 
-// readTable lists this user's processes that began at since or later.
-func readTable(since uint64) ([]process, error) {
+// readTable lists this user's processes that began at since or later. One call reads all of them, so none is left out.
+func readTable(since uint64, _ map[Marker]bool) ([]process, error) {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)

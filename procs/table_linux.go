@@ -72,18 +72,19 @@ func parseStat(line []byte) (p process, err error) {
 }
 
 // readTable lists the processes that began at since or later, of other users too: what an agent has started may pass
-// through one. Those of which it is known that they began earlier cost no look of their own.
-func readTable(since uint64) ([]process, error) {
+// through one. What is known to descend from a launch of this supervisor is left out unless it is one of those asked for;
+// nil: all are. What is known to be left out costs no look of its own.
+func readTable(since uint64, of map[Marker]bool) ([]process, error) {
 	entries, err := list()
 	if err != nil {
 		return nil, err
 	}
 	var all []process
-	known := began.Load()
-	learned := map[entry]uint64{}
+	var newcomers []newcomer
+	known := seen.Load()
 	for _, e := range entries {
-		start, isKnown := known.of(e)
-		if isKnown && start < since {
+		one, isKnown := known.of(e)
+		if isKnown && (one.start < since || of != nil && one.owner != (Marker{}) && !of[one.owner]) {
 			continue
 		}
 		p, err := read(e.pid)
@@ -91,14 +92,14 @@ func readTable(since uint64) ([]process, error) {
 			continue // it has ended
 		}
 		if !isKnown {
-			learned[e] = p.start
+			newcomers = append(newcomers, newcomer{e, p})
 		}
 		if p.start >= since {
 			all = append(all, p)
 		}
 	}
-	if len(learned) > 0 {
-		began.Store(known.with(learned, entries))
+	if len(newcomers) > 0 {
+		seen.Store(known.with(known.sight(newcomers, entries), entries))
 	}
 	return all, nil
 }

@@ -15,7 +15,13 @@ type view struct {
 	ties func() *ties // what binds the processes to launches: read once, by the first who wants to know
 }
 
-var views = looks[uint64, *view]{look: newView}
+var views = looks[glance, *view]{look: newView}
+
+// A glance says what a look at the table is for.
+type glance struct {
+	since uint64 // what began earlier is of no interest
+	of    Marker // nor what belongs to other launches of this supervisor than this one; zero: all of interest
+}
 
 // looked is when the last look began, in ns since 1970.
 var looked atomic.Int64
@@ -24,10 +30,19 @@ var looked atomic.Int64
 const enough = time.Second
 
 // newView looks for all who ask: from the earliest beginning that one of them wants to know of.
-func newView(since []uint64) *view {
+func newView(asked []glance) *view {
 	looked.Store(time.Now().UnixNano())
+	since, of := asked[0].since, map[Marker]bool{}
+	for _, g := range asked {
+		since = min(since, g.since)
+		if g.of == (Marker{}) {
+			of = nil
+		} else if of != nil {
+			of[g.of] = true
+		}
+	}
 	v := &view{}
-	v.all, v.err = readTable(slices.Min(since))
+	v.all, v.err = readTable(since, of)
 	v.ties = sync.OnceValue(v.tie)
 	return v
 }
@@ -43,7 +58,7 @@ func lookAhead(since uint64) {
 
 // table lists the processes that began at since or later, as they are after it was called.
 func table(since uint64) ([]process, error) {
-	v := views.ask(since)
+	v := views.ask(glance{since: since})
 	var all []process
 	for _, p := range v.all {
 		if p.start >= since {
