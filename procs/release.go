@@ -23,6 +23,7 @@ type Release struct {
 	HookMessage      bool // the Stop hook's input has the last message (last_assistant_message)
 	HookBackground   bool // and what lives on (background_tasks, session_crons)
 	WaitsForTasks    bool // at the end of its input it waits for what lives on; else it kills that, and exits with 0
+	NestsSubagents   bool // a subagent may start subagents of its own
 	RevivesSubagents bool // a subagent of a process that was ended goes on with its work (SendMessage)
 	ResumesAnywhere  bool // finds a conversation from any directory; else from that alone in which it was begun
 	// a process goes by the prompt of its agent type (Spec.AgentType), and from 2.1.200 on its tools; else by its model
@@ -42,26 +43,21 @@ var measured = []Release{
 	{Version: "2.1.100", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
 		WaitsForTasks: true, AgentTypes: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true, HookAsks: true},
+		WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.331", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 	{Version: "2.1.332", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks:    true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
+		WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
 		BackgroundList:  true,
 		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
 }
@@ -159,6 +155,8 @@ func (r Release) Channels() []Channel {
 		either("background list", r.BackgroundList || r.HookBackground, "it lists what lives on after a turn", unlisted),
 		either("subagent revival", r.RevivesSubagents, "a parked subagent continues with its own work",
 			"a parked subagent's task is given again, with its work"),
+		either("nested subagents", r.NestsSubagents, "a subagent may start subagents of its own",
+			"a subagent has no tool to start others"),
 		either("elicitation", r.Elicits, "what an MCP server asks in a call is asked here",
 			"an MCP server that asks hears that nobody can answer"),
 	}

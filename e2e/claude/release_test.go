@@ -155,6 +155,9 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 		turn("## WAKE", calls("SendMessage", map[string]any{"to": id, "message": "## ANSWER", "summary": "the answer"}),
 			says("It is awake.")),
 		turn("## ANSWER", says("I go on with the other part.")),
+		turn("## NEST", delegates("## OUTER"), says("Both are done.")),
+		turn("## OUTER", delegates("## INNER"), says("I have tried.")),
+		turn("## INNER", says("I was started by a subagent.")),
 		turn("## ORDER", calls("mcp__shop__order", nil), says("I have called.")),
 		turn("## GUARDED", calls("Bash", map[string]any{"command": "true guarded", "description": "work"}),
 			says("It was tried.")),
@@ -171,6 +174,9 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 			tr.t.Errorf("the subagent that was woken has its own work %d times", n)
 		}
 	}
+	tr.say("## NEST")
+	until[procs.Result](tr, nil)
+	seen.NestsSubagents = tr.requested("I was started by a subagent.") > 0
 	seen.Elicits = tr.orders()
 	seen.HookAsks = tr.hookAsks()
 	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
