@@ -218,16 +218,8 @@ var everyAttack = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_ATTACK") != ""
 // Nothing that comes with a folder grants or runs anything, wherever it lies and whenever it is written.
 func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	t.Parallel()
-	program, release := claude.Program(t), releaseOf(t)
-	version := release.Version
-	known := strings.Fields(everywhere)
-	like := version // a newer release is taken to be as the newest that was measured
-	if release.NewerThanMeasured() {
-		like = known[len(known)-1]
-	}
-	if !slices.Contains(known, like) {
-		t.Fatalf("nobody has measured what release %s takes from where", version)
-	}
+	program, version := claude.Program(t), releaseOf(t).Version
+	like := measuredLike(t)
 	for name, a := range attacks() {
 		if !everyAttack && !sample.Has(name, 16) {
 			continue
@@ -235,7 +227,7 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if bareToo := sample.Has("bare "+name, 4) && like == version; bareToo { // what a pinned release does stays
-				if fires, want := a.bare(t, program), slices.Contains(strings.Fields(a.fires), like); fires != want {
+				if fires, want := a.bare(t, program), a.firesOn(like); fires != want {
 					t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
 				}
 			}
@@ -246,17 +238,37 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	}
 }
 
+// measuredLike gives the release whose sources of settings were measured and are taken for those of the real CLI: its
+// own, or the newest for a newer one.
+func measuredLike(t *testing.T) string {
+	t.Helper()
+	release, known := releaseOf(t), strings.Fields(everywhere)
+	like := release.Version
+	if release.NewerThanMeasured() {
+		like = known[len(known)-1]
+	}
+	if !slices.Contains(known, like) {
+		t.Fatalf("nobody has measured what release %s takes from where", release.Version)
+	}
+	return like
+}
+
+// firesOn reports whether the attack comes off in a bare claude of a release.
+func (a attack) firesOn(release string) bool {
+	return slices.Contains(strings.Fields(a.fires), release)
+}
+
 // What --allow project is for: all of it is as in bare claude.
 func TestAllowProjectGivesAllOfItBack(t *testing.T) {
 	t.Parallel()
-	program := claude.Program(t)
+	program, like := claude.Program(t), measuredLike(t)
 	all := attacks()
 	for _, name := range []string{"a hook of the folder's settings", "a hook of the main checkout, in a worktree",
 		"a server of .mcp.json"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if !all[name].supervised(t, program, "--allow", "project") {
-				t.Error("it is not in force")
+			if fires := all[name].supervised(t, program, "--allow", "project"); fires != all[name].firesOn(like) {
+				t.Errorf("it is in force: %v, which is not so in bare claude", fires)
 			}
 		})
 	}

@@ -157,7 +157,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 		turn("## ANSWER", says("I go on with the other part.")),
 		turn("## NEST", delegates("## OUTER"), says("Both are done.")),
 		turn("## OUTER", delegates("## INNER"), says("I have tried.")),
-		turn("## INNER", says("I was started by a subagent.")),
+		turn("## INNER", says("It is done.")),
 		turn("## ORDER", calls("mcp__shop__order", nil), says("I have called.")),
 		turn("## GUARDED", calls("Bash", map[string]any{"command": "true guarded", "description": "work"}),
 			says("It was tried.")),
@@ -176,7 +176,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	}
 	tr.say("## NEST")
 	until[procs.Result](tr, nil)
-	seen.NestsSubagents = tr.requested("I was started by a subagent.") > 0
+	seen.NestsSubagents = tr.requested("No such tool available") == 0
 	seen.Elicits = tr.orders()
 	seen.HookAsks = tr.hookAsks()
 	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
