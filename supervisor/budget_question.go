@@ -231,7 +231,18 @@ func (s State) planBudgets() []Effect {
 
 // stuck reports whether a budget keeps an agent from going on, and a raised one would let it.
 func (s State) stuck(a *Agent) bool {
-	return a.Status == checkpoints.OverBudget && !a.Tidying && a.Exceeds != "" && !s.Agents[a.Exceeds].Status.Ended()
+	return a.Status == checkpoints.OverBudget && !a.Tidying && a.Exceeds != "" && !s.Agents[a.Exceeds].Status.Ended() &&
+		!s.endsFromAbove(a)
+}
+
+// endsFromAbove reports whether an agent ends next, because one above it has ended or is being stopped.
+func (s State) endsFromAbove(a *Agent) bool {
+	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
+		if a.Status.Ended() || a.StopWanted != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // OfBudget reports whether a question is about a budget.
