@@ -72,8 +72,8 @@ func parseStat(line []byte) (p process, err error) {
 }
 
 // readTable lists the processes that began at since or later, of other users too: what an agent has started may pass
-// through one. What is known to descend from a launch of this supervisor is left out unless it is one of those asked for;
-// nil: all are. What is known to be left out costs no look of its own.
+// through one. What is known to descend from another launch of this supervisor than those asked for is left out; nil:
+// nothing is. What is known to be left out costs no look of its own.
 func readTable(since uint64, of map[Marker]bool) ([]process, error) {
 	entries, err := list()
 	if err != nil {

@@ -353,6 +353,27 @@ func TestAChildHasABudgetOfItsOwnInWhatThoseAboveLeave(t *testing.T) {
 	}
 }
 
+func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	d := NewTransition(s.State, s.At)
+	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}})
+	d.spawn(Child{Agent: "a-below", Parent: "a-child", Work: Work{Task: "a part of it"}})
+	below := d.agent("a-below")
+	below.Status, below.Exceeds = checkpoints.OverBudget, "a-child"
+	if !d.stuck(below) {
+		t.Error("a raised budget would not let it continue")
+	}
+	d.agent("a-child").StopWanted = "a test"
+	if d.stuck(below) {
+		t.Error("it is asked about below one that is being stopped")
+	}
+	d.agent("a-child").StopWanted = ""
+	d.agent(Root).Status = checkpoints.Succeeded
+	if d.stuck(below) {
+		t.Error("it is asked about where the run has ended")
+	}
+}
+
 func TestTheLowerOfTwoBudgetsCounts(t *testing.T) {
 	got := Lower(Budget{CostUSD: 5, Tokens: 100, Turns: 3}, Budget{CostUSD: 7, Tokens: 50, Time: time.Hour})
 	if want := (Budget{CostUSD: 5, Tokens: 50, Time: time.Hour, Turns: 3}); got != want {
