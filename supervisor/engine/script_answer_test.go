@@ -55,7 +55,7 @@ func (d *slowDrop) Saw(id string) (answer string, seen bool) {
 // The question is answered all the same.
 func TestAnAnswerThatAScriptTakesAsItsTurnEndsCounts(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\nwhile [ ! -e " + bin + "/go ]; do /bin/sleep 0.01; done\n"
+	script := "#!/bin/sh\n: > " + bin + "/waits\nwhile [ ! -e " + bin + "/go ]; do /bin/sleep 0.01; done\n"
 	if err := os.WriteFile(filepath.Join(bin, "sleep"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,9 @@ func TestAnAnswerThatAScriptTakesAsItsTurnEndsCounts(t *testing.T) {
 	answer := sync.OnceFunc(func() {
 		id := d.asked().File.ID
 		go func() {
+			for _, err := os.Stat(filepath.Join(bin, "waits")); err != nil; _, err = os.Stat(filepath.Join(bin, "waits")) {
+				time.Sleep(time.Millisecond) // else the script might take the answer before anybody has seen it
+			}
 			if err := os.WriteFile(filepath.Join(d.claude, "answers", id+".txt"), []byte("merge\n"), 0o600); err != nil {
 				t.Error(err)
 			}
