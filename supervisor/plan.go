@@ -98,7 +98,11 @@ func (s State) Plan(undone []string) Parts {
 		plan.Rest = append(plan.Rest, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	if len(undone) > 0 || !s.leased() { // else none of them is left out
-		plan = plan.Without(func(e Effect) bool { return slices.Contains(undone, e.Key) || s.withheld(e.Do) })
+		left := make(map[string]bool, len(undone))
+		for _, key := range undone {
+			left[key] = true
+		}
+		plan = plan.Without(func(e Effect) bool { return left[e.Key] || s.withheld(e.Do) })
 	}
 	if s.Run.Leaving == "" || plan.acts() {
 		return plan
