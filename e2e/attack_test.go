@@ -15,6 +15,7 @@ import (
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
+	"claude-supervise/procs"
 )
 
 // An attack lays files that are to grant or run something that nobody was asked about, in one of the places from which
@@ -218,8 +219,8 @@ var everyAttack = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_ATTACK") != ""
 // Nothing that comes with a folder grants or runs anything, wherever it lies and whenever it is written.
 func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	t.Parallel()
-	program, version := claude.Program(t), releaseOf(t).Version
-	like := measuredLike(t)
+	program, release := claude.Program(t), releaseOf(t)
+	version, like := release.Version, measuredLike(t, release)
 	for name, a := range attacks() {
 		if !everyAttack && !sample.Has(name, 16) {
 			continue
@@ -238,12 +239,11 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	}
 }
 
-// measuredLike gives the release whose sources of settings were measured and are taken for those of the real CLI: its
-// own, or the newest for a newer one.
-func measuredLike(t *testing.T) string {
+// measuredLike gives the release whose sources of settings were measured and are taken for those of another: its own, or
+// the newest for a newer one.
+func measuredLike(t *testing.T, release procs.Release) string {
 	t.Helper()
-	release, known := releaseOf(t), strings.Fields(everywhere)
-	like := release.Version
+	known, like := strings.Fields(everywhere), release.Version
 	if release.NewerThanMeasured() {
 		like = known[len(known)-1]
 	}
@@ -261,7 +261,7 @@ func (a attack) firesOn(release string) bool {
 // What --allow project is for: all of it is as in bare claude.
 func TestAllowProjectGivesAllOfItBack(t *testing.T) {
 	t.Parallel()
-	program, like := claude.Program(t), measuredLike(t)
+	program, like := claude.Program(t), measuredLike(t, releaseOf(t))
 	all := attacks()
 	for _, name := range []string{"a hook of the folder's settings", "a hook of the main checkout, in a worktree",
 		"a server of .mcp.json"} {

@@ -111,14 +111,14 @@ func Start(spec Spec, handler func(Message)) (*Process, error) {
 // gives handles of processes. It blocks for a millisecond or two, so it is for while there is something else to do.
 func Prepare() { _, _ = os.FindProcess(os.Getpid()) }
 
-// execing is held by who starts a process. Of thousands that are to start at once each would open its files, and then
-// wait for the others' exec: for a while that takes more of them than the system lets one process have.
-var execing sync.Mutex
+// turnToStart is held by who starts a process. Of thousands that are to start at once each would open its files, and
+// then wait for the others' exec: for a while that takes more of them than the system lets one process have.
+var turnToStart sync.Mutex
 
 // exec starts the process with its three streams.
 func (p *Process) exec() (err error) {
-	execing.Lock()
-	defer execing.Unlock()
+	turnToStart.Lock()
+	defer turnToStart.Unlock()
 	fail := func(err error) error { return &StartError{Path: p.spec.Path, Err: err} }
 	var theirs []*os.File
 	defer func() {

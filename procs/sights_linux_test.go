@@ -82,14 +82,14 @@ func TestAProcessDescendsFromALaunchByItsParentsAlone(t *testing.T) {
 	} {
 		newcomers = append(newcomers, newcomer{at(p.pid), p})
 	}
-	got := before.sight(newcomers, listed)
+	got := before.learn(newcomers, listed)
 	for number, owned := range map[int]bool{2: true, 3: true, 4: true, 8: false, 9: false, pid: true, pid + 1: false} {
 		if got := got[at(number)].owner == marker; got != owned {
 			t.Errorf("process %d is of the launch: %v", number, got)
 		}
 	}
 	root.id.start = 51 // another had the number
-	if got := before.sight(newcomers, listed); got[at(pid)].owner != (Marker{}) || got[at(3)].owner != (Marker{}) {
+	if got := before.learn(newcomers, listed); got[at(pid)].owner != (Marker{}) || got[at(3)].owner != (Marker{}) {
 		t.Error("a process is taken for a launch whose number it has")
 	}
 }

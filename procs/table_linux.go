@@ -99,7 +99,7 @@ func readTable(since uint64, of map[Marker]bool) ([]process, error) {
 		}
 	}
 	if len(newcomers) > 0 {
-		seen.Store(known.with(known.sight(newcomers, entries), entries))
+		seen.Store(known.with(known.learn(newcomers, entries), entries))
 	}
 	return all, nil
 }
